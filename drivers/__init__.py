@@ -1,0 +1,1 @@
+"""Bytes <-> SI on the motor side; knows no joints."""

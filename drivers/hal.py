@@ -1,0 +1,86 @@
+"""The hardware abstraction layer: one batch exchange per cycle on the records, in SI units.
+
+A driver family (Ethernet collector, serial servos, CAN drives, Hall bridge) and the simulated backend all
+implement ``Bus``. Nothing here knows joints: motors, Hall channels and wrist axes have indices only.
+
+Life of a bus: ``configure`` (limits and modes into the devices) -> ``activate`` (devices may move) ->
+``exchange`` every cycle -> ``deactivate`` (devices at zero torque) -> ``close``. ``recover`` after a loss.
+Constructors and life-cycle calls raise ``drivers.errors``; ``exchange`` never raises, never blocks longer
+than its deadline and never allocates: it returns a status.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from signals.modes import MotorMode
+from signals.records import RecordArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a bus can do; the assembly refuses a hand that asks for more."""
+
+    family: str
+    n_motors: int
+    n_halls: int
+    n_axes: int
+    motor_modes: frozenset[MotorMode]
+    rate_max_hz: float
+    """Fastest rate of ``exchange``."""
+    in_control_process: bool
+    """True: exchanged inside the control process; False: needs a bus process of its own."""
+    device_watchdog_s: float | None
+    """Time without commands after which the devices go to zero torque by themselves."""
+    lockstep: bool = False
+    """True: time is the caller's ``now_ns``; the bus may run faster than real time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotorSetup:
+    """What ``configure`` writes into one motor's device."""
+
+    index: int
+    name: str
+    current_limit_a: float
+    mode: MotorMode = MotorMode.CURRENT
+    speed_limit_rad_s: float | None = None
+    temperature_limit_degc: float | None = None
+
+
+@runtime_checkable
+class Bus(Protocol):
+    """One way to motors and sensors."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Fixed after construction."""
+
+    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
+        """Write limits and modes, read them back; raises ``ConfigureError`` naming the motor."""
+
+    def activate(self) -> None:
+        """Allow motion; torque stays zero until the first command."""
+
+    def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
+        """Send one command, fill one measurement; real-time safe.
+
+        Args:
+            command: ``signals.records.COMMAND``, shape (1,).
+            measurement: ``signals.records.MEASUREMENT``, shape (1,), filled in place. Channels that did
+                not answer keep their value and time and get ``Channel.STALE`` or ``Channel.MISSING``.
+            now_ns: monotonic time of the cycle [ns].
+
+        Returns:
+            ``signals.modes.Bus`` bits, 0 when everything answered.
+        """
+
+    def deactivate(self) -> bool:
+        """Zero torque; True if the devices confirmed it by read-back."""
+
+    def recover(self) -> None:
+        """Open a lost bus again and re-check every motor (mode, limits, turns); raises if it cannot."""
+
+    def close(self) -> None:
+        """Release port, lock and shared memory; safe to call twice."""

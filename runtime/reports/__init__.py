@@ -1,0 +1,1 @@
+"""Room of flexor; see docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""What is measured, commanded, configured and published: one table makes every record."""

@@ -1,0 +1,101 @@
+"""The one door to numba: ``law`` compiles a function without the GIL, cached on disk.
+
+Numba keys its cache on the file of the function alone, so that a change in a callee's file leaves a
+stale caller behind: wrong physics, silently. Here every module gets a cache folder named by the hash
+of its own source and of all sources of this project that it imports, directly or not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+import numba
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ROOMS: Final = ("signals", "mechanics", "drivers", "estimators", "controllers", "sim", "runtime")
+_IMPORT: Final = re.compile(
+    r"^\s*(?:from\s+((?:"
+    + "|".join(ROOMS)
+    + r")[\w.]*)\s+import\s+\(?([\w, \n]*)|import\s+((?:"
+    + "|".join(ROOMS)
+    + r")[\w.]*))",
+    re.MULTILINE,
+)
+
+
+def cache_root() -> Path:
+    """Folder of the compile cache: ``FLEXOR_CACHE_DIR``, or the user's cache folder."""
+    chosen = os.environ.get("FLEXOR_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "flexor" / "compiled"
+
+
+@cache
+def _source_of(module: str) -> Path | None:
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin)
+
+
+@cache
+def _imports_of(path: Path) -> frozenset[Path]:
+    found = set()
+    for source, names, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        module = source or plain
+        candidates = [module] + [f"{module}.{n.strip()}" for n in names.split(",") if n.strip()]
+        for candidate in candidates:
+            origin = _source_of(candidate)
+            if origin is not None:
+                found.add(origin)
+    return frozenset(found)
+
+
+@cache
+def closure_hash(path: Path) -> str:
+    """Hash of a module's source and of every project source that it reaches by imports."""
+    seen: set[Path] = set()
+    todo = [path]
+    while todo:
+        current = todo.pop()
+        if current not in seen:
+            seen.add(current)
+            todo.extend(_imports_of(current))
+    digest = hashlib.sha256()
+    digest.update(f"{numba.__version__} {np.__version__} {sys.version_info[:3]}".encode())
+    for source in sorted(seen):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def law(function: F) -> F:
+    """Compile a law or a tick: no GIL, IEEE arithmetic (no fastmath), C division, cached.
+
+    Types are taken from the first call; ``runtime.warmup`` makes every first call before a loop
+    starts, so nothing compiles in a cycle.
+    """
+    path = Path(function.__code__.co_filename)
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_root() / closure_hash(path))
+    try:
+        compiled = numba.njit(nogil=True, cache=True, fastmath=False, error_model="numpy", boundscheck=False)(
+            function
+        )
+    finally:
+        numba.config.CACHE_DIR = previous
+    return cast(F, compiled)

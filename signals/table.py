@@ -1,0 +1,314 @@
+"""Every signal, once: name, unit, shape, kind, meaning, room of origin.
+
+From these lines come the records' dtypes, the shared-memory layout, the telemetry messages, the log
+schema and the reference page in the docs. A new signal is one line.
+
+Columns of ``_ROWS``: name | unit | shape | kind | origin | meaning. Shape names index spaces of
+``signals.sizes.EXTENTS`` joined by ``x``; ``-`` is a scalar. Kinds: f8, i8, u8, i4, u4. Names of physical
+quantities carry their unit as suffix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from signals.sizes import EXTENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One line of the table."""
+
+    record: str
+    name: str
+    unit: str
+    dims: tuple[str, ...]
+    kind: str
+    origin: str
+    meaning: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Capacity along each dimension."""
+        return tuple(EXTENTS[d] for d in self.dims)
+
+
+_ROWS: Final[dict[str, str]] = {
+    "measurement": """
+time_ns                    | ns    | -      | i8 | drivers | monotonic time at which the exchange was complete
+seq                        | 1     | -      | u8 | drivers | number of the exchange
+motor_time_ns              | ns    | motor  | i8 | drivers | monotonic time of the motor's sample
+hall_time_ns               | ns    | tendon | i8 | drivers | monotonic time of the Hall sample
+axis_time_ns               | ns    | axis   | i8 | drivers | monotonic time of the wrist axis' sample
+motor_angle_rad            | rad   | motor  | f8 | drivers | motor angle at the gear output, positive winds the tendon in
+motor_speed_rad_s          | rad/s | motor  | f8 | drivers | motor speed at the gear output, from the device
+motor_current_a            | A     | motor  | f8 | drivers | torque-producing motor current
+motor_temperature_degc     | degC  | motor  | f8 | drivers | temperature reported by the motor (case)
+axis_angle_rad             | rad   | axis   | f8 | drivers | wrist axis angle from its potentiometer
+hall_count                 | count | tendon | i4 | drivers | raw Hall count of the spring's lever
+motor_status               | bits  | motor  | u4 | drivers | signals.modes.Channel bits
+hall_status                | bits  | tendon | u4 | drivers | signals.modes.Channel bits
+axis_status                | bits  | axis   | u4 | drivers | signals.modes.Channel bits
+""",
+    "command": """
+time_ns                    | ns    | -      | i8 | controllers | monotonic time at which the command was computed
+seq                        | 1     | -      | u8 | controllers | number of the cycle that computed it
+motor_current_a            | A     | motor  | f8 | controllers | wanted current, motor_mode CURRENT
+motor_angle_rad            | rad   | motor  | f8 | controllers | wanted angle, motor_mode POSITION (device's own loop)
+axis_angle_rad             | rad   | axis   | f8 | controllers | wanted wrist axis angle
+motor_mode                 | enum  | motor  | u4 | controllers | signals.modes.MotorMode
+axis_enable                | bool  | axis   | u4 | controllers | 1: the wrist drive may move
+""",
+    "goal": """
+seq                        | 1      | -      | u8 | runtime | number of the goal
+time_ns                    | ns     | -      | i8 | runtime | monotonic time at which the goal was received; 0: a motion, never ages
+request_seq                | 1      | -      | u8 | runtime | number of the latest request
+request                    | enum   | -      | i8 | runtime | signals.modes.Request
+motor_angle_rad            | rad    | motor  | f8 | runtime | goal of MOTOR_POSITION
+motor_speed_rad_s          | rad/s  | motor  | f8 | runtime | its derivative
+motor_torque_nm            | N m    | motor  | f8 | runtime | goal of MOTOR_TORQUE
+tendon_force_n             | N      | tendon | f8 | runtime | goal of TENDON_FORCE
+tendon_force_rate_n_s      | N/s    | tendon | f8 | runtime | its derivative
+joint_angle_rad            | rad    | joint  | f8 | runtime | goal of JOINT_IMPEDANCE
+joint_speed_rad_s          | rad/s  | joint  | f8 | runtime | its derivative
+joint_torque_nm            | N m    | joint  | f8 | runtime | goal of JOINT_TORQUE; added in JOINT_IMPEDANCE
+joint_impedance_nm_rad     | N m/rad | joint | f8 | runtime | impedance gain (a want of the controller)
+joint_damping_nms_rad      | N m s/rad | joint | f8 | runtime | damping gain
+joint_stiffness_nm_rad     | N m/rad | joint | f8 | runtime | mechanical stiffness wanted by co-contraction; 0: pretension only
+pretension_n               | N      | finger | f8 | runtime | co-contraction of the finger
+axis_angle_rad             | rad    | axis   | f8 | runtime | wrist axis goal
+axis_speed_rad_s           | rad/s  | axis   | f8 | runtime | its derivative
+finger_mode                | enum   | finger | u4 | runtime | signals.modes.Mode
+""",
+    "state": """
+tick                       | 1     | -      | u8 | runtime     | number of the cycle
+time_ns                    | ns    | -      | i8 | runtime     | monotonic time of the cycle's measurement
+dt_s                       | s     | -      | f8 | runtime     | real, bounded time since the previous cycle
+machine                    | enum  | -      | i8 | controllers | signals.modes.MachineState
+hand_cause                 | code  | -      | i8 | controllers | latched signals.faults.Cause of the whole hand
+hand_cause_part            | index | -      | i8 | controllers | index of the part that caused it, -1: none
+hand_cause_value           | 1     | -      | f8 | controllers | figure of the cause
+hand_cause_limit           | 1     | -      | f8 | controllers | its limit
+tension_n                  | N     | tendon | f8 | estimators  | tendon force read from the lever
+tendon_stiffness_n_m       | N/m   | tendon | f8 | estimators  | stiffness of spring and tendon in series
+lever_angle_rad            | rad   | tendon | f8 | estimators  | lever angle from the Hall count
+elongation_m               | m     | tendon | f8 | estimators  | elastic elongation of spring and tendon
+motor_speed_rad_s          | rad/s | motor  | f8 | estimators  | filtered motor speed
+tendon_length_m            | m     | tendon | f8 | estimators  | measured path length in the finger, wrist removed
+residual_m                 | m     | tendon | f8 | estimators  | part of the lengths that no joint angle explains
+joint_angle_rad            | rad   | joint  | f8 | estimators  | estimated joint angle
+joint_speed_rad_s          | rad/s | joint  | f8 | estimators  | estimated, filtered joint speed
+joint_torque_nm            | N m   | joint  | f8 | estimators  | joint torque of the measured tensions
+axis_angle_rad             | rad   | axis   | f8 | estimators  | wrist axis angle in use
+axis_speed_rad_s           | rad/s | axis   | f8 | estimators  | its filtered derivative
+wrist_length_m             | m     | tendon | f8 | estimators  | path length through the wrist minus its neutral value
+wrist_torque_nm            | N m   | axis   | f8 | estimators  | torque of all tendons on the wrist
+wrist_error_rad            | rad   | axis   | f8 | estimators  | wrist angle error that explains the fingers' residuals
+finger_residual_m          | m     | finger | f8 | estimators  | rms residual of the finger
+finger_condition           | 1     | finger | f8 | estimators  | condition number of the finger's coupling matrix
+fingertip_m                | m     | finger x xyz | f8 | estimators | fingertip in the palm frame
+fingertip_forearm_m        | m     | finger x xyz | f8 | estimators | fingertip in the forearm frame
+ref_joint_angle_rad        | rad   | joint  | f8 | controllers | joint angle wanted now
+ref_joint_torque_nm        | N m   | joint  | f8 | controllers | joint torque wanted
+cmd_joint_torque_nm        | N m   | joint  | f8 | controllers | joint torque that the tendons can give
+ref_tension_n              | N     | tendon | f8 | controllers | tension wanted
+ref_motor_speed_rad_s      | rad/s | motor  | f8 | controllers | motor speed wanted, for the friction feedforward
+friction_torque_nm         | N m   | motor  | f8 | controllers | friction feedforward
+ripple_torque_nm           | N m   | motor  | f8 | controllers | ripple feedforward
+ref_motor_torque_nm        | N m   | motor  | f8 | controllers | motor torque wanted, before the guard
+motor_torque_nm            | N m   | motor  | f8 | controllers | motor torque sent, after the guard
+winding_temperature_degc   | degC  | motor  | f8 | controllers | winding temperature, model with sensor
+torque_scale               | 1     | finger | f8 | controllers | share of the wanted joint torque that is feasible
+finger_status              | bits  | finger | u4 | estimators  | signals.modes.Channel bits of the finger's sensors
+finger_state               | enum  | finger | u4 | controllers | signals.modes.MachineState of the finger
+finger_mode                | enum  | finger | u4 | controllers | signals.modes.Mode in force
+finger_cause               | code  | finger | i4 | controllers | latched signals.faults.Cause
+finger_cause_part          | index | finger | i4 | controllers | index of the motor, tendon or joint that caused it
+finger_cause_value         | 1     | finger | f8 | controllers | figure of the cause
+finger_cause_limit         | 1     | finger | f8 | controllers | its limit
+finger_cause_tick          | 1     | finger | u8 | controllers | cycle in which it was latched
+clip                       | bits  | motor  | u4 | controllers | signals.modes.Clip of this cycle
+clip_count                 | 1     | motor  | u4 | controllers | cycles in which the guard changed the command
+""",
+    "truth": """
+time_s                     | s     | -      | f8 | sim | simulated time
+joint_angle_rad            | rad   | joint  | f8 | sim | true joint angle at the instant of the measurement
+joint_speed_rad_s          | rad/s | joint  | f8 | sim | true joint speed
+tension_n                  | N     | tendon | f8 | sim | true tendon force at the spring, towards the finger
+finger_tension_n           | N     | tendon | f8 | sim | true tendon force in the finger, behind the guides
+lever_angle_rad            | rad   | tendon | f8 | sim | true lever angle
+motor_angle_rad            | rad   | motor  | f8 | sim | true motor angle
+motor_speed_rad_s          | rad/s | motor  | f8 | sim | true motor speed
+motor_torque_nm            | N m   | motor  | f8 | sim | torque that the motor really gave
+winding_temperature_degc   | degC  | motor  | f8 | sim | true winding temperature
+axis_angle_rad             | rad   | axis   | f8 | sim | true wrist axis angle
+axis_speed_rad_s           | rad/s | axis   | f8 | sim | true wrist axis speed
+fingertip_m                | m     | finger x xyz | f8 | sim | true fingertip in the palm frame
+contact_force_n            | N     | finger | f8 | sim | force of the object on the fingertip
+energy_in_j                | J     | -      | f8 | sim | work of motors, wrist drive and external wrench so far
+energy_stored_j            | J     | -      | f8 | sim | kinetic and elastic energy
+energy_lost_j              | J     | -      | f8 | sim | energy turned into heat so far
+""",
+    "timing": """
+cycle                      | 1     | -      | u8 | runtime | number of the cycle since the start
+deadline_ns                | ns    | -      | i8 | runtime | monotonic time at which the cycle was due
+wake_ns                    | ns    | -      | i8 | runtime | wake-up minus deadline
+exchange_ns                | ns    | -      | i8 | runtime | time of the bus or plant exchange
+estimate_ns                | ns    | -      | i8 | runtime | time of the estimator
+control_ns                 | ns    | -      | i8 | runtime | time of motion and controller
+guard_ns                   | ns    | -      | i8 | runtime | time of the guard
+tick_ns                    | ns    | -      | i8 | runtime | time of the tick without the exchange
+missed                     | 1     | -      | u8 | runtime | slots skipped since the start
+late                       | 1     | -      | u8 | runtime | wake-ups a period or more late since the start
+bus_status                 | bits  | -      | i8 | runtime | signals.modes.Bus of the exchange
+goal_seq                   | 1     | -      | u8 | runtime | goal in use
+""",
+    "model": """
+n_motors                   | 1     | -      | i8 | configs | motors in use
+n_tendons                  | 1     | -      | i8 | configs | tendons in use
+n_joints                   | 1     | -      | i8 | configs | independent joint coordinates in use
+n_fingers                  | 1     | -      | i8 | configs | fingers in use
+n_axes                     | 1     | -      | i8 | configs | wrist axes in use (0 or 2)
+n_bodies                   | 1     | -      | i8 | configs | bodies of the tree, body 0 is the palm
+n_ripples                  | 1     | -      | i8 | configs | ripple harmonics in use
+n_springs                  | 1     | -      | i8 | configs | spring mechanisms in use
+dt_s                       | s     | -      | f8 | configs | control period
+delay_s                    | s     | -      | f8 | configs | command delay from computation to action
+motor_inertia_kg_m2        | kg m2 | motor  | f8 | configs | motor inertia at the gear output
+motor_torque_constant_nm_a | N m/A | motor  | f8 | configs | torque at the gear output per ampere
+motor_current_limit_a      | A     | motor  | f8 | configs | limit set in the drive
+motor_torque_limit_nm      | N m   | motor  | f8 | configs | current limit times torque constant
+motor_speed_limit_rad_s    | rad/s | motor  | f8 | configs | no-load speed at the bus voltage
+motor_back_emf_v_s_rad     | V s/rad | motor | f8 | configs | amplitude of the phase back-EMF per output speed
+motor_resistance_ohm       | Ohm   | motor  | f8 | configs | phase resistance
+bus_voltage_v              | V     | -      | f8 | configs | supply voltage
+gear_ratio                 | 1     | motor  | f8 | configs | input turns per output turn
+encoder_step_rad           | rad   | motor  | f8 | configs | output angle per encoder count
+friction_gamma_1_s_rad     | s/rad | motor  | f8 | configs | friction (3.8): arctangent slope
+friction_gamma_2_nm        | N m   | motor  | f8 | configs | friction (3.8): arctangent amplitude
+friction_gamma_3_nms_rad   | N m s/rad | motor | f8 | configs | friction (3.8): viscous part
+ripple_order               | 1     | ripple | f8 | configs | order of the harmonic
+ripple_is_input            | bool  | ripple | i8 | configs | 1: of the input shaft, 0: of the output shaft
+ripple_amplitude_nm        | N m   | motor x ripple | f8 | configs | amplitude at the output
+ripple_phase_rad           | rad   | motor x ripple | f8 | configs | phase
+tendon_motor               | index | tendon | i8 | configs | motor that winds the tendon
+tendon_finger              | index | tendon | i8 | configs | finger that the tendon moves
+tendon_kind                | enum  | tendon | i8 | configs | signals.modes.TendonKind
+tendon_spring              | index | tendon | i8 | configs | spring mechanism of the tendon
+spring_scale               | 1     | tendon | f8 | configs | spring constant relative to the mechanism's
+spool_radius_m             | m     | tendon | f8 | configs | radius of the motor's spool
+tendon_compliance_m_n      | m/N   | tendon | f8 | configs | l0/EA of the tendon
+tension_min_n              | N     | tendon | f8 | configs | least tension that the distribution asks for
+tension_max_n              | N     | tendon | f8 | configs | greatest tension that the distribution asks for
+tension_limit_n            | N     | tendon | f8 | configs | tension above which the guard lets go
+elongation_offset_m        | m     | tendon | f8 | configs | e0 from homing
+P_tj_m                     | m/rad | tendon x joint | f8 | configs | dh/dq of the pulley part
+pinv_jt_1_m                | rad/m | joint x tendon | f8 | configs | pseudo-inverse of each finger's pulley coupling
+insertion_palm_m           | m     | tendon x xyz | f8 | configs | X0 of a base tendon, frame {10}
+insertion_bone_m           | m     | tendon x xyz | f8 | configs | X of a base tendon, frame {12}
+lever_min_rad              | rad   | spring | f8 | configs | hard stop at the tight end
+lever_max_rad              | rad   | spring | f8 | configs | slack stop
+lever_calibrated_min_rad   | rad   | spring | f8 | configs | tightest calibrated lever angle
+slack_margin_rad           | rad   | spring | f8 | configs | slack is the lever within this of its slack stop
+spring_force_n             | N     | spring x spring_node | f8 | configs | tendon force over the lever angle, lever_min..lever_max
+spring_force_slope_n_rad   | N/rad | spring x spring_node | f8 | configs | its derivative
+spring_path_m              | m     | spring x spring_node | f8 | configs | tendon path through the mechanism, 0 at the slack stop
+spring_path_slope_m_rad    | m/rad | spring x spring_node | f8 | configs | its derivative
+force_max_n                | N     | spring | f8 | configs | end of the force axis of stiffness_n_m (starts at 0)
+stiffness_n_m              | N/m   | spring x force_node | f8 | configs | stiffness of the mechanism over the tendon force
+lever_friction_frac        | 1     | tendon | f8 | configs | half width of the lever's friction loop, share of the force
+lever_presliding_rad       | rad   | tendon | f8 | configs | lever travel over which the loop's sign turns
+hall_zero_count            | count | tendon | f8 | configs | count at lever angle zero
+hall_counts_rad            | count/rad | tendon | f8 | configs | counts per lever angle
+hall_count_max             | count | tendon | i8 | configs | full scale
+hall_noise_count           | count | tendon | f8 | configs | noise, rms
+hall_hysteresis_rad        | rad   | tendon | f8 | configs | magnetic hysteresis, full width in lever angle
+hall_filter_hz             | Hz    | tendon | f8 | configs | sensor's own low-pass
+guide_loss_frac            | 1     | tendon | f8 | configs | share of the tension lost in the guides
+guide_speed_m_s            | m/s   | tendon | f8 | configs | tendon speed that regularises the guides' sign
+joint_finger               | index | joint  | i8 | configs | finger of the joint
+joint_min_rad              | rad   | joint  | f8 | configs | lower end of the range
+joint_max_rad              | rad   | joint  | f8 | configs | upper end of the range
+joint_viscous_nms_rad      | N m s/rad | joint | f8 | configs | viscous friction
+joint_coulomb_nm           | N m   | joint  | f8 | configs | Coulomb friction
+joint_friction_speed_rad_s | rad/s | -      | f8 | configs | speed that regularises Coulomb friction
+stop_stiffness_nm_rad      | N m/rad | -    | f8 | configs | joint stop
+stop_damping_nms_rad       | N m s/rad | -  | f8 | configs | joint stop
+joint_impedance_nm_rad     | N m/rad | joint | f8 | configs | default impedance gain
+joint_damping_nms_rad      | N m s/rad | joint | f8 | configs | default damping gain
+finger_kind                | enum  | finger | i8 | configs | signals.modes.FingerKind
+finger_n_joints            | 1     | finger | i8 | configs | joints of the finger
+finger_joint               | index | finger x finger_joint | i8 | configs | its joints, proximal first
+finger_n_tendons           | 1     | finger | i8 | configs | tendons of the finger
+finger_tendon              | index | finger x finger_tendon | i8 | configs | its tendons
+finger_condition           | 1     | finger | f8 | configs | condition number of its coupling at q = 0
+finger_tip_body            | index | finger | i8 | configs | body that carries the fingertip, -1: none
+finger_tip_m               | m     | finger x xyz | f8 | configs | fingertip in that body's frame
+thumb_base_offset_m        | m     | finger | f8 | configs | tensegrity base: distance of the two axes
+thumb_metacarpal_m         | m     | finger | f8 | configs | tensegrity base: metacarpal length
+thumb_iterations           | 1     | -      | i8 | configs | iterations of the thumb's search
+thumb_gauss_newton         | bool  | -      | i8 | configs | 1: Gauss-Newton, 0: gradient search
+body_parent                | index | body   | i8 | configs | parent body, -1 for the palm
+body_joint                 | index | body   | i8 | configs | joint coordinate, -1: fixed to the parent
+body_ratio                 | 1     | body   | f8 | configs | joint angle of the body per coordinate
+body_rotation              | 1     | body x row x xyz | f8 | configs | orientation in the parent at zero, parent from body
+body_origin_m              | m     | body x xyz | f8 | configs | origin in the parent
+body_axis                  | 1     | body x xyz | f8 | configs | joint axis in the body frame
+body_mass_kg               | kg    | body   | f8 | configs | mass
+body_com_m                 | m     | body x xyz | f8 | configs | centre of mass in the body frame
+body_inertia_kg_m2         | kg m2 | body x row x xyz | f8 | configs | inertia about the centre of mass, body frame
+gravity_m_s2               | m/s2  | xyz    | f8 | configs | gravity in the forearm frame
+wrist_size_m               | m     | xyz    | f8 | configs | length a, width b, thickness c of the neutral wrist
+wrist_neutral_rad          | rad   | axis   | f8 | configs | neutral (q71, q73)
+wrist_origin_m             | m     | xyz    | f8 | configs | unused by hands without a wrist: palm origin in the forearm frame
+forearm_point_m            | m     | tendon x xyz | f8 | configs | tendon's exit point in the forearm frame
+palm_point_m               | m     | tendon x xyz | f8 | configs | tendon's entry point in the palm frame
+wrist_neutral_length_m     | m     | tendon | f8 | configs | path length through the neutral wrist
+axis_min_rad               | rad   | axis   | f8 | configs | lower end of the axis range
+axis_max_rad               | rad   | axis   | f8 | configs | upper end of the axis range
+axis_step_rad              | rad   | axis   | f8 | configs | potentiometer resolution
+axis_noise_rad             | rad   | axis   | f8 | configs | potentiometer noise, rms
+axis_torque_limit_nm       | N m   | axis   | f8 | configs | torque of the wrist drive
+axis_speed_limit_rad_s     | rad/s | axis   | f8 | configs | speed of the wrist drive
+axis_bandwidth_hz          | Hz    | axis   | f8 | configs | bandwidth of the wrist drive's position loop
+axis_damping_ratio         | 1     | axis   | f8 | configs | damping of the wrist drive's position loop
+tension_kp_nm_n            | N m/N | -      | f8 | configs | tension loop, proportional
+tension_kd_nms_rad         | N m s/rad | -  | f8 | configs | tension loop, motor damping
+position_kp_nm_rad         | N m/rad | -    | f8 | configs | motor position loop, proportional
+position_kd_nms_rad        | N m s/rad | -  | f8 | configs | motor position loop, derivative
+velocity_filter_hz         | Hz    | -      | f8 | configs | filter of motor and joint speeds
+friction_gain              | 1     | -      | f8 | configs | kappa of the friction feedforward, <= 1
+ripple_gain                | 1     | -      | f8 | configs | gain of the ripple feedforward, <= 1
+use_friction               | bool  | -      | i8 | runtime | 0: --without friction
+use_ripple                 | bool  | -      | i8 | runtime | 0: --without ripple
+use_wrist                  | bool  | -      | i8 | runtime | 0: --without wrist (estimator term and feedforward)
+torque_rate_nm_s           | N m/s | -      | f8 | configs | greatest change of a motor torque
+tension_rate_n_s           | N/s   | -      | f8 | configs | greatest change of a wanted tension
+command_age_s              | s     | -      | f8 | configs | oldest usable goal
+measurement_age_s          | s     | tier   | f8 | configs | warn, degraded, fault
+winding_limit_degc         | degC  | level  | f8 | configs | derate, fault
+thermal_winding_k_w        | K/W   | -      | f8 | configs | winding to case
+thermal_winding_j_k        | J/K   | -      | f8 | configs | winding
+thermal_case_k_w           | K/W   | -      | f8 | configs | case to ambient
+thermal_case_j_k           | J/K   | -      | f8 | configs | case
+ambient_degc               | degC  | -      | f8 | configs | surroundings
+residual_limit_m           | m     | finger | f8 | configs | residual that latches a fault
+""",
+}
+
+
+def _parse(record: str, text: str) -> list[Signal]:
+    signals = []
+    for line in text.strip().splitlines():
+        name, unit, shape, kind, origin, meaning = (c.strip() for c in line.split("|"))
+        dims = () if shape == "-" else tuple(d.strip() for d in shape.split(" x "))
+        unknown = [d for d in dims if d not in EXTENTS]
+        if unknown:
+            raise ValueError(f"signal {record}.{name}: unknown index space {unknown}")
+        signals.append(Signal(record, name, unit, dims, kind, origin, meaning))
+    return signals
+
+
+TABLE: Final[dict[str, list[Signal]]] = {r: _parse(r, text) for r, text in _ROWS.items()}
+"""Record name -> its signals in the order of the text."""
