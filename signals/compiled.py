@@ -90,12 +90,13 @@ def law(function: F) -> F:
     starts, so nothing compiles in a cycle.
     """
     path = Path(function.__code__.co_filename)
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_root() / closure_hash(path))
+    settings: Any = numba.config
+    previous = settings.CACHE_DIR
+    settings.CACHE_DIR = str(cache_root() / closure_hash(path))
     try:
         compiled = numba.njit(nogil=True, cache=True, fastmath=False, error_model="numpy", boundscheck=False)(
             function
         )
     finally:
-        numba.config.CACHE_DIR = previous
+        settings.CACHE_DIR = previous
     return cast(F, compiled)

@@ -46,6 +46,7 @@ motor_speed_rad_s          | rad/s | motor  | f8 | drivers | motor speed at the 
 motor_current_a            | A     | motor  | f8 | drivers | torque-producing motor current
 motor_temperature_degc     | degC  | motor  | f8 | drivers | temperature reported by the motor (case)
 axis_angle_rad             | rad   | axis   | f8 | drivers | wrist axis angle from its potentiometer
+hall_fine_count            | count | tendon | f8 | drivers | Hall count with fraction where the device filters; equals hall_count else
 hall_count                 | count | tendon | i4 | drivers | raw Hall count of the spring's lever
 motor_status               | bits  | motor  | u4 | drivers | signals.modes.Channel bits
 hall_status                | bits  | tendon | u4 | drivers | signals.modes.Channel bits
