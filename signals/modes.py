@@ -101,6 +101,17 @@ class FingerKind(IntEnum):
     TENSEGRITY_BASE = 1
 
 
+class Reaction(IntEnum):
+    """What a finger does after one of its faults is latched."""
+
+    RELEASE = 0
+    """Tension falls to the least value by the tension rate, then the motors are off."""
+    HOLD = 1
+    """Holds the measured pose with its tensions."""
+    FREEZE = 2
+    """Motors stand where they are."""
+
+
 class SensorLevel(IntEnum):
     """How much of the real sensors the plant imitates."""
 

@@ -295,6 +295,8 @@ thermal_case_k_w           | K/W   | -      | f8 | configs | case to ambient
 thermal_case_j_k           | J/K   | -      | f8 | configs | case
 ambient_degc               | degC  | -      | f8 | configs | surroundings
 residual_limit_m           | m     | finger | f8 | configs | residual that latches a fault
+pretension_n               | N     | finger | f8 | configs | default co-contraction of the finger
+finger_reaction            | enum  | finger | i8 | configs | signals.modes.Reaction after a fault of the finger
 """,
 }
 
