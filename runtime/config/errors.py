@@ -1,0 +1,75 @@
+"""What is wrong with a file: every problem at once, each with file, line, key, found, legal, nearest name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong, and where."""
+
+    file: str
+    line: int
+    """Line in the file, from 1; 0: the file as a whole."""
+    column: int = 0
+    """Column, from 1; 0: unknown."""
+    key: str
+    """Path of the key, as ``fingers.index.joints[2].range_deg``."""
+    found: str
+    legal: str
+    nearest: str | None = None
+    """Nearest legal name, where a name was wrong."""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        text = f"{place}: {self.key}: found {self.found}; legal: {self.legal}"
+        return f"{text}; did you mean {self.nearest!r}?" if self.nearest else text
+
+
+class FileError(ValueError):
+    """A file of the user that cannot be used; ``problems`` are all of them, in the order of the file."""
+
+    what = "file"
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda p: (p.line, p.column)))
+        count = len(self.problems)
+        head = f"{self.what} refused, {count} problem{'s' if count > 1 else ''}:"
+        super().__init__("\n".join([head, *(f"  {p}" for p in self.problems)]))
+
+
+class HandFileError(FileError):
+    """A hand file that cannot be used."""
+
+    what = "hand file"
+
+
+class MotionFileError(FileError):
+    """A motion that cannot be used with this hand."""
+
+    what = "motion"
+
+
+def nearest(name: str, legal: Iterable[str]) -> str | None:
+    """Nearest legal name, or None; letter case does not count as a difference."""
+    by_lower = {n.lower(): n for n in legal}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return by_lower[near[0]] if near else None
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A found value as the file would write it, cut to ``limit`` characters."""
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, str):
+        text = f'"{value}"'
+    elif isinstance(value, dict):
+        text = "a table" if not value else "a table with " + ", ".join(value)
+    elif isinstance(value, (list, tuple)):
+        text = "[" + ", ".join(shown(v, 20) for v in value) + "]"
+    else:
+        text = str(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,229 @@
+"""Where a key stands in a TOML text: path -> line and column, for tables, keys, array items, inline tables.
+
+``tomllib`` gives a place only for syntax errors, so the text is scanned a second time. The scanner trusts
+that ``tomllib`` has accepted the text; on a text that it has refused it stops where it loses the thread.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+Path = tuple[str | int, ...]
+"""Keys and list indices from the root, as ``("fingers", "index", "joints", 2, "name")``."""
+
+_SPACE = " \t"
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_SCALAR_END = re.compile(r"[,\]}\n#]")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Line and column, both from 1, and the offset of the key's (or item's) first character."""
+
+    line: int
+    column: int
+    offset: int
+
+
+def dotted(path: Path) -> str:
+    """A path as people write it: ``fingers.index.joints[2].name``."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text or "(file)"
+
+
+class _Lost(Exception):
+    """The scanner met what it cannot read."""
+
+
+@dataclass(slots=True)
+class Locator:
+    """Places of all keys and items of one TOML text."""
+
+    text: str
+    keys: dict[Path, Place] = field(default_factory=dict)
+    """Where each key, table header or array item begins; the first place, when a key comes twice."""
+    ends: dict[Path, int] = field(default_factory=dict)
+    """Offset just behind the value of each key or item (not for headers)."""
+    values: dict[Path, int] = field(default_factory=dict)
+    """Offset of the first character of the value (not for headers)."""
+    repeated: list[tuple[Path, Place, Place]] = field(default_factory=list)
+    """Keys and tables that come twice: path, first place, second place."""
+    _at: int = 0
+    _tables: dict[Path, int] = field(default_factory=dict)
+    _headers: set[Path] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, text: str) -> Locator:
+        """Scan a text."""
+        locator = cls(text)
+        try:
+            locator._scan()
+        except (_Lost, IndexError):
+            pass
+        return locator
+
+    def place(self, path: Path) -> Place:
+        """Place of a path, or of the nearest thing around it that stands in the file."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.keys:
+                return self.keys[path[:length]]
+        return Place(1, 1, 0)
+
+    def _here(self, offset: int) -> Place:
+        line = self.text.count("\n", 0, offset) + 1
+        return Place(line, offset - (self.text.rfind("\n", 0, offset) + 1) + 1, offset)
+
+    def _note(self, path: Path, offset: int) -> None:
+        place = self._here(offset)
+        if path in self.keys:
+            self.repeated.append((path, self.keys[path], place))
+        else:
+            self.keys[path] = place
+
+    def _scan(self) -> None:
+        base: Path = ()
+        while self._skip():
+            start = self._at
+            if self.text.startswith("[", start):
+                base = self._header(start)
+            else:
+                self._pair(base)
+
+    def _header(self, start: int) -> Path:
+        many = self.text.startswith("[[", start)
+        self._at += 2 if many else 1
+        path = self._resolve(self._key())
+        self._skip_spaces()
+        self._expect("]]" if many else "]")
+        if many:
+            index = self._tables.get(path, 0)
+            self._tables[path] = index + 1
+            self.keys.setdefault(path, self._here(start))
+            path = (*path, index)
+            self._note(path, start)
+        elif path in self._headers:
+            self.repeated.append((path, self.keys[path], self._here(start)))
+        else:
+            self._headers.add(path)
+            self.keys.setdefault(path, self._here(start))
+        return path
+
+    def _resolve(self, parts: list[str]) -> Path:
+        """Absolute path of a header: names of arrays of tables mean their latest item."""
+        path: Path = ()
+        for k, part in enumerate(parts):
+            path = (*path, part)
+            if k < len(parts) - 1 and path in self._tables:
+                path = (*path, self._tables[path] - 1)
+        return path
+
+    def _pair(self, base: Path) -> None:
+        self._skip_spaces()
+        start = self._at
+        parts = self._key()
+        path: Path = base
+        for part in parts[:-1]:
+            path = (*path, part)
+            self.keys.setdefault(path, self._here(start))
+        path = (*path, parts[-1])
+        self._note(path, start)
+        self._skip_spaces()
+        self._expect("=")
+        self._skip_spaces()
+        self._value(path)
+
+    def _key(self) -> list[str]:
+        parts = []
+        while True:
+            self._skip_spaces()
+            char = self.text[self._at]
+            if char in "\"'":
+                end = self._string()
+                parts.append(self.text[self._at + 1 : end - 1])
+                self._at = end
+            else:
+                match = _BARE.match(self.text, self._at)
+                if match is None:
+                    raise _Lost
+                parts.append(match.group())
+                self._at = match.end()
+            self._skip_spaces()
+            if not self.text.startswith(".", self._at):
+                return parts
+            self._at += 1
+
+    def _value(self, path: Path) -> None:
+        self.values[path] = self._at
+        char = self.text[self._at]
+        if char == "[":
+            self._array(path)
+        elif char == "{":
+            self._inline_table(path)
+        elif char in "\"'":
+            self._at = self._string()
+        else:
+            match = _SCALAR_END.search(self.text, self._at)
+            end = match.start() if match else len(self.text)
+            self._at += len(self.text[self._at : end].rstrip())
+        self.ends[path] = self._at
+
+    def _array(self, path: Path) -> None:
+        self._at += 1
+        index = 0
+        while self._skip() and self.text[self._at] != "]":
+            item = (*path, index)
+            self._note(item, self._at)
+            self._value(item)
+            index += 1
+            if self._skip() and self.text[self._at] == ",":
+                self._at += 1
+        self._expect("]")
+
+    def _inline_table(self, path: Path) -> None:
+        self._at += 1
+        while self._skip() and self.text[self._at] != "}":
+            self._pair(path)
+            if self._skip() and self.text[self._at] == ",":
+                self._at += 1
+        self._expect("}")
+
+    def _string(self) -> int:
+        """Offset behind the string that begins here."""
+        quote = self.text[self._at]
+        mark = quote * 3 if self.text.startswith(quote * 3, self._at) else quote
+        at = self._at + len(mark)
+        while not self.text.startswith(mark, at):
+            at += 2 if quote == '"' and self.text[at] == "\\" else 1
+        at += len(mark)
+        if len(mark) == 3:  # up to two quotes may stand right before the closing three
+            while self.text.startswith(quote, at):
+                at += 1
+        return at
+
+    def _skip_spaces(self) -> None:
+        while self._at < len(self.text) and self.text[self._at] in _SPACE:
+            self._at += 1
+
+    def _skip(self) -> bool:
+        """Skip blanks, line ends and comments; False at the end of the text."""
+        while self._at < len(self.text):
+            char = self.text[self._at]
+            if char == "#":
+                end = self.text.find("\n", self._at)
+                self._at = len(self.text) if end < 0 else end
+            elif char in " \t\r\n":
+                self._at += 1
+            else:
+                return True
+        return False
+
+    def _expect(self, mark: str) -> None:
+        if not self.text.startswith(mark, self._at):
+            raise _Lost
+        self._at += len(mark)

@@ -1,0 +1,62 @@
+"""The kinds of value that files use: strict, finite, in range."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+Vec3 = tuple[float, float, float]
+Vec2 = tuple[float, float]
+PositiveVec3 = tuple[Positive, Positive, Positive]
+
+NAME = r"^[a-z][a-z0-9_]*$"
+Name = Annotated[str, Field(pattern=NAME, max_length=40)]
+"""Name of a part: small letters, digits, underscores."""
+Callable = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+"""A foreign function, as ``package.module:function``."""
+
+
+def _rising(pair: tuple[float, float]) -> tuple[float, float]:
+    if pair[0] >= pair[1]:
+        raise PydanticCustomError("rising", "the lower end first: [low, high] with low < high")
+    return pair
+
+
+def _unit(axis: Vec3) -> Vec3:
+    norm = sum(a * a for a in axis) ** 0.5
+    if abs(norm - 1.0) > 1e-3:
+        raise PydanticCustomError("unit_vector", "a direction of length 1, within 0.001")
+    return axis
+
+
+def _inertia(diagonal: Vec3) -> Vec3:
+    a, b, c = sorted(diagonal)
+    if a + b < c * (1.0 - 1e-9):
+        raise PydanticCustomError(
+            "inertia", "principal inertias of a real body: the two smaller add up to the largest or more"
+        )
+    return diagonal
+
+
+Interval = Annotated[Vec2, AfterValidator(_rising)]
+UnitVec3 = Annotated[Vec3, AfterValidator(_unit)]
+InertiaDiagonal = Annotated[PositiveVec3, AfterValidator(_inertia)]
+
+
+class Table(BaseModel):
+    """A table of a file: unknown keys are errors, numbers are numbers, nothing is guessed."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        protected_namespaces=(),
+    )

@@ -1,0 +1,134 @@
+"""The fixed-rate loop: absolute deadlines on a grid, in real time or in lockstep.
+
+Slot k is due at ``start + k * period``. A cycle that ends after the next slot has begun skips slots: they
+are counted as missed and the next cycle lands on the grid again. No cycle starts less than half a period
+after the one before, none is made up for. Hence slots = cycles + missed, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from runtime.clock import NS_S, new_timespec, now_ns, wait_until
+
+LOCKSTEP_START_NS = NS_S
+"""Simulated time of the first cycle: a constant, so that runs repeat bit by bit."""
+DT_MIN_PERIODS = 0.5
+DT_MAX_PERIODS = 10.0
+"""Bounds of the dt that controllers get; a longer stall is for the guard, not for a derivative."""
+SUSTAINED_SHARE = 0.5
+"""Share of late cycles within the window (one second) above which the hand is not controlled any more."""
+
+
+class Tick(Protocol):
+    """What the loop calls every cycle (``Pipeline.tick``)."""
+
+    def __call__(
+        self, cycle: int, deadline_ns: int, woke_ns: int, dt_s: float, missed: int, late: int, /
+    ) -> int:
+        """One cycle; returns how many cycles of the window overran."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a loop stands."""
+
+    cycles: int = 0
+    missed: int = 0
+    late: int = 0
+    overruns: int = 0
+    """Cycles of the window that overran."""
+    sustained: bool = False
+    """The overruns passed their limit at least once."""
+    started_ns: int = 0
+
+    @property
+    def slots(self) -> int:
+        """Slots of the grid that have passed."""
+        return self.cycles + self.missed
+
+
+class Loop:
+    """Runs a tick at a fixed rate.
+
+    Args:
+        tick: called every cycle; real-time safe.
+        rate_hz: rate of the grid.
+        window: cycles over which ``tick`` counts overruns; more than half of them is sustained.
+        spin_ns: 0 for the plain wait, ``clock.SPIN_NS`` for the hybrid one.
+        clock: monotonic clock [ns].
+        wait: ``clock.wait_until`` or a test's replacement.
+    """
+
+    def __init__(
+        self,
+        tick: Tick,
+        rate_hz: float,
+        *,
+        window: int | None = None,
+        spin_ns: int = 0,
+        clock: Callable[[], int] = now_ns,
+        wait: Callable[..., int] = wait_until,
+    ) -> None:
+        if not 1.0 <= rate_hz <= 100_000.0:
+            raise ValueError(f"rate is {rate_hz} Hz; legal are 1 to 100000 Hz")
+        self.period_ns = round(NS_S / rate_hz)
+        self.progress = Progress()
+        self._overrun_limit = SUSTAINED_SHARE * (window or round(rate_hz))
+        self._tick, self._spin_ns, self._clock, self._wait = tick, spin_ns, clock, wait
+
+    def run(self, slots: int, proceed: Callable[[], bool]) -> Progress:
+        """Real time, until ``slots`` more slots have passed or ``proceed`` says no.
+
+        Args:
+            slots: slots of the grid to serve or skip.
+            proceed: asked before every cycle; must be as real-time safe as the tick.
+        """
+        period, half, progress = self.period_ns, self.period_ns // 2, self.progress
+        dt_min, dt_max = DT_MIN_PERIODS * period / NS_S, DT_MAX_PERIODS * period / NS_S
+        tick, clock, wait, spin_ns, limit = self._tick, self._clock, self._wait, self._spin_ns, self._overrun_limit
+        timespec = new_timespec()
+        cycle, missed, late = progress.cycles, progress.missed, progress.late
+        end = cycle + missed + slots
+        deadline = clock() + 2 * period
+        previous = deadline - period
+        progress.started_ns = progress.started_ns or deadline
+        while cycle + missed < end and proceed():
+            woke = wait(deadline, spin_ns, timespec)
+            if woke - deadline >= period:
+                late += 1
+            dt_s = min(max((woke - previous) / NS_S, dt_min), dt_max)
+            previous = woke
+            overruns = tick(cycle, deadline, woke, dt_s, missed, late)
+            cycle += 1
+            deadline += period
+            free = max(clock(), woke + half)
+            if deadline < free:
+                skipped = -((deadline - free) // period)
+                deadline += skipped * period
+                missed += skipped
+            progress.cycles, progress.missed, progress.late = cycle, missed, late
+            progress.overruns = overruns
+            if overruns > limit:
+                progress.sustained = True
+        return progress
+
+    def run_lockstep(self, cycles: int, proceed: Callable[[], bool]) -> Progress:
+        """As fast as possible on simulated time; nothing is missed, late or dropped.
+
+        Args:
+            cycles: cycles to run.
+            proceed: asked before every cycle; may wait for whoever reads the frames.
+        """
+        progress, period, tick = self.progress, self.period_ns, self._tick
+        progress.started_ns = progress.started_ns or LOCKSTEP_START_NS
+        dt_s = period / NS_S
+        for cycle in range(progress.cycles, progress.cycles + cycles):
+            if not proceed():
+                break
+            time_ns = LOCKSTEP_START_NS + cycle * period
+            tick(cycle, time_ns, time_ns, dt_s, 0, 0)
+            progress.cycles = cycle + 1
+        return progress
