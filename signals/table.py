@@ -294,6 +294,12 @@ thermal_winding_j_k        | J/K   | -      | f8 | configs | winding
 thermal_case_k_w           | K/W   | -      | f8 | configs | case to ambient
 thermal_case_j_k           | J/K   | -      | f8 | configs | case
 ambient_degc               | degC  | -      | f8 | configs | surroundings
+object_center_m            | m     | xyz    | f8 | configs | centre of the compliant object, palm frame
+object_radius_m            | m     | -      | f8 | configs | its radius
+object_stiffness_n_m       | N/m   | -      | f8 | configs | its contact stiffness
+object_damping_ns_m        | N s/m | -      | f8 | configs | its contact damping
+object_friction            | 1     | -      | f8 | configs | its friction coefficient
+spring_energy_j            | J     | spring x spring_node | f8 | configs | elastic energy of the mechanism over the lever angle, 0 at the slack stop
 residual_limit_m           | m     | finger | f8 | configs | residual that latches a fault
 pretension_n               | N     | finger | f8 | configs | default co-contraction of the finger
 finger_reaction            | enum  | finger | i8 | configs | signals.modes.Reaction after a fault of the finger
