@@ -1,0 +1,282 @@
+r"""The tangent-alpha lever mechanism: force, path and stiffness from its exact belt geometry.
+
+The tendon runs from the motor pulley over a pulley on a spring-loaded lever to a fixed pulley (paper 4.1,
+Table 4.1). Virtual work on the lever gives the tendon force
+
+.. math:: f(\vartheta) = -\frac{dV/d\vartheta}{dL/d\vartheta}, \quad V = \tfrac12 K (s - s_0)^2,
+          \qquad k(\vartheta) = -\frac{df/d\vartheta}{dL/d\vartheta}
+
+with the tendon's path L and the spring's length s. The lever angle falls as the force rises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanics.belt import Belt, belt
+from signals.sizes import FORCE_NODES, SPRING_NODES
+
+FloatArray = NDArray[np.float64]
+Point = tuple[float, float]
+
+CHECKED_POSES = 400
+"""Lever angles at which a geometry is checked: every 0.1 deg of the reference mechanism."""
+
+
+class ImpossibleGeometry(ValueError):
+    """A spring mechanism that cannot be built; says what is wrong, where, and what to change."""
+
+    def __init__(self, what: str, change: str, lever_deg: float | None = None) -> None:
+        self.what, self.change, self.lever_deg = what, change, lever_deg
+        place = "" if lever_deg is None else f" at a lever angle of {lever_deg:.2f} deg"
+        super().__init__(f"spring mechanism: {what}{place}; {change}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpringGeometry:
+    """Geometry of one mechanism; names as in Table 4.1, lengths [m], angles [deg], K [N/m].
+
+    Plane frame: x along the tendon, y its deflection. The lever pulley's centre is
+    ``lever_pivot + lever_length * (-cos th, sin th)``.
+
+    Raises:
+        ImpossibleGeometry: when pulleys collide, the belt lifts off, or the force would not rise as the
+            lever falls; with what to change.
+    """
+
+    motor_pulley_center: Point
+    R_motor: float
+    fixed_pulley_center: Point
+    R_fixed: float
+    lever_pivot: Point
+    lever_length: float
+    R_lever: float
+    spring_attach_radius: float
+    spring_fixed_point: Point
+    K: float
+    spring_free_length: float
+    theta_slack_deg: float
+    theta_max_deg: float
+    theta_hard_stop_deg: float
+
+    def __post_init__(self) -> None:
+        self._check_numbers()
+        self._check_belt()
+        self._check_force()
+
+    @classmethod
+    def of(cls, table: dict[str, Any]) -> SpringGeometry:
+        """From a parameter table that may hold further keys."""
+        chosen: dict[str, Any] = {f.name: table[f.name] for f in fields(cls)}
+        for name, value in chosen.items():
+            chosen[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**chosen)
+
+    @property
+    def lever_max_rad(self) -> float:
+        """Slack stop."""
+        return float(np.radians(self.theta_slack_deg))
+
+    @property
+    def lever_min_rad(self) -> float:
+        """Hard stop at the tight end."""
+        return float(np.radians(self.theta_hard_stop_deg))
+
+    @cached_property
+    def slack_length_m(self) -> float:
+        """Belt length at the slack stop, up to the constant of ``Belt.length_m``."""
+        return float(self._belt(np.array([self.lever_max_rad])).length_m[0])
+
+    def path_m(self, lever_rad: FloatArray) -> FloatArray:
+        """Tendon path relative to the slack stop [m], shape (n,): falls as the force rises."""
+        return self._belt(lever_rad).length_m - self.slack_length_m
+
+    def path_slope_m_rad(self, lever_rad: FloatArray) -> FloatArray:
+        """dL/d lever [m/rad], shape (n,)."""
+        return self._path_slopes(lever_rad)[0]
+
+    def force_n(self, lever_rad: FloatArray) -> FloatArray:
+        """Tendon force [N], shape (n,)."""
+        return -self._torques(lever_rad)[0] / self._path_slopes(lever_rad)[0]
+
+    def force_slope_n_rad(self, lever_rad: FloatArray) -> FloatArray:
+        """df/d lever [N/rad], shape (n,): negative."""
+        torque, torque_slope = self._torques(lever_rad)
+        path_slope, path_curvature = self._path_slopes(lever_rad)
+        return (torque * path_curvature / path_slope - torque_slope) / path_slope
+
+    def stiffness_n_m(self, lever_rad: FloatArray) -> FloatArray:
+        """Stiffness of the mechanism without the tendon [N/m], shape (n,)."""
+        return -self.force_slope_n_rad(lever_rad) / self.path_slope_m_rad(lever_rad)
+
+    def stored_energy_j(self, lever_rad: FloatArray) -> FloatArray:
+        """Energy of the spring [J], shape (n,)."""
+        reach = self.spring_attach_radius * _arm(lever_rad)
+        span = np.asarray(self.lever_pivot) + reach - np.asarray(self.spring_fixed_point)
+        stretch = np.hypot(span[:, 0], span[:, 1]) - self.spring_free_length
+        energy: FloatArray = 0.5 * self.K * stretch**2
+        return energy
+
+    def _belt(self, lever_rad: FloatArray) -> Belt:
+        return belt(
+            np.asarray(self.motor_pulley_center),
+            np.asarray(self.lever_pivot) + self.lever_length * _arm(lever_rad),
+            np.asarray(self.fixed_pulley_center),
+            (self.R_motor, self.R_lever, self.R_fixed),
+            self.lever_length * _arm_rate(lever_rad),
+        )
+
+    def _path_slopes(self, lever_rad: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """First and second derivative of the path by the lever angle."""
+        b = self._belt(lever_rad)
+        rate = self.lever_length * _arm_rate(lever_rad)
+        bend = -self.lever_length * _arm(lever_rad)
+        first: FloatArray = np.sum(b.length_gradient * rate, axis=1)
+        second: FloatArray = np.sum(b.gradient_slope * rate + b.length_gradient * bend, axis=1)
+        return first, second
+
+    def _torques(self, lever_rad: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """dV/d lever [N m] and its derivative [N m/rad]."""
+        arm = self.spring_attach_radius * _arm(lever_rad)
+        rate = self.spring_attach_radius * _arm_rate(lever_rad)
+        span = np.asarray(self.lever_pivot) + arm - np.asarray(self.spring_fixed_point)
+        length = np.hypot(span[:, 0], span[:, 1])
+        stretch_rate = np.sum(span * rate, axis=1) / length
+        bend = (np.sum(rate * rate, axis=1) - np.sum(span * arm, axis=1) - stretch_rate**2) / length
+        stretch = length - self.spring_free_length
+        return self.K * stretch * stretch_rate, self.K * (stretch_rate**2 + stretch * bend)
+
+    def _check_numbers(self) -> None:
+        sizes = ("R_motor", "R_fixed", "R_lever", "lever_length", "spring_attach_radius", "K")
+        for name in (*sizes, "spring_free_length"):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
+                raise ImpossibleGeometry(f"{name} = {getattr(self, name)}", f"make {name} positive")
+        if not self.theta_hard_stop_deg <= self.theta_max_deg < self.theta_slack_deg:
+            raise ImpossibleGeometry(
+                f"lever angles {self.theta_hard_stop_deg}, {self.theta_max_deg}, {self.theta_slack_deg} deg",
+                "order them theta_hard_stop_deg <= theta_max_deg < theta_slack_deg",
+            )
+
+    def _check_belt(self) -> None:
+        lever = self._checked_levers()
+        middle = np.asarray(self.lever_pivot) + self.lever_length * _arm(lever)
+        for center, radius, name in (
+            (self.motor_pulley_center, self.R_motor, "motor"),
+            (self.fixed_pulley_center, self.R_fixed, "fixed"),
+        ):
+            gap = np.hypot(*(middle - np.asarray(center)).T) - radius - self.R_lever
+            _refuse(
+                lever,
+                ~(gap > 0.0),
+                f"the lever pulley runs into the {name} pulley",
+                f"move the {name} pulley away, or reduce R_{name} or R_lever",
+            )
+        _refuse(
+            lever,
+            ~(self._belt(lever).wrap_rad > 0.0),
+            "the tendon lifts off the lever pulley",
+            "raise the lever pulley above the line of the outer pulleys, or end its range earlier",
+        )
+
+    def _check_force(self) -> None:
+        lever = self._checked_levers()
+        slope = self.path_slope_m_rad(lever)
+        _refuse(
+            lever,
+            ~(slope > 0.0),
+            "the tendon path does not shorten as the lever falls",
+            "move lever_pivot, or end the lever's range before its dead centre",
+        )
+        _refuse(
+            lever,
+            ~(self.force_n(lever) > 0.0),
+            "the spring does not pull the lever against the tendon",
+            "shorten spring_free_length or move spring_fixed_point",
+        )
+        _refuse(
+            lever,
+            ~(self.force_slope_n_rad(lever) < 0.0),
+            "the tendon force does not rise as the lever falls",
+            "shorten the lever's range or move spring_fixed_point",
+        )
+
+    def _checked_levers(self) -> FloatArray:
+        return np.linspace(self.lever_min_rad, self.lever_max_rad, CHECKED_POSES)
+
+
+def _arm(lever_rad: FloatArray) -> FloatArray:
+    return np.stack([-np.cos(lever_rad), np.sin(lever_rad)], axis=1)
+
+
+def _arm_rate(lever_rad: FloatArray) -> FloatArray:
+    return np.stack([np.sin(lever_rad), np.cos(lever_rad)], axis=1)
+
+
+def _refuse(lever_rad: FloatArray, bad: NDArray[np.bool_], what: str, change: str) -> None:
+    if bad.any():
+        # the first bad angle coming from the slack stop, where the mechanism still works
+        raise ImpossibleGeometry(what, change, float(np.degrees(lever_rad[bad][-1])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpringTables:
+    """One spring's part of the model record; names as there."""
+
+    lever_min_rad: float
+    lever_max_rad: float
+    lever_calibrated_min_rad: float
+    spring_force_n: FloatArray
+    spring_force_slope_n_rad: FloatArray
+    spring_path_m: FloatArray
+    spring_path_slope_m_rad: FloatArray
+    force_max_n: float
+    stiffness_n_m: FloatArray
+
+    def store(self, model: NDArray[Any], spring: int) -> None:
+        """Write into place ``spring`` of a model record of shape (1,)."""
+        for f in fields(self):
+            model[f.name][0, spring] = getattr(self, f.name)
+
+
+def spring_tables(geometry: SpringGeometry) -> SpringTables:
+    """Node tables of a mechanism: Hermite nodes over the lever angle, stiffness over the force.
+
+    Below the slack force, where the mechanism does not move, ``stiffness_n_m`` holds the tangent of the
+    curve at the slack stop: only so is the interpolation exact in the cell that contains the stop.
+    ``stiffness_of_force`` never reads further down.
+    """
+    lever = np.linspace(geometry.lever_min_rad, geometry.lever_max_rad, SPRING_NODES)
+    force = geometry.force_n(lever)
+    axis = np.linspace(0.0, float(force[0]), FORCE_NODES)
+    return SpringTables(
+        lever_min_rad=geometry.lever_min_rad,
+        lever_max_rad=geometry.lever_max_rad,
+        lever_calibrated_min_rad=float(np.radians(geometry.theta_max_deg)),
+        spring_force_n=force,
+        spring_force_slope_n_rad=geometry.force_slope_n_rad(lever),
+        spring_path_m=geometry.path_m(lever),
+        spring_path_slope_m_rad=geometry.path_slope_m_rad(lever),
+        force_max_n=float(force[0]),
+        stiffness_n_m=_stiffness_over_force(geometry, axis),
+    )
+
+
+def _stiffness_over_force(geometry: SpringGeometry, force_n: FloatArray) -> FloatArray:
+    """Mechanism stiffness at tendon forces, by Newton on the exact curve."""
+    dense = np.linspace(geometry.lever_min_rad, geometry.lever_max_rad, 4 * SPRING_NODES)
+    known = geometry.force_n(dense)
+    lever = np.interp(force_n, known[::-1], dense[::-1])
+    for _ in range(4):
+        lever = lever - (geometry.force_n(lever) - force_n) / geometry.force_slope_n_rad(lever)
+        lever = np.clip(lever, geometry.lever_min_rad, geometry.lever_max_rad)
+    stiffness = geometry.stiffness_n_m(lever)
+    slack_n, step = float(known[-1]), 1e-5
+    ends = np.array([geometry.lever_max_rad - step, geometry.lever_max_rad])
+    rise = np.diff(geometry.stiffness_n_m(ends))[0] / np.diff(geometry.force_n(ends))[0]
+    below = force_n < slack_n
+    return np.where(below, geometry.stiffness_n_m(ends)[1] + rise * (force_n - slack_n), stiffness)
