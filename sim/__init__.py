@@ -1,1 +1,1 @@
-"""Room of flexor; see docs/architecture.md."""
+"""A hand that does not exist: plant, other mechanisms, device emulators."""

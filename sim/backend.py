@@ -1,0 +1,204 @@
+"""The simulated hand behind the HAL: same contract, same records as every driver, exact time.
+
+In lockstep every exchange advances the plant by exactly one period; in real time by the time that passed
+between the two ``now_ns``. The command given in one exchange acts until the next: one cycle of delay, as on
+the real bus.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from drivers.errors import BusLost, ConfigureError
+from drivers.hal import Capabilities, MotorSetup
+from mechanics.handtree import HANDTREE_WORK
+from signals.modes import Bus as BusBits
+from signals.modes import FaultKind, MotorMode
+from signals.records import RecordArray, new
+from signals.records import TRUTH as TRUTH_DTYPE
+from sim.cycle import advance, observe
+from sim.options import Fault, SimOptions
+from sim.plant_record import new_plant
+from sim.randomness import seed_state
+from sim.start import start_pose
+
+MAX_STEP_S: Final = 0.25
+"""Longest time that the plant catches up in one exchange; after a longer stall its clock slips."""
+
+
+class SimulatedBus:
+    """A simulated hand; implements ``drivers.hal.Bus``.
+
+    Args:
+        model: the plant's own parameters, MODEL record, shape (1,); may differ from the controller's.
+        options: sensors, guides, seed, faults.
+        truth: TRUTH record to fill, shape (1,), e.g. the view in a ring frame; a new one if None.
+    """
+
+    def __init__(self, model: RecordArray, options: SimOptions, truth: RecordArray | None = None) -> None:
+        self.model = model
+        self.options = options
+        self.truth = new(TRUTH_DTYPE) if truth is None else truth
+        self.plant = new_plant()
+        self.work = np.zeros(1, dtype=HANDTREE_WORK)
+        self.diagnosis = ""
+        self._dt_s = float(model["dt_s"][0])
+        self._pending = sorted(options.faults, key=lambda f: f.time_s)
+        self._next_fault_s = self._pending[0].time_s if self._pending else np.inf
+        self._last_ns: int | None = None
+        self._clock_s = 0.0
+        self._active = False
+        self._closed = False
+        start_pose(model, self.plant, options, seed_state(options.seed))
+        if self._pending and self._pending[0].kind is FaultKind.TENDON_OFF:
+            self._inject_due()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Fixed after construction."""
+        m = self.model[0]
+        return Capabilities(
+            family="simulated",
+            n_motors=int(m["n_motors"]),
+            n_halls=int(m["n_tendons"]),
+            n_axes=int(m["n_axes"]),
+            motor_modes=frozenset({MotorMode.OFF, MotorMode.CURRENT}),
+            rate_max_hz=1e5,
+            in_control_process=True,
+            device_watchdog_s=None,
+            lockstep=not self.options.realtime,
+        )
+
+    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
+        """Set the drives' current limits.
+
+        Raises:
+            ConfigureError: a mode or an index that this bus does not have.
+        """
+        for setup in setups:
+            if setup.mode not in self.capabilities.motor_modes:
+                raise ConfigureError(setup.name, "mode", setup.mode.name, "CURRENT")
+            if not 0 <= setup.index < self.capabilities.n_motors:
+                raise ConfigureError(setup.name, "index", setup.index, f"0..{self.capabilities.n_motors - 1}")
+            self.model["motor_current_limit_a"][0, setup.index] = setup.current_limit_a
+
+    def activate(self) -> None:
+        """Allow motion.
+
+        Raises:
+            BusLost: after ``close``.
+        """
+        if self._closed:
+            raise BusLost("the simulated bus is closed; make a new one")
+        self._active = True
+
+    def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
+        """Advance the plant to ``now_ns``, sample it, take the command; see ``drivers.hal.Bus``."""
+        if self._closed:
+            return int(BusBits.LOST)
+        if self._last_ns is None:
+            self._last_ns = now_ns
+            observe(self.model, self.plant, self.work, measurement, self.truth, now_ns)
+            return 0
+        if self.options.realtime:
+            elapsed_s = min(max((now_ns - self._last_ns) * 1e-9, 1e-6), MAX_STEP_S)
+            substeps = max(self.options.substeps, round(elapsed_s / self._dt_s * self.options.substeps))
+        else:
+            elapsed_s = self._dt_s
+            substeps = self.options.substeps
+        self._last_ns = now_ns
+        self._clock_s += elapsed_s
+        if self._clock_s >= self._next_fault_s:
+            self._inject_due()
+        diverged = advance(
+            self.model, self.plant, self.work, command, measurement, self.truth, elapsed_s, substeps, now_ns
+        )
+        if diverged:
+            return self._report_divergence(diverged)
+        return 0
+
+    def deactivate(self) -> bool:
+        """Zero torque at once; the simulation confirms."""
+        self.plant["current_a"] = 0.0
+        self.plant["motor_enabled"] = 0
+        self._active = False
+        return True
+
+    def recover(self) -> None:
+        """A reset motor takes its settings again; a lost one comes back."""
+        self.plant["motor_reset"] = 0
+        self.plant["motor_lost"] = 0
+
+    def close(self) -> None:
+        """Forget the hand; safe to call twice."""
+        self._closed = True
+
+    def apply_wrench(
+        self, finger: int, force_n: tuple[float, ...], moment_nm: tuple[float, ...] = (0, 0, 0)
+    ) -> None:
+        """External wrench on a fingertip from now on, palm frame [N], [N m]; zeros end it."""
+        self.plant["tip_force_n"][0, finger] = force_n
+        self.plant["tip_moment_nm"][0, finger] = moment_nm
+
+    def inject(self, fault: Fault) -> None:
+        """Make a fault happen now."""
+        _apply_fault(self.plant, fault)
+
+    def _inject_due(self) -> None:
+        while self._pending and self._pending[0].time_s <= self._clock_s:
+            self.inject(self._pending.pop(0))
+        self._next_fault_s = self._pending[0].time_s if self._pending else np.inf
+
+    def _report_divergence(self, what: int) -> int:
+        if not self.diagnosis:
+            index = int(self.plant["diverged_index"][0])
+            part = f"joint {index}" if what == 1 else f"motor {index}"
+            self.diagnosis = (
+                f"the simulation diverged at step {int(self.plant['cycle'][0])} "
+                f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: speed above 1e4 rad/s or not a number; "
+                "likely a gain, an inertia or a period far from the reference hand's; try more substeps"
+            )
+        return int(BusBits.LOST)
+
+
+_FLAGS: Final = {
+    FaultKind.TENDON_BREAK: "tendon_off",
+    FaultKind.TENDON_OFF: "tendon_off",
+    FaultKind.HALL_STUCK: "hall_frozen",
+    FaultKind.MOTOR_LOST: "motor_lost",
+    FaultKind.NAN: "motor_nan",
+    FaultKind.MOTOR_RESET: "motor_reset",
+    FaultKind.ENCODER_STUCK: "encoder_frozen",
+}
+_ADDED: Final = {
+    FaultKind.TENDON_SLACK: ("e0_m", -1.0),
+    FaultKind.TENDON_SLIP: ("e0_m", -1.0),
+    FaultKind.HALL_OFFSET: ("hall_offset_count", 1.0),
+    FaultKind.HALL_GLITCH: ("hall_glitch_count", 1.0),
+    FaultKind.ENCODER_JUMP: ("encoder_offset_rad", 1.0),
+    FaultKind.WRIST_OFFSET: ("axis_offset_rad", 1.0),
+}
+_SET: Final = {
+    FaultKind.HALL_NOISE: "hall_noise_scale",
+    FaultKind.FRICTION_GROWTH: "friction_scale",
+    FaultKind.MOTOR_HOT: "winding_degc",
+}
+
+
+def _apply_fault(plant: RecordArray, fault: Fault) -> None:
+    kind, index = fault.kind, fault.index
+    if kind in _FLAGS:
+        plant[_FLAGS[kind]][0, index] = 1
+    elif kind in _ADDED:
+        field, sign = _ADDED[kind]
+        plant[field][0, index] += sign * fault.value
+    elif kind in _SET:
+        plant[_SET[kind]][0, index] = fault.value
+    elif kind is FaultKind.HALL_SATURATED:
+        plant["hall_offset_count"][0, index] = 1e6
+    elif kind is FaultKind.HALL_WRAP:
+        plant["hall_offset_count"][0, index] -= 2048.0
+    else:
+        raise ValueError(f"fault {kind!r} has no effect on a plant")

@@ -1,0 +1,110 @@
+"""One control period of the simulated hand: substeps, heat, truth, sensors, then the new command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechanics.coupling import tendon_jacobian, tendon_lengths
+from mechanics.kinematics import fingertips
+from mechanics.motor import copper_loss_w
+from mechanics.thermal import thermal_step
+from mechanics.wrist import wrist_jacobian, wrist_lengths
+from signals.compiled import law
+from sim.energy import stored_energy
+from sim.plant import check_finite, substep, update_tensions
+from sim.sensors import read_sensors
+
+
+@law
+def settle(m: Any, p: Any) -> None:
+    """Tensions and levers that belong to the plant's present positions."""
+    tendon_lengths(m, p.q_rad, p.length_m)
+    tendon_jacobian(m, p.q_rad, p.P_tj_m)
+    if m.n_axes:
+        wrist_lengths(m, p.axis_rad[0], p.axis_rad[1], p.wrist_length_m)
+        wrist_jacobian(m, p.axis_rad[0], p.axis_rad[1], p.P_tw_m)
+    update_tensions(m, p)
+
+
+@law
+def _fill_truth(m: Any, p: Any, k: Any, y: Any) -> None:
+    y.time_s = p.time_s
+    for j in range(m.n_joints):
+        y.joint_angle_rad[j] = p.q_rad[j]
+        y.joint_speed_rad_s[j] = p.qd_rad_s[j]
+    for t in range(m.n_tendons):
+        y.tension_n[t] = p.tension_n[t]
+        y.finger_tension_n[t] = p.finger_tension_n[t]
+        y.lever_angle_rad[t] = p.lever_rad[t]
+    for i in range(m.n_motors):
+        y.motor_angle_rad[i] = p.theta_rad[i]
+        y.motor_speed_rad_s[i] = p.w_rad_s[i]
+        y.motor_torque_nm[i] = p.motor_torque_nm[i]
+        y.winding_temperature_degc[i] = p.winding_degc[i]
+    for a in range(m.n_axes):
+        y.axis_angle_rad[a] = p.axis_rad[a]
+        y.axis_speed_rad_s[a] = p.axis_rad_s[a]
+    fingertips(m, p.q_rad, k.R, k.p, y.fingertip_m)
+    for g in range(m.n_fingers):
+        y.contact_force_n[g] = p.contact_n[g]
+    if p.energy_on:
+        y.energy_in_j = p.energy_in_j
+        y.energy_lost_j = p.energy_lost_j
+        y.energy_stored_j = stored_energy(m, p, k)
+
+
+@law
+def _take_command(m: Any, p: Any, c: Any) -> None:
+    for i in range(m.n_motors):
+        p.motor_enabled[i] = 1 if c.motor_mode[i] == 1 and not p.motor_reset[i] else 0
+        current = c.motor_current_a[i]
+        limit = m.motor_current_limit_a[i]
+        # a drive refuses what is not a number and clips at the limit set in it
+        p.current_a[i] = min(max(current, -limit), limit) if current == current else 0.0
+    for a in range(m.n_axes):
+        p.axis_wanted_rad[a] = c.axis_angle_rad[a]
+        p.axis_enabled[a] = c.axis_enable[a]
+
+
+@law
+def observe(model: Any, plant: Any, work: Any, measurement: Any, truth: Any, now_ns: int) -> None:
+    """Truth and sensors at the plant's present instant, without moving it."""
+    m, p, k = model[0], plant[0], work[0]
+    settle(m, p)
+    _fill_truth(m, p, k, truth[0])
+    read_sensors(m, p, measurement[0], now_ns)
+
+
+@law
+def advance(
+    model: Any,
+    plant: Any,
+    work: Any,
+    command: Any,
+    measurement: Any,
+    truth: Any,
+    elapsed_s: float,
+    substeps: int,
+    now_ns: int,
+) -> int:
+    """Advance the plant by ``elapsed_s`` under the command in force, sample it, take the new command.
+
+    Returns:
+        0, or 1 (a joint) or 2 (a motor) when the plant diverged; ``plant.diverged_index`` says which.
+    """
+    m, p, k = model[0], plant[0], work[0]
+    h = elapsed_s / substeps
+    for _ in range(substeps):
+        substep(m, p, k, h)
+    for i in range(m.n_motors):
+        heat = copper_loss_w(m, i, p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i])
+        p.winding_degc[i], p.case_degc[i] = thermal_step(
+            m, p.winding_degc[i], p.case_degc[i], heat, elapsed_s
+        )
+    check_finite(m, p)
+    settle(m, p)
+    _fill_truth(m, p, k, truth[0])
+    read_sensors(m, p, measurement[0], now_ns)
+    _take_command(m, p, command[0])
+    p.cycle += 1
+    return p.diverged

@@ -1,0 +1,50 @@
+"""Kinetic and elastic energy of the simulated hand, for the power balance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechanics.handtree import hand_dynamics
+from mechanics.interpolation import hermite_or_line, interval_of
+from signals.compiled import law
+
+
+@law
+def spring_energy(m: Any, t: int, lever_rad: float) -> float:
+    """Elastic energy [J] of one mechanism at a lever angle, 0 at the slack stop; -f dL is its differential."""
+    s = m.tendon_spring[t]
+    low, high = m.lever_min_rad[s], m.lever_max_rad[s]
+    nodes = m.spring_force_n.shape[1]
+    i, u = interval_of(lever_rad, low, high, nodes)
+    value, _ = hermite_or_line(
+        u,
+        (high - low) / (nodes - 1),
+        m.spring_energy_j[s, i],
+        m.spring_energy_j[s, i + 1],
+        -m.spring_force_n[s, i] * m.spring_path_slope_m_rad[s, i],
+        -m.spring_force_n[s, i + 1] * m.spring_path_slope_m_rad[s, i + 1],
+    )
+    return m.spring_scale[t] * value
+
+
+@law
+def stored_energy(m: Any, p: Any, k: Any) -> float:
+    """Kinetic energy of joints, axes and rotors, elastic energy of springs, tendons and joint stops [J]."""
+    na = m.n_axes
+    hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
+    total = 0.0
+    for r in range(na + m.n_joints):
+        vr = p.axis_rad_s[r] if r < na else p.qd_rad_s[r - na]
+        for c in range(na + m.n_joints):
+            vc = p.axis_rad_s[c] if c < na else p.qd_rad_s[c - na]
+            total += 0.5 * vr * k.H[r, c] * vc
+    for i in range(m.n_motors):
+        total += 0.5 * m.motor_inertia_kg_m2[i] * p.w_rad_s[i] ** 2
+    for t in range(m.n_tendons):
+        if not p.tendon_off[t]:
+            total += spring_energy(m, t, p.lever_rad[t])
+            total += 0.5 * m.tendon_compliance_m_n[t] * p.tension_n[t] ** 2
+    for j in range(m.n_joints):
+        beyond = max(p.q_rad[j] - m.joint_max_rad[j], 0.0) + min(p.q_rad[j] - m.joint_min_rad[j], 0.0)
+        total += 0.5 * m.stop_stiffness_nm_rad * beyond * beyond
+    return total

@@ -1,0 +1,367 @@
+"""One substep of the simulated hand: motors, tendons with springs and guides, joints, wrist drive.
+
+Position Verlet (half drift, kick, half drift) with linearly implicit friction. In the kick
+
+    (H + h C) dqd = h (tau - bias),   C = P^T (d f_loss/dv) P + joint damping
+
+so that the stiff, regularised friction of light finger links is stable at any pretension, and the work of
+every force is exactly ``h F . (v + v')/2``: energy can be accounted for. All forces are taken at the half step.
+The wrist drive prescribes the acceleration of its axes as long as its torque limit allows
+(hybrid dynamics); beyond, the axis moves under the limit torque.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mechanics.coupling import tendon_jacobian, tendon_lengths
+from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
+from mechanics.guides import guided_tension_n
+from mechanics.handtree import hand_dynamics
+from mechanics.hysteresis import dahl
+from mechanics.motor import torque_bounds_nm
+from mechanics.ripple import ripple_nm
+from mechanics.springs import spring_at, spring_state
+from mechanics.wrist import wrist_jacobian, wrist_lengths
+from signals.compiled import law
+from sim.contact import add_contact_torques
+
+
+@law
+def _drift(m: Any, p: Any, h: float) -> None:
+    q, qd, theta, w = p.q_rad, p.qd_rad_s, p.theta_rad, p.w_rad_s
+    for j in range(m.n_joints):
+        q[j] += h * qd[j]
+    for i in range(m.n_motors):
+        theta[i] += h * w[i]
+    for a in range(m.n_axes):
+        p.axis_rad[a] += h * p.axis_rad_s[a]
+
+
+@law
+def _account_lever(m: Any, p: Any, t: int, before: float) -> None:
+    """Heat of the lever's friction loop over a lever motion."""
+    force, _, path, _ = spring_at(m, t, p.lever_rad[t])
+    earlier, _, path_before, _ = spring_at(m, t, before)
+    share = m.lever_friction_frac[t] * p.loop_sign[t]
+    p.energy_lost_j += share * 0.5 * (force + earlier) * (path_before - path)
+
+
+@law
+def update_tensions(m: Any, p: Any) -> None:
+    """Tension of every tendon at the spring and in the finger, and the guides' implicit slope."""
+    length, wrist, neutral = p.length_m, p.wrist_length_m, m.wrist_neutral_length_m
+    theta, e0, radius = p.theta_rad, p.e0_m, m.spool_radius_m
+    lever, loop, tension, in_finger = p.lever_rad, p.loop_sign, p.tension_n, p.finger_tension_n
+    P, Pw, qd = p.P_tj_m, p.P_tw_m, p.qd_rad_s
+    for t in range(m.n_tendons):
+        if p.tendon_off[t]:
+            lever[t] = m.lever_max_rad[m.tendon_spring[t]]
+            loop[t] = 0.0
+            tension[t] = 0.0
+            in_finger[t] = 0.0
+            p.guide_slope_ns_m[t] = 0.0
+            continue
+        e = length[t] + wrist[t] - neutral[t] + radius[t] * theta[m.tendon_motor[t]] + e0[t]
+        before = lever[t]
+        lever[t], tension[t] = spring_state(m, t, e, before, loop[t])
+        if p.sensor_level == 2:
+            loop[t] = dahl(loop[t], lever[t] - before, m.lever_presliding_rad[t])
+            if p.energy_on:
+                _account_lever(m, p, t, before)
+        if p.guides_on:
+            b = p.tendon_branch[t]
+            v = 0.0
+            for k in range(p.branch_joints[b]):
+                j = p.branch_joint[b, k]
+                v += P[t, j] * qd[j]
+            for a in range(m.n_axes):
+                v += Pw[t, a] * p.axis_rad_s[a]
+            in_finger[t], p.guide_slope_ns_m[t] = guided_tension_n(
+                tension[t], m.guide_loss_frac[t], v, m.guide_speed_m_s[t]
+            )
+        else:
+            in_finger[t] = tension[t]
+            p.guide_slope_ns_m[t] = 0.0
+
+
+@law
+def _joint_torques(m: Any, p: Any, k: Any) -> None:
+    """Generalised forces [axes, joints] and the implicit damping matrix of every branch."""
+    na = m.n_axes
+    tau, damping = p.tau_nm, p.damping_nms_rad
+    q, qd, v0 = p.q_rad, p.qd_rad_s, m.joint_friction_speed_rad_s
+    for c in range(na + m.n_joints):
+        tau[c] = 0.0
+        p.external_nm[c] = 0.0
+    for a in range(na):
+        for c in range(na + m.n_joints):
+            p.axis_damping_nms_rad[a, c] = 0.0
+    for b in range(p.n_branches):
+        for x in range(p.branch_joints[b]):
+            j = p.branch_joint[b, x]
+            for y in range(p.branch_joints[b]):
+                damping[j, p.branch_joint[b, y]] = 0.0
+    for j in range(m.n_joints):
+        root = math.sqrt(qd[j] * qd[j] + v0 * v0)
+        tau[na + j] -= m.joint_viscous_nms_rad[j] * qd[j] + m.joint_coulomb_nm[j] * qd[j] / root
+        damping[j, j] += m.joint_viscous_nms_rad[j] + m.joint_coulomb_nm[j] * v0 * v0 / (root * root * root)
+        beyond = q[j] - m.joint_max_rad[j]
+        if beyond < 0.0:
+            beyond = min(q[j] - m.joint_min_rad[j], 0.0)
+        if beyond != 0.0:
+            tau[na + j] -= m.stop_stiffness_nm_rad * beyond + m.stop_damping_nms_rad * qd[j]
+            damping[j, j] += m.stop_damping_nms_rad
+    P, Pw, slope, f = p.P_tj_m, p.P_tw_m, p.guide_slope_ns_m, p.finger_tension_n
+    for t in range(m.n_tendons):
+        b = p.tendon_branch[t]
+        n = p.branch_joints[b]
+        for x in range(n):
+            j = p.branch_joint[b, x]
+            pj = P[t, j]
+            if pj != 0.0:
+                tau[na + j] -= pj * f[t]
+                if slope[t] != 0.0:
+                    for y in range(n):
+                        i = p.branch_joint[b, y]
+                        damping[j, i] += pj * slope[t] * P[t, i]
+        for a in range(na):
+            pa = Pw[t, a]
+            tau[a] -= pa * f[t]
+            if slope[t] != 0.0:
+                for c in range(na):
+                    p.axis_damping_nms_rad[a, c] += pa * slope[t] * Pw[t, c]
+                for x in range(n):
+                    j = p.branch_joint[b, x]
+                    p.axis_damping_nms_rad[a, na + j] += pa * slope[t] * P[t, j]
+
+
+@law
+def _add_tip_wrenches(m: Any, p: Any, k: Any) -> None:
+    """External torques of wrenches on the fingertips, given in the palm frame."""
+    for g in range(m.n_fingers):
+        fx, fy, fz = p.tip_force_n[g, 0], p.tip_force_n[g, 1], p.tip_force_n[g, 2]
+        nx, ny, nz = p.tip_moment_nm[g, 0], p.tip_moment_nm[g, 1], p.tip_moment_nm[g, 2]
+        if fx == 0.0 and fy == 0.0 and fz == 0.0 and nx == 0.0 and ny == 0.0 and nz == 0.0:
+            continue
+        body = m.finger_tip_body[g]
+        if body < 0:
+            continue
+        tx, ty, tz = k.p[body, 0], k.p[body, 1], k.p[body, 2]
+        for c in range(3):
+            tx += k.R[body, 0, c] * m.finger_tip_m[g, c]
+            ty += k.R[body, 1, c] * m.finger_tip_m[g, c]
+            tz += k.R[body, 2, c] * m.finger_tip_m[g, c]
+        while body > 0:
+            j = m.body_joint[body]
+            if j >= 0:
+                ax, ay, az = 0.0, 0.0, 0.0
+                for c in range(3):
+                    ax += k.R[body, 0, c] * m.body_axis[body, c]
+                    ay += k.R[body, 1, c] * m.body_axis[body, c]
+                    az += k.R[body, 2, c] * m.body_axis[body, c]
+                rx, ry, rz = tx - k.p[body, 0], ty - k.p[body, 1], tz - k.p[body, 2]
+                mx = nx + ry * fz - rz * fy
+                my = ny + rz * fx - rx * fz
+                mz = nz + rx * fy - ry * fx
+                p.external_nm[m.n_axes + j] += m.body_ratio[body] * (ax * mx + ay * my + az * mz)
+            body = m.body_parent[body]
+
+
+@law
+def _solve_branch(p: Any, n: int, joints: Any, offset: int) -> None:
+    """Solve ``block x = columns`` in place by Cholesky for the three right-hand sides of a branch."""
+    A, B = p.block, p.columns
+    for i in range(n):
+        for j in range(i + 1):
+            s = A[i, j]
+            for c in range(j):
+                s -= A[i, c] * A[j, c]
+            A[i, j] = math.sqrt(s) if i == j else s / A[j, j]
+    for r in range(3):
+        for i in range(n):
+            s = B[r, offset + joints[i]]
+            for c in range(i):
+                s -= A[i, c] * B[r, offset + joints[c]]
+            B[r, offset + joints[i]] = s / A[i, i]
+        for i in range(n - 1, -1, -1):
+            s = B[r, offset + joints[i]]
+            for c in range(i + 1, n):
+                s -= A[c, i] * B[r, offset + joints[c]]
+            B[r, offset + joints[i]] = s / A[i, i]
+
+
+@law
+def _kick_joints(m: Any, p: Any, k: Any, h: float) -> None:
+    """Velocity change of joints and wrist axes, with the wrist drive's torque within its limits."""
+    na = m.n_axes
+    H, bias, tau, damping, wrist_damping = k.H, k.bias, p.tau_nm, p.damping_nms_rad, p.axis_damping_nms_rad
+    columns, delta = p.columns, p.delta_rad_s
+    s00 = s01 = s11 = r0 = r1 = 0.0
+    if na:
+        s00 = H[0, 0] + h * wrist_damping[0, 0]
+        s01 = H[0, 1] + h * wrist_damping[0, 1]
+        s11 = H[1, 1] + h * wrist_damping[1, 1]
+        r0, r1 = h * (tau[0] - bias[0]), h * (tau[1] - bias[1])
+    for b in range(p.n_branches):
+        n = p.branch_joints[b]
+        joints = p.branch_joint[b]
+        for x in range(n):
+            j = joints[x]
+            for y in range(x + 1):
+                p.block[x, y] = H[na + j, na + joints[y]] + h * damping[j, joints[y]]
+            columns[0, na + j] = h * (tau[na + j] - bias[na + j])
+            columns[1, na + j] = 0.0
+            columns[2, na + j] = 0.0
+            for a in range(na):
+                columns[1 + a, na + j] = H[a, na + j] + h * wrist_damping[a, na + j]
+        _solve_branch(p, n, joints, na)
+        if na:
+            for x in range(n):
+                c = na + joints[x]
+                b0 = H[0, c] + h * wrist_damping[0, c]
+                b1 = H[1, c] + h * wrist_damping[1, c]
+                r0 -= b0 * columns[0, c]
+                r1 -= b1 * columns[0, c]
+                s00 -= b0 * columns[1, c]
+                s01 -= b0 * columns[2, c]
+                s11 -= b1 * columns[2, c]
+    d0 = d1 = 0.0
+    if na:
+        d0, d1 = h * _axis_acceleration(m, p, 0), h * _axis_acceleration(m, p, 1)
+        t0 = (s00 * d0 + s01 * d1 - r0) / h
+        t1 = (s01 * d0 + s11 * d1 - r1) / h
+        limit0, limit1 = m.axis_torque_limit_nm[0], m.axis_torque_limit_nm[1]
+        if abs(t0) > limit0 or abs(t1) > limit1:
+            t0 = min(max(t0, -limit0), limit0)
+            t1 = min(max(t1, -limit1), limit1)
+            det = s00 * s11 - s01 * s01
+            d0 = (s11 * (r0 + h * t0) - s01 * (r1 + h * t1)) / det
+            d1 = (s00 * (r1 + h * t1) - s01 * (r0 + h * t0)) / det
+        p.axis_torque_nm[0], p.axis_torque_nm[1] = t0, t1
+        delta[0], delta[1] = d0, d1
+        p.axis_rad_s[0] += d0
+        p.axis_rad_s[1] += d1
+    for j in range(m.n_joints):
+        c = na + j
+        delta[c] = columns[0, c] - columns[1, c] * d0 - columns[2, c] * d1
+        p.qd_rad_s[j] += delta[c]
+
+
+@law
+def _axis_acceleration(m: Any, p: Any, a: int) -> float:
+    """Acceleration that the wrist drive's position loop wants: second order, speed limited."""
+    omega = 2.0 * math.pi * m.axis_bandwidth_hz[a]
+    damping = 2.0 * m.axis_damping_ratio[a] * omega
+    if not p.axis_enabled[a]:
+        return -damping * p.axis_rad_s[a]
+    speed = omega * omega / damping * (p.axis_wanted_rad[a] - p.axis_rad[a])
+    limit = m.axis_speed_limit_rad_s[a]
+    speed = min(max(speed, -limit), limit)
+    return damping * (speed - p.axis_rad_s[a])
+
+
+@law
+def _kick_motors(m: Any, p: Any, h: float) -> None:
+    """Motor speeds (eq. 3.2 with the sign corrected): B dw/dt = tau - friction(w) - ripple - R f."""
+    load, w = p.motor_load_nm, p.w_rad_s
+    for i in range(m.n_motors):
+        load[i] = 0.0
+    for t in range(m.n_tendons):
+        load[m.tendon_motor[t]] += m.spool_radius_m[t] * p.tension_n[t]
+    for i in range(m.n_motors):
+        torque = 0.0
+        if p.motor_enabled[i] and not p.motor_lost[i]:
+            low, high = torque_bounds_nm(m, i, w[i])
+            torque = min(max(m.motor_torque_constant_nm_a[i] * p.current_a[i], low), high)
+        p.motor_torque_nm[i] = torque
+        g1, g2, g3 = (
+            m.friction_gamma_1_s_rad[i],
+            m.friction_gamma_2_nm[i] * p.friction_scale[i],
+            m.friction_gamma_3_nms_rad[i] * p.friction_scale[i],
+        )
+        friction = motor_friction_nm(w[i], g1, g2, g3)
+        slope = motor_friction_slope_nms_rad(w[i], g1, g2, g3)
+        ripple = ripple_nm(m, i, p.theta_rad[i])
+        dw = h * (torque - friction - ripple - load[i]) / (m.motor_inertia_kg_m2[i] + h * slope)
+        if p.energy_on:
+            mean = w[i] + 0.5 * dw
+            p.energy_in_j += h * torque * mean
+            p.energy_lost_j += h * (friction + slope * dw + ripple) * mean
+        w[i] += dw
+
+
+@law
+def _account_joints(m: Any, p: Any, h: float) -> None:
+    """Work of the drive and of external wrenches, heat of joints and guides, over this kick."""
+    na = m.n_axes
+    for a in range(na):
+        mean = p.axis_rad_s[a] - 0.5 * p.delta_rad_s[a]
+        p.energy_in_j += h * p.axis_torque_nm[a] * mean
+    for c in range(na):
+        p.energy_in_j += h * p.external_nm[c] * (p.axis_rad_s[c] - 0.5 * p.delta_rad_s[c])
+    for j in range(m.n_joints):
+        p.energy_in_j += h * p.external_nm[na + j] * (p.qd_rad_s[j] - 0.5 * p.delta_rad_s[na + j])
+    for t in range(m.n_tendons):
+        b = p.tendon_branch[t]
+        mean = change = 0.0
+        for x in range(p.branch_joints[b]):
+            j = p.branch_joint[b, x]
+            mean += p.P_tj_m[t, j] * (p.qd_rad_s[j] - 0.5 * p.delta_rad_s[na + j])
+            change += p.P_tj_m[t, j] * p.delta_rad_s[na + j]
+        for a in range(na):
+            mean += p.P_tw_m[t, a] * (p.axis_rad_s[a] - 0.5 * p.delta_rad_s[a])
+            change += p.P_tw_m[t, a] * p.delta_rad_s[a]
+        loss = p.finger_tension_n[t] + p.guide_slope_ns_m[t] * change - p.tension_n[t]
+        p.energy_lost_j += h * loss * mean
+    v0 = m.joint_friction_speed_rad_s
+    for j in range(m.n_joints):
+        dq = p.delta_rad_s[na + j]
+        before = p.qd_rad_s[j] - dq
+        root = math.sqrt(before * before + v0 * v0)
+        slope = m.joint_viscous_nms_rad[j] + m.joint_coulomb_nm[j] * v0 * v0 / (root * root * root)
+        torque = m.joint_viscous_nms_rad[j] * before + m.joint_coulomb_nm[j] * before / root + slope * dq
+        if p.q_rad[j] > m.joint_max_rad[j] or p.q_rad[j] < m.joint_min_rad[j]:
+            torque += m.stop_damping_nms_rad * p.qd_rad_s[j]
+        p.energy_lost_j += h * torque * (before + 0.5 * dq)
+
+
+@law
+def check_finite(m: Any, p: Any) -> None:
+    """A diverging plant says so, with the joint, and stops feeding numbers on."""
+    for j in range(m.n_joints):
+        if not abs(p.qd_rad_s[j]) < 1e4:
+            p.diverged = 1
+            p.diverged_index = j
+            return
+    for i in range(m.n_motors):
+        if not abs(p.w_rad_s[i]) < 1e4:
+            p.diverged = 2
+            p.diverged_index = i
+            return
+
+
+@law
+def substep(m: Any, p: Any, k: Any, h: float) -> None:
+    """Advance the plant by ``h`` seconds (m: model, p: plant, k: workspace of the hand tree)."""
+    _drift(m, p, 0.5 * h)
+    tendon_lengths(m, p.q_rad, p.length_m)
+    tendon_jacobian(m, p.q_rad, p.P_tj_m)
+    if m.n_axes:
+        wrist_lengths(m, p.axis_rad[0], p.axis_rad[1], p.wrist_length_m)
+        wrist_jacobian(m, p.axis_rad[0], p.axis_rad[1], p.P_tw_m)
+    update_tensions(m, p)
+    hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
+    _joint_torques(m, p, k)
+    _add_tip_wrenches(m, p, k)
+    if p.contact_on:
+        add_contact_torques(m, p, k)
+    for c in range(m.n_axes + m.n_joints):
+        p.tau_nm[c] += p.external_nm[c]
+    _kick_joints(m, p, k, h)
+    if p.energy_on:
+        _account_joints(m, p, h)
+    _kick_motors(m, p, h)
+    _drift(m, p, 0.5 * h)
+    p.time_s += h

@@ -1,0 +1,47 @@
+"""Seeded random numbers inside compiled code: xoshiro256++ with its state in a record.
+
+A generator of our own because numba's is global per thread: two plants in one process would share it, and
+a run could not be repeated by its seed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from signals.compiled import law
+
+
+@law
+def _rotl(x: Any, k: Any) -> Any:
+    return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
+
+
+@law
+def next_uniform(state: Any) -> Any:
+    """Uniform number in [0, 1); advances ``state``, shape (4,), uint64."""
+    result = _rotl(state[0] + state[3], 23) + state[0]
+    t = state[1] << np.uint64(17)
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= t
+    state[3] = _rotl(state[3], 45)
+    return float(result >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@law
+def next_normal(state: Any) -> Any:
+    """Standard normal number by Box and Muller; advances ``state`` by two draws."""
+    u = next_uniform(state)
+    v = next_uniform(state)
+    return math.sqrt(-2.0 * math.log(1.0 - u)) * math.cos(2.0 * math.pi * v)
+
+
+def seed_state(seed: int) -> NDArray[np.uint64]:
+    """State of the generator for a seed, shape (4,), spread by numpy's SeedSequence."""
+    return np.random.SeedSequence(seed).generate_state(4, dtype=np.uint64)

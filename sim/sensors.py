@@ -1,0 +1,102 @@
+"""What the sensors of the simulated hand say: encoder, Hall lever sensor, potentiometer, temperature.
+
+Levels: ``ideal`` reads the truth (the Hall count keeps its fraction); ``quantised`` rounds to counts; ``full``
+adds the Hall sensor's own filter, magnetic hysteresis and noise, and the potentiometer's noise. All samples
+are taken at one instant, the end of the plant's step.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mechanics.hysteresis import play
+from mechanics.springs import count_of_lever
+from signals.compiled import law
+from sim.randomness import next_normal
+
+MISSING = 1
+RESET = 32
+
+
+@law
+def _read_motors(m: Any, p: Any, z: Any, now_ns: int) -> None:
+    ideal = p.sensor_level == 0
+    angle, speed = z.motor_angle_rad, z.motor_speed_rad_s
+    for i in range(m.n_motors):
+        if p.motor_lost[i]:
+            z.motor_status[i] = MISSING
+            continue
+        z.motor_time_ns[i] = now_ns
+        z.motor_status[i] = RESET if p.motor_reset[i] else 0
+        true = p.theta_rad[i] + p.encoder_offset_rad[i]
+        step = m.encoder_step_rad[i]
+        reading = true if ideal or step <= 0.0 else math.floor(true / step + 0.5) * step
+        if p.encoder_frozen[i]:
+            reading = p.encoder_rad[i]
+        speed[i] = p.w_rad_s[i] if ideal else (reading - p.encoder_rad[i]) / m.dt_s
+        p.encoder_rad[i] = reading
+        angle[i] = reading
+        z.motor_current_a[i] = p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i]
+        case = p.case_degc[i]
+        z.motor_temperature_degc[i] = case if ideal else math.floor(case + 0.5)
+        if p.motor_nan[i]:
+            angle[i] = math.nan
+            speed[i] = math.nan
+
+
+@law
+def _read_halls(m: Any, p: Any, z: Any, now_ns: int) -> None:
+    level = p.sensor_level
+    fine, coarse = z.hall_fine_count, z.hall_count
+    for t in range(m.n_tendons):
+        z.hall_time_ns[t] = now_ns
+        z.hall_status[t] = 0
+        lever = p.lever_rad[t]
+        if level == 2:
+            share = 1.0
+            if m.hall_filter_hz[t] > 0.0:
+                share = 1.0 - math.exp(-2.0 * math.pi * m.hall_filter_hz[t] * m.dt_s)
+            p.hall_filtered_rad[t] += share * (lever - p.hall_filtered_rad[t])
+            p.hall_played_rad[t] = play(
+                p.hall_played_rad[t], p.hall_filtered_rad[t], m.hall_hysteresis_rad[t]
+            )
+            lever = p.hall_played_rad[t]
+        count = count_of_lever(m, t, lever)
+        if level == 2:
+            count += m.hall_noise_count[t] * p.hall_noise_scale[t] * next_normal(p.rng)
+        elif p.hall_noise_scale[t] != 1.0:
+            count += p.hall_noise_scale[t] * next_normal(p.rng)
+        count += p.hall_offset_count[t] + p.hall_glitch_count[t]
+        p.hall_glitch_count[t] = 0.0
+        if p.hall_frozen[t]:
+            count = p.hall_frozen_count[t]
+        else:
+            p.hall_frozen_count[t] = count
+        count = min(max(count, 0.0), float(m.hall_count_max[t]))
+        coarse[t] = int(math.floor(count + 0.5))
+        fine[t] = count if level == 0 else float(coarse[t])
+
+
+@law
+def _read_axes(m: Any, p: Any, z: Any, now_ns: int) -> None:
+    for a in range(m.n_axes):
+        z.axis_time_ns[a] = now_ns
+        z.axis_status[a] = 0
+        angle = p.axis_rad[a] + p.axis_offset_rad[a]
+        if p.sensor_level == 2:
+            angle += m.axis_noise_rad[a] * next_normal(p.rng)
+        step = m.axis_step_rad[a]
+        if p.sensor_level > 0 and step > 0.0:
+            angle = math.floor(angle / step + 0.5) * step
+        z.axis_angle_rad[a] = angle
+
+
+@law
+def read_sensors(m: Any, p: Any, z: Any, now_ns: int) -> None:
+    """Fill the measurement ``z`` from the plant ``p`` at the instant ``now_ns`` [ns]."""
+    _read_motors(m, p, z, now_ns)
+    _read_halls(m, p, z, now_ns)
+    _read_axes(m, p, z, now_ns)
+    z.time_ns = now_ns
+    z.seq += 1
