@@ -16,8 +16,8 @@ from drivers.hal import Capabilities, MotorSetup
 from mechanics.handtree import HANDTREE_WORK
 from signals.modes import Bus as BusBits
 from signals.modes import FaultKind, MotorMode
-from signals.records import RecordArray, new
 from signals.records import TRUTH as TRUTH_DTYPE
+from signals.records import RecordArray, new
 from sim.cycle import advance, observe
 from sim.options import Fault, SimOptions
 from sim.plant_record import new_plant
@@ -157,7 +157,7 @@ class SimulatedBus:
             part = f"joint {index}" if what == 1 else f"motor {index}"
             self.diagnosis = (
                 f"the simulation diverged at step {int(self.plant['cycle'][0])} "
-                f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: speed above 1e4 rad/s or not a number; "
+                f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: faster than 1e4 rad/s or not finite; "
                 "likely a gain, an inertia or a period far from the reference hand's; try more substeps"
             )
         return int(BusBits.LOST)

@@ -11,7 +11,7 @@ from signals.compiled import law
 
 @law
 def spring_energy(m: Any, t: int, lever_rad: float) -> float:
-    """Elastic energy [J] of one mechanism at a lever angle, 0 at the slack stop; -f dL is its differential."""
+    """Elastic energy [J] of a mechanism at a lever angle, 0 at the slack stop; its differential is -f dL."""
     s = m.tendon_spring[t]
     low, high = m.lever_min_rad[s], m.lever_max_rad[s]
     nodes = m.spring_force_n.shape[1]

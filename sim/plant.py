@@ -5,7 +5,7 @@ Position Verlet (half drift, kick, half drift) with linearly implicit friction. 
     (H + h C) dqd = h (tau - bias),   C = P^T (d f_loss/dv) P + joint damping
 
 so that the stiff, regularised friction of light finger links is stable at any pretension, and the work of
-every force is exactly ``h F . (v + v')/2``: energy can be accounted for. All forces are taken at the half step.
+every force is exactly ``h F . (v + v')/2``: energy can be accounted for. Forces belong to the half step.
 The wrist drive prescribes the acceleration of its axes as long as its torque limit allows
 (hybrid dynamics); beyond, the axis moves under the limit torque.
 """
