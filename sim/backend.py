@@ -157,7 +157,7 @@ class SimulatedBus:
             part = f"joint {index}" if what == 1 else f"motor {index}"
             self.diagnosis = (
                 f"the simulation diverged at step {int(self.plant['cycle'][0])} "
-                f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: faster than 1e4 rad/s or not finite; "
+                f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: above 1e4 rad/s or not finite; "
                 "likely a gain, an inertia or a period far from the reference hand's; try more substeps"
             )
         return int(BusBits.LOST)

@@ -1,8 +1,8 @@
 """What the sensors of the simulated hand say: encoder, Hall lever sensor, potentiometer, temperature.
 
 Levels: ``ideal`` reads the truth (the Hall count keeps its fraction); ``quantised`` rounds to counts;
-``full`` adds the Hall sensor's own filter, magnetic hysteresis and noise, and the potentiometer's noise. All samples
-are taken at one instant, the end of the plant's step.
+``full`` adds the Hall sensor's own filter, magnetic hysteresis and noise, and the potentiometer's noise. All
+samples are taken at one instant, the end of the plant's step.
 """
 
 from __future__ import annotations
