@@ -1,0 +1,71 @@
+"""Joint angles, torques, residuals and fingertips of all fingers from their measured lengths."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from estimators.linear import finger_residual, linear_angles
+from estimators.thumb import base_angles, normal_equations
+from mechanics.coupling import joint_torque, tendon_jacobian, tendon_lengths
+from mechanics.kinematics import fingertips
+from signals.compiled import law
+from signals.modes import FingerKind
+
+TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
+BASE_JOINTS: Final = 2
+
+
+@law
+def finger_angles(m: Any, s: Any) -> None:
+    """Joint angles [rad] into ``s`` from ``s.tendon_length_m``; the thumb starts from the last cycle's."""
+    q, length = s.joint_angle_rad, s.tendon_length_m
+    for f in range(m.n_fingers):
+        first = 0
+        if m.finger_kind[f] == TENSEGRITY:
+            first = BASE_JOINTS
+            j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
+            q[j0], q[j1] = base_angles(m, f, length, q[j0], q[j1])
+        linear_angles(m, f, first, length, q)
+
+
+@law
+def residuals(m: Any, mem: Any, s: Any) -> None:
+    """Residuals per tendon and finger [m] into ``s``."""
+    tendon_lengths(m, s.joint_angle_rad, mem.length_m)
+    for f in range(m.n_fingers):
+        s.finger_residual_m[f] = finger_residual(m, f, mem.length_m, s.tendon_length_m, s.residual_m)
+
+
+@law
+def base_condition(m: Any, f: int, s: Any) -> float:
+    """Condition number of a tensegrity base's P at the present pose."""
+    q, length = s.joint_angle_rad, s.tendon_length_m
+    a00, a01, a11, _, _ = normal_equations(m, f, length, q[m.finger_joint[f, 0]], q[m.finger_joint[f, 1]])
+    mean, half = 0.5 * (a00 + a11), 0.5 * (a00 - a11)
+    root = math.sqrt(half * half + a01 * a01)
+    return math.sqrt((mean + root) / max(mean - root, 1e-12 * mean + 1e-300))
+
+
+@law
+def finger_torques(m: Any, mem: Any, s: Any) -> None:
+    """Joint torques ``-P(q)^T f`` [N m] of the measured tensions and condition numbers into ``s``."""
+    tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+    joint_torque(m, mem.P_tj_m, s.tension_n, s.joint_torque_nm)
+    for f in range(m.n_fingers):
+        condition = m.finger_condition[f]
+        if m.finger_kind[f] == TENSEGRITY:
+            condition = max(condition, base_condition(m, f, s))
+        s.finger_condition[f] = condition
+
+
+@law
+def tips(m: Any, mem: Any, s: Any) -> None:
+    """Fingertips [m] in the palm and in the forearm frame into ``s``."""
+    fingertips(m, s.joint_angle_rad, mem.body_R, mem.body_p_m, s.fingertip_m)
+    R, o = mem.wrist_R, mem.wrist_o_m
+    for f in range(m.n_fingers):
+        if m.finger_tip_body[f] >= 0:
+            x, y, z = s.fingertip_m[f, 0], s.fingertip_m[f, 1], s.fingertip_m[f, 2]
+            for i in range(3):
+                s.fingertip_forearm_m[f, i] = o[i] + R[i, 0] * x + R[i, 1] * y + R[i, 2] * z

@@ -1,0 +1,49 @@
+"""What the estimator remembers between two cycles, and its scratch: one record, made once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from signals.records import RecordArray
+from signals.sizes import AXES, BODIES, FINGERS, JOINTS, MOTORS, TENDONS
+
+ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
+    [
+        ("started", "i8"),
+        # last good value of every channel
+        ("motor_angle_rad", "f8", (MOTORS,)),
+        ("hall_count", "f8", (TENDONS,)),
+        ("axis_angle_rad", "f8", (AXES,)),
+        # previous cycle, for speeds
+        ("last_motor_angle_rad", "f8", (MOTORS,)),
+        ("last_joint_angle_rad", "f8", (JOINTS,)),
+        ("last_axis_angle_rad", "f8", (AXES,)),
+        ("spike_cycles", "i8", (TENDONS,)),
+        # scratch
+        ("motor_ok", "i8", (MOTORS,)),
+        ("wrist_R", "f8", (3, 3)),
+        ("wrist_o_m", "f8", (3,)),
+        ("wrist_S", "f8", (6, AXES)),
+        ("wrist_bias", "f8", (6,)),
+        ("wrist_length_m", "f8", (TENDONS,)),
+        ("P_wrist_m", "f8", (TENDONS, AXES)),
+        ("residual_wrist_m", "f8", (TENDONS, AXES)),
+        ("P_tj_m", "f8", (TENDONS, JOINTS)),
+        ("length_m", "f8", (TENDONS,)),
+        ("projected_m", "f8", (AXES,)),
+        ("body_R", "f8", (BODIES, 3, 3)),
+        ("body_p_m", "f8", (BODIES, 3)),
+        ("tip_m", "f8", (FINGERS, 3)),
+        # homing
+        ("home_sum_m", "f8", (TENDONS,)),
+        ("home_count", "i8"),
+    ],
+    align=True,
+)
+
+
+def new_memory() -> RecordArray:
+    """An empty estimator memory, shape ``(1,)``."""
+    return np.zeros(1, dtype=ESTIMATOR_MEMORY)

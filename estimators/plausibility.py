@@ -1,0 +1,68 @@
+r"""Wrist angle error from the residuals of all pulley fingers: a redundant wrist sensor.
+
+A wrist reading off by eps changes every measured length by ``-P_w eps``; the part of that which no joint
+angle explains is the residual ``r = -A eps``, ``A = (I - P P^+) P_w``. Least squares over all fingers:
+
+.. math:: \hat\varepsilon = -(A^T A + \lambda I)^{-1} A^T r
+
+Flexion (q71) hardly shows near the neutral pose, where its column of A is almost zero: lambda, worth one
+noise-sized residual per radian, then keeps the estimate at zero instead of at noise. An offset that was
+there at homing is absorbed by e0 and cannot be seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from signals.compiled import law
+from signals.modes import FingerKind
+
+LINEAR: Final = int(FingerKind.LINEAR)
+REGULARISATION_M2: Final = 4.0e-5
+"""lambda [m^2/rad^2]: (6 mm/rad)^2, ten times less than abduction's A^T A over the fingers of the
+reference hand near neutral, ten times more than flexion's."""
+
+
+@law
+def project_wrist_columns(m: Any, f: int, mem: Any) -> None:
+    """A = (I - P P^+) P_w of finger ``f`` into ``mem.residual_wrist_m`` [m/rad]."""
+    tendons, joints, pinv_jt, P_tj_m = m.finger_tendon, m.finger_joint, m.pinv_jt_1_m, m.P_tj_m
+    n_tendons, n_joints = m.finger_n_tendons[f], m.finger_n_joints[f]
+    P_w, A = mem.P_wrist_m, mem.residual_wrist_m
+    for k in range(n_tendons):
+        t = tendons[f, k]
+        A[t, 0], A[t, 1] = P_w[t, 0], P_w[t, 1]
+    for b in range(n_joints):
+        j = joints[f, b]
+        q0 = q1 = 0.0
+        for k in range(n_tendons):
+            t = tendons[f, k]
+            q0 += pinv_jt[j, t] * P_w[t, 0]
+            q1 += pinv_jt[j, t] * P_w[t, 1]
+        for k in range(n_tendons):
+            t = tendons[f, k]
+            A[t, 0] -= P_tj_m[t, j] * q0
+            A[t, 1] -= P_tj_m[t, j] * q1
+
+
+@law
+def wrist_error(m: Any, mem: Any, s: Any) -> None:
+    """Wrist angle errors [rad], measured minus true, that explain the residuals, into ``s``."""
+    if m.n_axes < 2:
+        return
+    a00, a01, a11 = REGULARISATION_M2, 0.0, REGULARISATION_M2
+    b0 = b1 = 0.0
+    A, r = mem.residual_wrist_m, s.residual_m
+    for f in range(m.n_fingers):
+        if m.finger_kind[f] == LINEAR and m.finger_n_tendons[f] > m.finger_n_joints[f]:
+            project_wrist_columns(m, f, mem)
+            for k in range(m.finger_n_tendons[f]):
+                t = m.finger_tendon[f, k]
+                a00 += A[t, 0] * A[t, 0]
+                a01 += A[t, 0] * A[t, 1]
+                a11 += A[t, 1] * A[t, 1]
+                b0 -= A[t, 0] * r[t]
+                b1 -= A[t, 1] * r[t]
+    determinant = a00 * a11 - a01 * a01
+    s.wrist_error_rad[0] = (a11 * b0 - a01 * b1) / determinant
+    s.wrist_error_rad[1] = (a00 * b1 - a01 * b0) / determinant

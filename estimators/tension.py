@@ -1,0 +1,42 @@
+r"""Hall count to tension, stiffness, elastic elongation and measured path length of every tendon.
+
+.. math:: e = -L(\vartheta) + f\,l_0/EA, \qquad
+          h_{meas} = e - R\theta - [h_{wrist}(q_w) - h_{wrist}(0)] - e_0
+
+(mechanics: conventions). The tendon's own stretch is part of e: without it a DIP joint is 0.3 deg off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechanics.springs import lever_of_count, spring_at, stiffness_of_force
+from signals.compiled import law
+
+
+@law
+def elongation_of_lever(m: Any, t: int, lever_rad: float) -> tuple[float, float]:
+    """Tension [N] and elastic elongation [m] of tendon ``t`` at a lever angle [rad]."""
+    force, _, path, _ = spring_at(m, t, lever_rad)
+    tension = max(force, 0.0)
+    return tension, -path + tension * m.tendon_compliance_m_n[t]
+
+
+@law
+def read_tensions(m: Any, mem: Any, s: Any) -> None:
+    """Lever angles, tensions, stiffnesses and elongations of all tendons into ``s``."""
+    count = mem.hall_count
+    for t in range(m.n_tendons):
+        lever = lever_of_count(m, t, count[t])
+        s.lever_angle_rad[t] = lever
+        s.tension_n[t], s.elongation_m[t] = elongation_of_lever(m, t, lever)
+        s.tendon_stiffness_n_m[t] = stiffness_of_force(m, t, s.tension_n[t])
+
+
+@law
+def measured_lengths(m: Any, mem: Any, s: Any) -> None:
+    """Path lengths in the fingers [m] into ``s.tendon_length_m``: motor, wrist and homing removed."""
+    angle, motor_of = mem.motor_angle_rad, m.tendon_motor
+    for t in range(m.n_tendons):
+        wound = m.spool_radius_m[t] * angle[motor_of[t]]
+        s.tendon_length_m[t] = s.elongation_m[t] - wound - s.wrist_length_m[t] - m.elongation_offset_m[t]

@@ -1,0 +1,64 @@
+"""Wrist angles, palm pose, tendon lengths through the wrist and their Jacobian, once per cycle."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from estimators.speeds import cycle_s, filter_share, filtered_speed
+from mechanics.frames import set_identity
+from mechanics.wrist import palm_jacobian, palm_lengths, wrist_pose
+from mechanics.wrist_motion import wrist_motion
+from signals.compiled import law
+
+AXIS_SPEED_HZ: Final = 20.0
+"""Cut-off of the wrist axes' speed: four times their drive's bandwidth, well below the noise of a
+potentiometer differentiated at the control rate."""
+
+
+@law
+def read_axes(m: Any, mem: Any, s: Any) -> None:
+    """Axis angles [rad] and filtered speeds [rad/s] into ``s``."""
+    dt_s = cycle_s(m, s)
+    share = filter_share(min(m.velocity_filter_hz, AXIS_SPEED_HZ), dt_s)
+    for a in range(m.n_axes):
+        angle = mem.axis_angle_rad[a]
+        if mem.started == 0:
+            s.axis_speed_rad_s[a] = 0.0
+        else:
+            s.axis_speed_rad_s[a] = filtered_speed(
+                s.axis_speed_rad_s[a], angle, mem.last_axis_angle_rad[a], dt_s, share
+            )
+        mem.last_axis_angle_rad[a] = angle
+        s.axis_angle_rad[a] = angle
+
+
+@law
+def palm_pose(m: Any, mem: Any, s: Any) -> None:
+    """Palm pose into ``mem``; path lengths through the wrist minus neutral [m] into ``s``.
+
+    Without a wrist the pose is fixed; with the wrist switched off (``use_wrist`` 0) the lengths are not
+    removed, the pose and P_wrist are still known.
+    """
+    if m.n_axes < 2:
+        set_identity(mem.wrist_R)
+        for i in range(3):
+            mem.wrist_o_m[i] = m.wrist_origin_m[i]
+        return
+    q71, q73 = s.axis_angle_rad[0], s.axis_angle_rad[1]
+    wrist_pose(m, q71, q73, mem.wrist_R, mem.wrist_o_m)
+    palm_lengths(m, mem.wrist_R, mem.wrist_o_m, mem.wrist_length_m)
+    wrist_motion(m, q71, q73, 0.0, 0.0, mem.wrist_S, mem.wrist_bias)
+    palm_jacobian(m, mem.wrist_R, mem.wrist_o_m, mem.wrist_S, mem.P_wrist_m)
+    used = 1.0 if m.use_wrist != 0 else 0.0
+    for t in range(m.n_tendons):
+        s.wrist_length_m[t] = used * (mem.wrist_length_m[t] - m.wrist_neutral_length_m[t])
+
+
+@law
+def wrist_torque(m: Any, mem: Any, s: Any) -> None:
+    """Torque that all tendons put on the wrist axes, ``-P_w^T f`` [N m], into ``s``."""
+    for a in range(m.n_axes):
+        torque = 0.0
+        for t in range(m.n_tendons):
+            torque -= mem.P_wrist_m[t, a] * s.tension_n[t]
+        s.wrist_torque_nm[a] = torque
