@@ -1,0 +1,104 @@
+"""Kinematics of the hand's body tree in the palm frame: body poses, fingertips, fingertip Jacobians.
+
+Body 0 is the palm. Body b hangs on its parent by ``X_pb = Trans(body_origin) body_rotation Rot(axis, ratio q)``;
+bodies with the same joint coordinate are coupled (PIP and DIP of ring and fifth finger, eq. 5.16-5.17).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanics.frames import rotated, set_identity
+from signals.compiled import law
+
+FloatArray = NDArray[np.float64]
+
+
+@law
+def body_poses(m: Any, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray) -> None:
+    """Poses of all bodies in the palm frame.
+
+    Args:
+        m: model record; parents come before their children.
+        q_rad: joint angles, shape (J,).
+        R_out: receives R_Pb, shape (B, 3, 3); entry 0 is the identity.
+        p_out: receives the bodies' origins [m], shape (B, 3).
+    """
+    parents, joints, ratio = m.body_parent, m.body_joint, m.body_ratio
+    rotation, origin, axis = m.body_rotation, m.body_origin_m, m.body_axis
+    set_identity(R_out[0])
+    p_out[0, 0] = p_out[0, 1] = p_out[0, 2] = 0.0
+    for b in range(1, m.n_bodies):
+        angle = ratio[b] * q_rad[joints[b]] if joints[b] >= 0 else 0.0
+        s, c = math.sin(angle), math.cos(angle)
+        v = 1.0 - c
+        x, y, z = axis[b, 0], axis[b, 1], axis[b, 2]
+        a = parents[b]
+        for i in range(3):
+            r0, r1, r2 = R_out[a, i, 0], R_out[a, i, 1], R_out[a, i, 2]
+            p_out[b, i] = p_out[a, i] + r0 * origin[b, 0] + r1 * origin[b, 1] + r2 * origin[b, 2]
+            t0 = r0 * rotation[b, 0, 0] + r1 * rotation[b, 1, 0] + r2 * rotation[b, 2, 0]
+            t1 = r0 * rotation[b, 0, 1] + r1 * rotation[b, 1, 1] + r2 * rotation[b, 2, 1]
+            t2 = r0 * rotation[b, 0, 2] + r1 * rotation[b, 1, 2] + r2 * rotation[b, 2, 2]
+            # t Rot = c t + (1 - c)(t.a) a + s (t x a), row by row
+            along = v * (t0 * x + t1 * y + t2 * z)
+            R_out[b, i, 0] = c * t0 + along * x + s * (t1 * z - t2 * y)
+            R_out[b, i, 1] = c * t1 + along * y + s * (t2 * x - t0 * z)
+            R_out[b, i, 2] = c * t2 + along * z + s * (t0 * y - t1 * x)
+
+
+@law
+def tips_of(m: Any, R: FloatArray, p: FloatArray, tips_out: FloatArray) -> None:
+    """Fingertips in the palm frame [m] into ``tips_out``, shape (F, 3), from the poses of ``body_poses``.
+
+    A finger without a tip (the HMC) gets zeros.
+    """
+    body, tip = m.finger_tip_body, m.finger_tip_m
+    for f in range(m.n_fingers):
+        b = body[f]
+        if b < 0:
+            tips_out[f, 0] = tips_out[f, 1] = tips_out[f, 2] = 0.0
+        else:
+            for i in range(3):
+                tips_out[f, i] = (
+                    p[b, i] + R[b, i, 0] * tip[f, 0] + R[b, i, 1] * tip[f, 1] + R[b, i, 2] * tip[f, 2]
+                )
+
+
+@law
+def fingertips(m: Any, q_rad: FloatArray, R: FloatArray, p: FloatArray, tips_out: FloatArray) -> None:
+    """Body poses into ``R`` (B, 3, 3) and ``p`` (B, 3), then fingertips [m] into ``tips_out`` (F, 3)."""
+    body_poses(m, q_rad, R, p)
+    tips_of(m, R, p, tips_out)
+
+
+@law
+def tip_jacobian(m: Any, finger: int, R: FloatArray, p: FloatArray, jac_out: FloatArray) -> None:
+    """Jacobian of one fingertip in the palm frame [m/rad] into ``jac_out``, shape (3, J).
+
+    ``R``, ``p`` come from ``body_poses``. Column j is the sum over the bodies of joint j between the palm and
+    the tip of ratio * axis x (tip - origin).
+    """
+    for i in range(3):
+        for j in range(m.n_joints):
+            jac_out[i, j] = 0.0
+    b = m.finger_tip_body[finger]
+    if b < 0:
+        return
+    tip = m.finger_tip_m
+    ex, ey, ez = rotated(R[b], tip[finger, 0], tip[finger, 1], tip[finger, 2])
+    tx, ty, tz = p[b, 0] + ex, p[b, 1] + ey, p[b, 2] + ez
+    while b > 0:
+        j = m.body_joint[b]
+        if j >= 0:
+            ux, uy, uz = rotated(R[b], m.body_axis[b, 0], m.body_axis[b, 1], m.body_axis[b, 2])
+            dx, dy, dz = tx - p[b, 0], ty - p[b, 1], tz - p[b, 2]
+            k = m.body_ratio[b]
+            jac_out[0, j] += k * (uy * dz - uz * dy)
+            jac_out[1, j] += k * (uz * dx - ux * dz)
+            jac_out[2, j] += k * (ux * dy - uy * dx)
+        b = m.body_parent[b]
