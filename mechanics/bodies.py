@@ -5,8 +5,8 @@
 
 Four bodies: base cross, proximal, middle, distal. Each body's frame sits in its joint after the rotation, x
 along the bone; from the proximal bone on that frame is the one of Table 5.1 *after* Rot x(90), so that the
-z offsets shift sideways along the flexion axes. Centre of mass: on the line to the next joint. Inertia: in the
-body's frame, about the centre of mass.
+z offsets shift sideways along the flexion axes. Centre of mass: on the line to the next joint. Inertia: in
+the body's frame, about the centre of mass.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Body:
         """Refuse a body that has no physical meaning.
 
         Raises:
-            ValueError: negative mass, axis not a unit vector, inertia not positive or against the triangle law.
+            ValueError: negative mass, axis not a unit vector, moments of inertia that no body can have.
         """
         if not self.mass_kg >= 0.0:
             raise ValueError(f"body mass {self.mass_kg} kg is negative")
@@ -53,8 +53,8 @@ class Body:
         moments = np.linalg.eigvalsh(self.inertia_kg_m2)
         if moments[0] < 0.0 or moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9):
             raise ValueError(
-                f"principal moments {moments.tolist()} kg m2 belong to no body: each must be positive and at most "
-                "the sum of the other two"
+                f"principal moments {moments.tolist()} kg m2 belong to no body: each must be positive "
+                "and at most the sum of the other two"
             )
 
 

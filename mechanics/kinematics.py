@@ -1,7 +1,11 @@
 """Kinematics of the hand's body tree in the palm frame: body poses, fingertips, fingertip Jacobians.
 
-Body 0 is the palm. Body b hangs on its parent by ``X_pb = Trans(body_origin) body_rotation Rot(axis, ratio q)``;
-bodies with the same joint coordinate are coupled (PIP and DIP of ring and fifth finger, eq. 5.16-5.17).
+Body 0 is the palm. Body b hangs on its parent by
+
+    X_pb = Trans(body_origin) body_rotation Rot(body_axis, body_ratio q)
+
+Bodies with the same joint coordinate are coupled (PIP and DIP of ring and fifth finger, eq. 5.16-5.17).
+The bodies of a finger come from ``finger_bodies`` (Table 5.1).
 """
 
 from __future__ import annotations
@@ -12,10 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import rotated, set_identity
 from signals.compiled import law
 
 FloatArray = NDArray[np.float64]
+
+__all__ = [
+    "Body",
+    "FingerShape",
+    "body_poses",
+    "finger_bodies",
+    "fingertips",
+    "place_bodies",
+    "tip_jacobian",
+    "tips_of",
+]
 
 
 @law

@@ -20,7 +20,7 @@ from signals.records import RecordArray
 FloatArray = NDArray[np.float64]
 
 MARGIN_MIN = 0.02
-"""Least ``wrist_margin`` that counts as a usable pose: below it the palm turns without bound per axis angle."""
+"""Least ``wrist_margin`` of a usable pose: below it the palm turns without bound per axis angle."""
 ITERATIONS = 30
 
 

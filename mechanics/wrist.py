@@ -36,7 +36,7 @@ __all__ = [
 
 @law
 def wrist_pose(m: Any, q71_rad: float, q73_rad: float, R_out: FloatArray, o_out: FloatArray) -> None:
-    """Palm in the forearm frame {0}: R_0P into ``R_out``, shape (3, 3), origin [m] into ``o_out``, shape (3,)."""
+    """Palm in the forearm frame {0}: R_0P into ``R_out`` (3, 3), origin [m] into ``o_out`` (3,)."""
     (
         R_out[0, 0],
         R_out[0, 1],

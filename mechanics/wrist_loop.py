@@ -1,4 +1,4 @@
-"""Loops of the double inverted parallelogram wrist, solved in closed form: palm pose from the two axis angles.
+"""Loops of the double inverted parallelogram wrist in closed form: palm pose from the two axis angles.
 
 The neutral wrist is a box (length a, width b, thickness c); the crossing bars are its diagonals (chapter 6).
 In the plane of B and C, tilted by q71 about B0C0, the bars B0B and C0C and the plate BC form a four-bar loop
@@ -29,8 +29,8 @@ def parallelogram(
     """Plate BC in its plane (u, y) over ``t`` = t_B, with derivatives by t.
 
     Returns:
-        (mx, my [m], sin psi, cos psi, mx', my' [m/rad], psi', mx'', my'', psi''): M is the plate's middle, psi
-        turns the plate about the plane's normal, 0 when neutral.
+        (mx, my [m], sin psi, cos psi, mx', my' [m/rad], psi', mx'', my'', psi''): M is the plate's middle,
+        psi turns the plate about the plane's normal, 0 when neutral.
     """
     square = a * a + b * b + c * c
     r = math.sqrt(square)
@@ -92,7 +92,8 @@ def wrist_margin(m: Any, q71_rad: float, q73_rad: float) -> float:
     a, b, c = size[0], size[1], size[2]
     mx, my, sp, cp, _, _, _, _, _, _ = parallelogram(a, b, c, 0.5 * math.pi - q73_rad)
     alpha, beta, gamma = closure(a, b, c, q71_rad, mx, my, sp, cp)
-    return (alpha * alpha + beta * beta - gamma * gamma) / (a * a)
+    margin: float = (alpha * alpha + beta * beta - gamma * gamma) / (a * a)
+    return margin
 
 
 @law

@@ -1,7 +1,8 @@
-"""Velocity and acceleration of the palm: exact Jacobian and bias of the closed wrist, by implicit differentiation.
+"""Velocity and acceleration of the palm: exact Jacobian and bias of the closed wrist.
 
-The wrist is the chain Ry(-q71), Trans(mx, my, 0), Rz(psi), Ry(sigma), Trans(0, 0, -c/2) (``mechanics.wrist_loop``), in
-which mx, my, psi follow t_B = pi/2 - q73 and sigma follows both angles through F(q71, t_B, sigma) = 0:
+The wrist is the chain Ry(-q71), Trans(mx, my, 0), Rz(psi), Ry(sigma), Trans(0, 0, -c/2) of
+``mechanics.wrist_loop``, in which mx, my, psi follow t_B = pi/2 - q73 and sigma follows both angles through
+F(q71, t_B, sigma) = 0, differentiated implicitly:
 
     sigma_i  = -F_i / F_s
     sigma_ij = -(F_ij + F_is sigma_j + F_js sigma_i + F_ss sigma_i sigma_j) / F_s
@@ -91,7 +92,7 @@ def palm_twists(
 def palm_bias(
     m: Any, q71: float, q73: float, qd71: float, qd73: float
 ) -> tuple[float, float, float, float, float, float]:
-    """d/dt(S) (qd71, qd73) [rad/s^2, m/s^2]: spatial acceleration at constant axis speeds, palm components."""
+    """d/dt(S) (qd71, qd73): spatial acceleration at constant axis speeds, palm components."""
     size = m.wrist_size_m
     a, b, c = size[0], size[1], size[2]
     t, td = 0.5 * math.pi - q73, -qd73
@@ -131,8 +132,8 @@ def wrist_motion(
         qd71: its rate [rad/s].
         qd73: its rate [rad/s].
         S_out: receives S, shape (6, 2): (angular velocity, velocity of the palm origin) = S (qd71, qd73).
-        bias_out: receives d/dt(S) (qd71, qd73), shape (6,): the spatial acceleration without axis acceleration
-            (its linear part is the origin's acceleration minus w x v).
+        bias_out: receives d/dt(S) (qd71, qd73), shape (6,): the spatial acceleration without axis
+            acceleration (its linear part is the origin's acceleration minus w x v).
     """
     (
         S_out[0, 0],
