@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from mechanics.interpolation import hermite, hermite_or_line, interval_of
-from mechanics.lever import ImpossibleGeometry, SpringGeometry, SpringTables, spring_tables
+from mechanics.lever import ImpossibleGeometry, SpringGeometry
+from mechanics.springtables import SpringTables, spring_tables
 from signals.compiled import law
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "lever_of_count",
     "series_stiffness_n_m",
     "spring_at",
+    "spring_energy_j",
     "spring_state",
     "spring_tables",
     "stiffness_of_force",
@@ -76,6 +78,23 @@ def spring_at(m: Any, t: int, lever_rad: float) -> tuple[float, float, float, fl
 
 
 @law
+def spring_energy_j(m: Any, t: int, lever_rad: float) -> float:
+    """Elastic energy [J] of the mechanism at a lever angle between its stops, 0 at the slack stop.
+
+    Its slope at the nodes is that of virtual work, ``dV = -f dL``; the tendon's own is not in it.
+    """
+    s = m.tendon_spring[t]
+    low, high = m.lever_min_rad[s], m.lever_max_rad[s]
+    nodes = m.spring_force_n.shape[1]
+    k, u = interval_of(min(max(lever_rad, low), high), low, high, nodes)
+    d0 = -m.spring_force_n[s, k] * m.spring_path_slope_m_rad[s, k]
+    d1 = -m.spring_force_n[s, k + 1] * m.spring_path_slope_m_rad[s, k + 1]
+    step = (high - low) / (nodes - 1)
+    energy, _ = hermite(u, step, m.spring_energy_j[s, k], m.spring_energy_j[s, k + 1], d0, d1)
+    return float(m.spring_scale[t] * energy)
+
+
+@law
 def series_stiffness_n_m(mechanism_n_m: float, compliance_m_n: float) -> float:
     """Stiffness [N/m] of mechanism and tendon in series."""
     return mechanism_n_m / (1.0 + mechanism_n_m * compliance_m_n)
@@ -86,9 +105,9 @@ def stiffness_of_force(m: Any, t: int, force_n: float) -> float:
     """Stiffness [N/m] of mechanism and tendon in series at a tendon force, for controllers.
 
     Between the stops the mechanism's own curve. Beyond them the lever is rigid and the true stiffness is
-    the tendon's alone (or zero, when slack), a jump by a factor of twenty at the slack stop that no gain
-    should follow on a noisy force: below the slack force the value at the slack stop is kept, above the
-    hard stop's force the value there (within 2 % of the tendon's alone in the reference hand).
+    the tendon's alone (or zero, when slack): at the slack stop it jumps by a factor of 28, which no gain
+    should follow on a noisy force. So below the slack force the value at the slack stop is kept, and above
+    the hard stop's force the value there (in the reference hand 7 % below the tendon's alone).
     """
     s = m.tendon_spring[t]
     scale = m.spring_scale[t]
