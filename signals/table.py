@@ -95,6 +95,7 @@ tension_n                  | N     | tendon | f8 | estimators  | tendon force re
 tendon_stiffness_n_m       | N/m   | tendon | f8 | estimators  | stiffness of spring and tendon in series
 lever_angle_rad            | rad   | tendon | f8 | estimators  | lever angle from the Hall count
 elongation_m               | m     | tendon | f8 | estimators  | elastic elongation of spring and tendon
+motor_angle_rad            | rad   | motor  | f8 | estimators  | motor angle in use: the last good value
 motor_speed_rad_s          | rad/s | motor  | f8 | estimators  | filtered motor speed
 tendon_length_m            | m     | tendon | f8 | estimators  | measured path length in the finger, wrist removed
 residual_m                 | m     | tendon | f8 | estimators  | part of the lengths that no joint angle explains
