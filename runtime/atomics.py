@@ -16,10 +16,7 @@ from numba.core.extending import intrinsic
 WORD = ir.IntType(64)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_acquire(_typing: Any, _address: Any) -> Any:
-    """Read the 8-byte word at an address; later reads stay behind it."""
-
+def _load_acquire(_typing: Any, _address: Any) -> Any:
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], WORD.as_pointer())
         return builder.load_atomic(pointer, "acquire", 8)
@@ -27,10 +24,7 @@ def load_acquire(_typing: Any, _address: Any) -> Any:
     return types.uint64(types.uintp), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_release(_typing: Any, _address: Any, _value: Any) -> Any:
-    """Write an 8-byte word at an address; earlier writes stay before it."""
-
+def _store_release(_typing: Any, _address: Any, _value: Any) -> Any:
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], WORD.as_pointer())
         builder.store_atomic(args[1], pointer, "release", 8)
@@ -39,10 +33,7 @@ def store_release(_typing: Any, _address: Any, _value: Any) -> Any:
     return types.void(types.uintp, types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def fence(_typing: Any) -> Any:
-    """Full fence: no load or store moves across it."""
-
+def _fence(_typing: Any) -> Any:
     def generate(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
         builder.fence("seq_cst")
         return context.get_dummy_value()
@@ -50,14 +41,22 @@ def fence(_typing: Any) -> Any:
     return types.void(), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_bytes(_typing: Any, _target: Any, _source: Any, _count: Any) -> Any:
-    """Copy ``count`` bytes from one address to another; the areas must not overlap."""
-
+def _copy_bytes(_typing: Any, _target: Any, _source: Any, _count: Any) -> Any:
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
         target, source = (builder.inttoptr(a, byte) for a in args[:2])
-        cgutils.raw_memcpy(builder, target, source, args[2], 1)
+        copy: Any = cgutils.raw_memcpy
+        copy(builder, target, source, args[2], 1)
         return context.get_dummy_value()
 
     return types.void(types.uintp, types.uintp, types.uintp), generate
+
+
+load_acquire: Any = intrinsic(_load_acquire)
+"""Read the 8-byte word at an address; later reads stay behind it."""
+store_release: Any = intrinsic(_store_release)
+"""Write an 8-byte word at an address; earlier writes stay before it."""
+fence: Any = intrinsic(_fence)
+"""Full fence: no load or store moves across it."""
+copy_bytes: Any = intrinsic(_copy_bytes)
+"""Copy ``count`` bytes from one address to another; the areas must not overlap."""

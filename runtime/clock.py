@@ -24,17 +24,17 @@ SPIN_NS = 100_000
 
 _MONOTONIC = 1
 _ABSOLUTE = 1
-_nanosleep = types.ExternalFunction(
+_nanosleep: Any = types.ExternalFunction(
     "clock_nanosleep", types.int32(types.int32, types.int32, types.uintp, types.uintp)
 )
-_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
+_gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
 
 
 @law
 def clock_ns(timespec: NDArray[np.int64]) -> int:
     """Monotonic time [ns], read in compiled code; ``timespec`` is scratch of two int64."""
     _gettime(_MONOTONIC, timespec.ctypes.data)
-    return timespec[0] * 1_000_000_000 + timespec[1]
+    return int(timespec[0] * 1_000_000_000 + timespec[1])
 
 
 @law

@@ -18,6 +18,8 @@ LOCKSTEP_START_NS = NS_S
 DT_MIN_PERIODS = 0.5
 DT_MAX_PERIODS = 10.0
 """Bounds of the dt that controllers get; a longer stall is for the guard, not for a derivative."""
+_GRID = NS_S * 1000
+"""Grid in 1/1000 Hz: slot k is due at ``k * _GRID // rate_mhz``, so a rate of 3000 Hz has no drift."""
 SUSTAINED_SHARE = 0.5
 """Share of late cycles within the window (one second) above which the hand is not controlled any more."""
 
@@ -75,6 +77,7 @@ class Loop:
         if not 1.0 <= rate_hz <= 100_000.0:
             raise ValueError(f"rate is {rate_hz} Hz; legal are 1 to 100000 Hz")
         self.period_ns = round(NS_S / rate_hz)
+        self._pace = round(rate_hz * 1000)
         self.progress = Progress()
         self._overrun_limit = SUSTAINED_SHARE * (window or round(rate_hz))
         self._tick, self._spin_ns, self._clock, self._wait = tick, spin_ns, clock, wait
@@ -88,14 +91,16 @@ class Loop:
         """
         period, half, progress = self.period_ns, self.period_ns // 2, self.progress
         dt_min, dt_max = DT_MIN_PERIODS * period / NS_S, DT_MAX_PERIODS * period / NS_S
-        tick, clock, wait, spin_ns, limit = self._tick, self._clock, self._wait, self._spin_ns, self._overrun_limit
+        tick, clock, wait = self._tick, self._clock, self._wait
+        spin_ns, limit, pace = self._spin_ns, self._overrun_limit, self._pace
         timespec = new_timespec()
         cycle, missed, late = progress.cycles, progress.missed, progress.late
-        end = cycle + missed + slots
-        deadline = clock() + 2 * period
+        start = progress.started_ns = progress.started_ns or clock() + 2 * period
+        slot = max(cycle + missed, -((start - clock()) * pace // _GRID))
+        missed, end = slot - cycle, cycle + missed + slots
+        deadline = start + slot * _GRID // pace
         previous = deadline - period
-        progress.started_ns = progress.started_ns or deadline
-        while cycle + missed < end and proceed():
+        while slot < end and proceed():
             woke = wait(deadline, spin_ns, timespec)
             if woke - deadline >= period:
                 late += 1
@@ -103,12 +108,10 @@ class Loop:
             previous = woke
             overruns = tick(cycle, deadline, woke, dt_s, missed, late)
             cycle += 1
-            deadline += period
             free = max(clock(), woke + half)
-            if deadline < free:
-                skipped = -((deadline - free) // period)
-                deadline += skipped * period
-                missed += skipped
+            slot = max(slot + 1, -((start - free) * pace // _GRID))
+            missed = slot - cycle
+            deadline = start + slot * _GRID // pace
             progress.cycles, progress.missed, progress.late = cycle, missed, late
             progress.overruns = overruns
             if overruns > limit:
@@ -122,13 +125,13 @@ class Loop:
             cycles: cycles to run.
             proceed: asked before every cycle; may wait for whoever reads the frames.
         """
-        progress, period, tick = self.progress, self.period_ns, self._tick
+        progress, tick = self.progress, self._tick
         progress.started_ns = progress.started_ns or LOCKSTEP_START_NS
-        dt_s = period / NS_S
+        dt_s = 1000 / self._pace
         for cycle in range(progress.cycles, progress.cycles + cycles):
             if not proceed():
                 break
-            time_ns = LOCKSTEP_START_NS + cycle * period
+            time_ns = LOCKSTEP_START_NS + cycle * _GRID // self._pace
             tick(cycle, time_ns, time_ns, dt_s, 0, 0)
             progress.cycles = cycle + 1
         return progress

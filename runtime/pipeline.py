@@ -85,9 +85,7 @@ class Pipeline:
         estimated = clock()
         stages.control(self.model, self.goal, stages.controller_memory, self.state, self.command)
         controlled = clock()
-        stages.guard(
-            self.model, self.goal, self.measurement, stages.guard_memory, self.state, self.command
-        )
+        stages.guard(self.model, self.goal, self.measurement, stages.guard_memory, self.state, self.command)
         guarded = clock()
 
         words[ring.CYCLE], words[ring.DEADLINE], words[ring.WAKE] = cycle, deadline_ns, woke_ns - deadline_ns

@@ -92,7 +92,7 @@ def leave(
     overruns[place] = over
     overruns[0], overruns[1], overruns[2] = deadline, deadline + wake, troubles
     push(frame, slots, head)
-    return overruns[3]
+    return int(overruns[3])
 
 
 @law
@@ -105,7 +105,7 @@ def read_slot(n: int, slots: NDArray[np.uint64], out: NDArray[np.int64]) -> bool
         return False
     copy_bytes(out.ctypes.data, address + 8, out.shape[0] * 8)
     fence()
-    return load_acquire(address) == wanted
+    return bool(load_acquire(address) == wanted)
 
 
 @law
@@ -123,7 +123,7 @@ def read_from(
     Returns:
         (frames copied, next frame to ask for, frames lost because the writer was faster).
     """
-    written = np.int64(load_acquire(head.ctypes.data))
+    written = int(load_acquire(head.ctypes.data))
     margin = slots.shape[0] - 1
     lost = 0
     if written - n > margin:

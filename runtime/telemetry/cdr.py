@@ -1,0 +1,74 @@
+"""Frames as ROS 2 messages (CDR bytes, ros2msg schema) without anything of ROS installed.
+
+``flexor_msgs/Frame`` = ``std_msgs/Header`` and one nested message per record with fixed arrays of the hand's
+counts. CDR aligns every element to its size; so does the numpy dtype of ``Columns``, so a message is a
+28-byte head and the frame's own bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.telemetry.columns import Column, Columns
+from signals.records import RecordArray
+
+TYPES: Final = {"f8": "float64", "f4": "float32", "i8": "int64", "u8": "uint64", "i4": "int32", "u4": "uint32"}
+FRAME_ID: Final = b"hand\0"
+# encapsulation (little endian) | sec | nanosec | length and characters of frame_id | pad to a multiple of 8
+_HEAD: Final = struct.Struct("<4siI I5s7x")
+HEAD_SIZE: Final = _HEAD.size
+SCHEMA_NAME: Final = "flexor_msgs/msg/Frame"
+_RULE: Final = "=" * 80
+
+
+def _type_name(record: str) -> str:
+    return record.capitalize()
+
+
+def _field(column: Column) -> str:
+    count = int(np.prod(column.shape)) if column.shape else 0
+    array = f"[{count}]" if column.shape else ""
+    signal = column.signal
+    shape = f" ({' x '.join(signal.dims)})" if len(signal.dims) > 1 else ""
+    return f"{TYPES[column.kind]}{array} {signal.name}  # [{signal.unit}]{shape} {signal.meaning}"
+
+
+def schema_text(columns: Columns) -> str:
+    """The ros2msg definition of a hand's frame, with unit and meaning of every signal as comment."""
+    parts = ["std_msgs/Header header\n" + "\n".join(f"{_type_name(r)} {r}" for r in columns.records)]
+    parts.append("MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id")
+    parts.append("MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec")
+    for record in columns.records:
+        fields = "\n".join(_field(c) for c in columns.of_record(record))
+        parts.append(f"MSG: flexor_msgs/{_type_name(record)}\n{fields}")
+    return f"\n{_RULE}\n".join(parts) + "\n"
+
+
+def head(unix_ns: int) -> bytes:
+    """Encapsulation and header of one message."""
+    seconds, nanoseconds = divmod(unix_ns, 1_000_000_000)
+    return _HEAD.pack(b"\0\1\0\0", seconds, nanoseconds, len(FRAME_ID), FRAME_ID)
+
+
+def payload_size(columns: Columns) -> int:
+    """Bytes of a message after its head: CDR has no padding behind the last element."""
+    last = columns.columns[-1]
+    dtype = columns.dtype.fields[last.record]  # type: ignore[index]
+    field = dtype[0].fields[last.signal.name]
+    return int(dtype[1] + field[1] + field[0].itemsize)
+
+
+def decode(payload: bytes, columns: Columns) -> RecordArray:
+    """One message back into a frame, shape (1,) of ``columns.dtype``."""
+    body = payload[HEAD_SIZE:]
+    whole = bytes(body) + bytes(columns.dtype.itemsize - len(body))
+    return np.frombuffer(whole, dtype=columns.dtype, count=1)
+
+
+def as_bytes(frames: RecordArray) -> NDArray[np.uint8]:
+    """Frames of a ``Columns`` dtype as rows of bytes."""
+    return np.ascontiguousarray(frames).view(np.uint8).reshape(len(frames), frames.dtype.itemsize)

@@ -1,0 +1,137 @@
+"""Frames with only the columns that a hand uses: what is logged, kept in memory and drawn.
+
+The records have fixed capacities (64 motors); a finger uses eight. ``Columns`` makes the dtype with
+the hand's counts and copies frames into it. Fields keep the order of falling element size, so that the
+aligned numpy layout is the CDR layout of a ROS message too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from signals.records import FRAME_RECORDS, RecordArray
+from signals.table import TABLE, Signal
+
+EXACT: Final = ("timing", "measurement", "goal", "command")
+"""Records that keep float64: a replay feeds them in again. State and truth are kept as float32."""
+_COUNTERS: Final = {
+    "motor": "n_motors",
+    "tendon": "n_tendons",
+    "joint": "n_joints",
+    "finger": "n_fingers",
+    "axis": "n_axes",
+}
+
+
+def counts_of(model: RecordArray) -> dict[str, int]:
+    """Index space -> how many of it the hand has."""
+    return {space: int(model[field][0]) for space, field in _COUNTERS.items()}
+
+
+def used_shape(signal: Signal, counts: dict[str, int]) -> tuple[int, ...]:
+    """Shape of a signal with the hand's counts."""
+    return tuple(counts.get(d, s) for d, s in zip(signal.dims, signal.shape, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One kept signal: where it comes from and what of it is used."""
+
+    record: str
+    signal: Signal
+    shape: tuple[int, ...]
+    kind: str
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        """Index of the used part, after the frame index."""
+        return (slice(None), *(slice(0, n) for n in self.shape))
+
+
+class Columns:
+    """Which signals of a hand are kept and how.
+
+    Args:
+        counts: index space -> count, as ``counts_of`` gives them.
+        records: records to keep, e.g. without ``truth`` on hardware.
+        exact: records whose floats stay float64; the others become float32.
+    """
+
+    def __init__(
+        self,
+        counts: dict[str, int],
+        records: tuple[str, ...] = FRAME_RECORDS,
+        exact: tuple[str, ...] = EXACT,
+    ) -> None:
+        self.counts, self.records = dict(counts), records
+        self.columns = [c for record in records for c in self._of(record, record in exact)]
+        self.dtype = np.dtype([(r, self._record_dtype(r)) for r in records], align=True)
+
+    def _of(self, record: str, exact: bool) -> list[Column]:
+        found = []
+        for signal in TABLE[record]:
+            shape = used_shape(signal, self.counts)
+            kind = signal.kind if exact or signal.kind != "f8" else "f4"
+            if 0 not in shape:
+                found.append(Column(record, signal, shape, kind))
+        return sorted(found, key=lambda c: -int(c.kind[1]))
+
+    def of_record(self, record: str) -> list[Column]:
+        """Columns of one record in the order of their bytes."""
+        return [c for c in self.columns if c.record == record]
+
+    def _record_dtype(self, record: str) -> np.dtype[Any]:
+        fields: list[Any] = [
+            (c.signal.name, c.kind, c.shape) if c.shape else (c.signal.name, c.kind)
+            for c in self.of_record(record)
+        ]
+        return np.dtype(fields, align=True)
+
+    def take(self, frames: RecordArray) -> RecordArray:
+        """Copy frames, shape (n,) of FRAME, into shape (n,) of ``self.dtype``."""
+        out = np.zeros(len(frames), dtype=self.dtype)
+        for column in self.columns:
+            name = column.signal.name
+            out[column.record][name] = frames[column.record][name][column.slices]
+        return out
+
+
+class Keeper:
+    """Keeps every n-th frame of a run of unknown length within a bounded memory.
+
+    When it is full it forgets every second frame and takes half as many from then on.
+
+    Args:
+        columns: what of each frame to keep.
+        every: 1: all frames, n: every n-th.
+        capacity: frames at most; ``None``: no bound.
+    """
+
+    def __init__(self, columns: Columns, every: int = 1, capacity: int | None = 4000) -> None:
+        self.columns, self.every, self._capacity = columns, every, capacity
+        self._chunks: list[RecordArray] = []
+        self._count = 0
+        self._seen = 0
+
+    def add(self, frames: RecordArray) -> None:
+        """Look at new frames, shape (n,) of FRAME."""
+        first = -self._seen % self.every
+        self._seen += len(frames)
+        chosen = frames[first :: self.every]
+        if len(chosen):
+            self._chunks.append(self.columns.take(chosen))
+            self._count += len(chosen)
+        if self._capacity is not None and self._count > self._capacity:
+            kept = self.frames()[::2].copy()
+            self._chunks, self._count, self.every = [kept], len(kept), self.every * 2
+
+    def frames(self) -> RecordArray:
+        """What was kept, shape (n,) of ``columns.dtype``."""
+        if not self._chunks:
+            return np.zeros(0, dtype=self.columns.dtype)
+        if len(self._chunks) > 1:
+            self._chunks = [np.concatenate(self._chunks)]
+        return self._chunks[0]

@@ -1,0 +1,217 @@
+"""Commands from clients: decoded by schema, checked whole, then applied - or refused with the reason.
+
+Request ``{v, id, op, lease?, args?, deadline?}``, reply ``{id, ok, error: {code, msg, hint}, state}``. A request
+with one bad part changes nothing. Nothing on the wire can carry code: MessagePack maps only.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import Any, Final
+
+import msgspec
+
+from signals.modes import Mode
+from signals.names import HandNames, UnknownName
+from signals.records import RecordArray
+
+VERSION: Final = 1
+SIZE_LIMIT: Final = 64 * 1024
+"""Bytes of a request; a goal for 64 motors with everything is below 8 kB."""
+
+
+class Refusal(Exception):
+    """Why a request was not carried out.
+
+    Attributes:
+        code: word for programs.
+        hint: what to do next.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code, self.hint = code, hint
+
+
+class Request(msgspec.Struct, forbid_unknown_fields=True):
+    """One request as it comes from the wire."""
+
+    v: int
+    id: int | str
+    op: str
+    lease: int = 0
+    args: msgspec.Raw = msgspec.Raw(b"\x80")
+    deadline: float = 0.0
+
+
+class GoalArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of ``goal``: name -> value in SI, only what is to change."""
+
+    joints: dict[str, float] = {}
+    joint_speeds: dict[str, float] = {}
+    joint_torques: dict[str, float] = {}
+    tensions: dict[str, float] = {}
+    tension_rates: dict[str, float] = {}
+    motors: dict[str, float] = {}
+    motor_speeds: dict[str, float] = {}
+    motor_torques: dict[str, float] = {}
+    axes: dict[str, float] = {}
+    axis_speeds: dict[str, float] = {}
+    impedances: dict[str, float] = {}
+    dampings: dict[str, float] = {}
+    stiffnesses: dict[str, float] = {}
+    pretension: dict[str, float] = {}
+
+
+class ModeArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of ``mode``: finger name (or ``*``) -> mode name."""
+
+    fingers: dict[str, str]
+
+
+class LeaseArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of ``lease``."""
+
+    do: str
+    holder: str = ""
+    why: str = ""
+
+
+class GetArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of ``get``: which key of the view."""
+
+    keys: list[str] = []
+
+
+class NoArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Operations without arguments."""
+
+
+ARGS: Final[dict[str, Any]] = {
+    "goal": GoalArgs,
+    "mode": ModeArgs,
+    "lease": LeaseArgs,
+    "get": GetArgs,
+    **{op: NoArgs for op in ("arm", "activate", "stop", "rearm", "off", "ping")},
+}
+FREE: Final = frozenset({"stop", "ping", "get", "lease"})
+"""Operations that need no lease."""
+_REQUEST: Final = msgspec.msgpack.Decoder(Request)
+_DECODERS: Final = {op: msgspec.msgpack.Decoder(kind) for op, kind in ARGS.items()}
+
+_GOAL_FIELDS: Final = {
+    "joints": ("joint_angle_rad", "joint", "joint_min_rad", "joint_max_rad"),
+    "joint_speeds": ("joint_speed_rad_s", "joint", None, None),
+    "joint_torques": ("joint_torque_nm", "joint", None, None),
+    "tensions": ("tendon_force_n", "tendon", "tension_min_n", "tension_max_n"),
+    "tension_rates": ("tendon_force_rate_n_s", "tendon", None, None),
+    "motors": ("motor_angle_rad", "motor", None, None),
+    "motor_speeds": ("motor_speed_rad_s", "motor", None, None),
+    "motor_torques": ("motor_torque_nm", "motor", None, None),
+    "axes": ("axis_angle_rad", "axis", "axis_min_rad", "axis_max_rad"),
+    "axis_speeds": ("axis_speed_rad_s", "axis", None, None),
+    "impedances": ("joint_impedance_nm_rad", "joint", 0.0, None),
+    "dampings": ("joint_damping_nms_rad", "joint", 0.0, None),
+    "stiffnesses": ("joint_stiffness_nm_rad", "joint", 0.0, None),
+    "pretension": ("pretension_n", "finger", 0.0, None),
+}
+"""Argument -> field of the goal record, index space, lower and upper bound (model field or number)."""
+_LARGEST: Final = 1e6
+"""No quantity of a hand in SI reaches this; a finite but absurd number is refused like an infinite one."""
+
+
+def nearest(word: str, legal: list[str]) -> str:
+    """``did you mean ...`` or the legal words."""
+    near = difflib.get_close_matches(word, legal, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"legal: {', '.join(legal)}"
+
+
+def parse(payload: bytes) -> tuple[Request, Any]:
+    """Request and its typed arguments.
+
+    Raises:
+        Refusal: it is no such map, of another version, or an operation or argument is unknown.
+    """
+    if len(payload) > SIZE_LIMIT:
+        raise Refusal("too_large", f"{len(payload)} bytes; legal are {SIZE_LIMIT}")
+    try:
+        request = _REQUEST.decode(payload)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Refusal("malformed", f"not a request: {error}", "docs/telemetry.md shows one") from None
+    if request.v != VERSION:
+        raise Refusal("version", f"version {request.v}; this side speaks {VERSION}", "update the client")
+    decoder = _DECODERS.get(request.op)
+    if decoder is None:
+        raise Refusal("unknown_op", f"no operation {request.op!r}", nearest(request.op, list(ARGS)))
+    try:
+        return request, decoder.decode(request.args)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Refusal("bad_args", f"{request.op}: {error}", "nothing was changed") from None
+
+
+def id_of(payload: bytes) -> Any:
+    """Id of a request that could not be parsed, for the reply; ``None`` if it has none."""
+    try:
+        found = msgspec.msgpack.decode(payload[:SIZE_LIMIT])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    identity = found.get("id") if isinstance(found, dict) else None
+    return identity if isinstance(identity, int | str) else None
+
+
+def _bound(model: RecordArray, bound: str | float | None, index: int) -> float | None:
+    return float(model[bound][0, index]) if isinstance(bound, str) else bound
+
+
+def _check_value(argument: str, name: str, value: float, low: float | None, high: float | None) -> None:
+    if not math.isfinite(value) or abs(value) > _LARGEST:
+        raise Refusal("not_finite", f"{argument}.{name} is {value}", "nothing was changed; send finite numbers")
+    if (low is not None and value < low - 1e-9) or (high is not None and value > high + 1e-9):
+        low_text = "-inf" if low is None else f"{low:.4g}"
+        high_text = "inf" if high is None else f"{high:.4g}"
+        raise Refusal(
+            "out_of_range",
+            f"{argument}.{name} is {value:.4g}; legal are {low_text} to {high_text}",
+            "nothing was changed",
+        )
+
+
+def apply_goal(args: GoalArgs, names: HandNames, model: RecordArray, goal: RecordArray) -> int:
+    """Write checked values into ``goal`` (a scratch copy of the caller's); returns how many.
+
+    Raises:
+        Refusal: a name, a number or a bound is wrong; ``goal`` may be half written then: drop it.
+    """
+    count = 0
+    for argument, (field, space, low, high) in _GOAL_FIELDS.items():
+        for name, value in getattr(args, argument).items():
+            try:
+                index = names.index(space, name)
+            except UnknownName as error:
+                raise Refusal("unknown_name", str(error), "nothing was changed") from None
+            _check_value(argument, name, value, _bound(model, low, index), _bound(model, high, index))
+            goal[field][0, index] = value
+            count += 1
+    return count
+
+
+def apply_mode(args: ModeArgs, names: HandNames, goal: RecordArray) -> int:
+    """Write finger modes into ``goal``; returns how many.
+
+    Raises:
+        Refusal: a finger or a mode is unknown.
+    """
+    legal = [m.name.lower() for m in Mode]
+    count = 0
+    for finger, word in args.fingers.items():
+        if word not in legal:
+            raise Refusal("unknown_mode", f"no mode {word!r}", nearest(word, legal))
+        try:
+            indices = range(len(names.fingers)) if finger == "*" else [names.index("finger", finger)]
+        except UnknownName as error:
+            raise Refusal("unknown_name", str(error), "nothing was changed") from None
+        for index in indices:
+            goal["finger_mode"][0, index] = int(Mode[word.upper()])
+            count += 1
+    return count

@@ -1,0 +1,207 @@
+"""One block of shared memory per run: heartbeats, flags, goal mailbox, statistics and the ring.
+
+The block is a file in /dev/shm whose name holds the owner's pid and start time. Whoever ends last unlinks
+it; ``remove_orphans`` at the next start removes those whose owner is dead (kill -9, power).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from runtime.atomics import copy_bytes, fence, load_acquire, store_release
+from runtime.telemetry.ring import WORDS, RingReader, slot_array
+from runtime.telemetry.stats import ROW, STAGES
+from signals.compiled import law
+from signals.records import FRAME, GOAL, RecordArray
+
+FOLDER: Final = Path("/dev/shm")
+_NAME: Final = re.compile(r"flexor-(\d+)-(\d+)-(\d+)")
+MAGIC: Final = 0x464C45584F523031
+
+HEADER: Final = np.dtype(
+    [
+        ("magic", "u8"),
+        ("layout", "u8"),
+        ("slots", "u8"),
+        ("rate_mhz", "u8"),
+        ("pad_0", "u8", (4,)),
+        ("head", "u8"),
+        ("pad_1", "u8", (7,)),
+        ("reader", "u8"),
+        ("io_beat_ns", "i8"),
+        ("io_phase", "i8"),
+        ("pad_2", "u8", (5,)),
+        ("control_beat_ns", "i8"),
+        ("control_phase", "i8"),
+        ("released", "i8"),
+        ("overruns", "i8"),
+        ("pad_3", "u8", (4,)),
+        ("stop", "i8"),
+        ("io_lost_ns", "i8"),
+        ("pad_4", "u8", (6,)),
+        ("goal_lock", "u8"),
+        ("goal_words", "u8", (GOAL.itemsize // 8,)),
+        ("pad_5", "u8", (3,)),
+        ("stats", "i8", (len(STAGES), ROW)),
+    ],
+    align=True,
+)
+"""Fields that different processes write are on cache lines of their own."""
+
+
+class SegmentError(RuntimeError):
+    """Shared memory cannot be made or does not fit; says what to do."""
+
+
+@law
+def post(lock: Any, target: Any, source: Any) -> None:
+    """Write a mailbox: ``source`` (words) into ``target`` under the sequence lock. One writer."""
+    sequence = load_acquire(lock.ctypes.data)
+    store_release(lock.ctypes.data, sequence + 1)
+    fence()
+    copy_bytes(target.ctypes.data, source.ctypes.data, source.shape[0] * 8)
+    store_release(lock.ctypes.data, sequence + 2)
+
+
+@law
+def take(lock: Any, source: Any, target: Any, seen: int) -> int:
+    """Read a mailbox if it has changed; never waits.
+
+    Args:
+        lock: sequence, shape (1,).
+        source: the mailbox's words.
+        target: words to fill; valid when the result is positive and not ``seen``.
+        seen: sequence of the last message taken.
+
+    Returns:
+        Sequence of the message now in ``target``; ``seen`` when there is nothing new or a message is being
+        written; -1 when one was written while it was copied: ``target`` is torn, ask again next cycle.
+    """
+    before = load_acquire(lock.ctypes.data)
+    if before == np.uint64(seen) or before & np.uint64(1):
+        return seen
+    copy_bytes(target.ctypes.data, source.ctypes.data, target.shape[0] * 8)
+    fence()
+    if load_acquire(lock.ctypes.data) != before:
+        return -1
+    return int(before)
+
+
+def layout_hash() -> int:
+    """Number that changes with the layout of header or frame."""
+    text = f"{HEADER.descr}{FRAME.descr}".encode()
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "little") >> 1
+
+
+def process_start(pid: int) -> int | None:
+    """Start time of a process in clock ticks; ``None`` if it does not run (a zombie does not)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def remove_orphans(folder: Path = FOLDER) -> list[str]:
+    """Unlink the blocks of dead owners; returns their names. Blocks of other users are left alone."""
+    removed = []
+    for path in folder.glob("flexor-*"):
+        match = _NAME.fullmatch(path.name)
+        if match is None or int(match[1]) != os.getuid():
+            continue
+        if process_start(int(match[2])) != int(match[3]):
+            path.unlink(missing_ok=True)
+            removed.append(path.name)
+    return removed
+
+
+class Segment:
+    """A mapped block; make it with ``create`` or ``attach``.
+
+    Attributes:
+        name: name in /dev/shm.
+        header: HEADER record, shape (1,).
+        slots: ring slots.
+    """
+
+    def __init__(self, name: str, file: int, size: int) -> None:
+        self.name = name
+        self._map = mmap.mmap(file, size)
+        self.header: RecordArray = np.frombuffer(self._map, dtype=HEADER, count=1)
+        n = (size - HEADER.itemsize) // ((WORDS + 1) * 8)
+        self.slots = slot_array(memoryview(self._map)[HEADER.itemsize :], n)
+        self._goal = np.zeros(1, dtype=GOAL)
+
+    @classmethod
+    def create(cls, rate_hz: float, seconds: float = 0.5, owner: int | None = None) -> Segment:
+        """A new zeroed block whose ring holds ``seconds`` of frames (rounded up to a power of two).
+
+        Raises:
+            SegmentError: /dev/shm is too small or not writable.
+        """
+        slots = 1 << max(6, int(np.ceil(np.log2(rate_hz * seconds))))
+        size = HEADER.itemsize + slots * (WORDS + 1) * 8
+        pid = os.getpid() if owner is None else owner
+        name = f"flexor-{os.getuid()}-{pid}-{process_start(pid)}"
+        try:
+            file = os.open(FOLDER / name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise SegmentError(f"cannot create {FOLDER / name}: {error.strerror}") from None
+        try:
+            os.posix_fallocate(file, 0, size)
+            segment = cls(name, file, size)
+        except OSError as error:
+            (FOLDER / name).unlink()
+            raise SegmentError(
+                f"no {size / 2**20:.0f} MB of shared memory in {FOLDER} ({error.strerror}); "
+                "enlarge it (mount -o remount,size=128M /dev/shm, or docker run --shm-size=128m)"
+            ) from None
+        finally:
+            os.close(file)
+        header = segment.header
+        header["magic"], header["layout"], header["slots"] = MAGIC, layout_hash(), slots
+        header["rate_mhz"], header["released"] = round(rate_hz * 1000), -1
+        return segment
+
+    @classmethod
+    def attach(cls, name: str) -> Segment:
+        """Map an existing block.
+
+        Raises:
+            SegmentError: it is gone, or another version of the program made it.
+        """
+        try:
+            file = os.open(FOLDER / name, os.O_RDWR)
+        except OSError as error:
+            raise SegmentError(f"shared memory {name}: {error.strerror}; is the run over?") from None
+        try:
+            segment = cls(name, file, os.fstat(file).st_size)
+        finally:
+            os.close(file)
+        if segment.header["magic"][0] != MAGIC or segment.header["layout"][0] != layout_hash():
+            raise SegmentError(f"shared memory {name} is of another version; restart both sides")
+        return segment
+
+    def field(self, name: str) -> Any:
+        """View of one header field: shape (1,), or the field's own shape for arrays."""
+        view = self.header[name]
+        return view[0] if view.ndim > 1 else view
+
+    def post_goal(self, goal: RecordArray) -> None:
+        """Publish a goal record to the control process (the io process alone does)."""
+        post(self.field("goal_lock"), self.field("goal_words"), goal.view(np.uint64))
+
+    def reader(self, capacity: int = 512, start: int | None = None) -> RingReader:
+        """A reader of the ring's frames."""
+        return RingReader(self.slots, self.field("head"), capacity, start)
+
+    def unlink(self) -> None:
+        """Remove the name; the memory goes with the last process that maps it. Safe to repeat."""
+        (FOLDER / self.name).unlink(missing_ok=True)
