@@ -13,7 +13,7 @@ import numpy as np
 
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
-from mechanics.handtree import HANDTREE_WORK
+from mechanics.handtree import new_work
 from signals.modes import Bus as BusBits
 from signals.modes import FaultKind, MotorMode
 from signals.records import TRUTH as TRUTH_DTYPE
@@ -42,7 +42,7 @@ class SimulatedBus:
         self.options = options
         self.truth = new(TRUTH_DTYPE) if truth is None else truth
         self.plant = new_plant()
-        self.work = np.zeros(1, dtype=HANDTREE_WORK)
+        self.work = new_work(model)
         self.diagnosis = ""
         self._dt_s = float(model["dt_s"][0])
         self._pending = sorted(options.faults, key=lambda f: f.time_s)
@@ -91,7 +91,7 @@ class SimulatedBus:
             BusLost: after ``close``.
         """
         if self._closed:
-            raise BusLost("the simulated bus is closed; make a new one")
+            raise BusLost("simulated", "it was closed", "make a new one")
         self._active = True
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:

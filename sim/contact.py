@@ -18,7 +18,7 @@ SLIP_SPEED_M_S: Final = 0.005
 
 
 @law
-def _contact_force(m: Any, p: Any, g: int, x: Any, v: Any, f: Any) -> float:
+def _contact_force(m: Any, x: Any, v: Any, f: Any) -> float:
     """Force on the tip at ``x`` [m] moving with ``v`` [m/s], palm frame, into ``f`` [N]; returns |normal|."""
     dx = x[0] - m.object_center_m[0]
     dy = x[1] - m.object_center_m[1]
@@ -37,46 +37,60 @@ def _contact_force(m: Any, p: Any, g: int, x: Any, v: Any, f: Any) -> float:
     f[0] = normal * nx - rub * tx
     f[1] = normal * ny - rub * ty
     f[2] = normal * nz - rub * tz
-    return normal
+    return float(normal)
+
+
+@law
+def add_wrench(
+    m: Any,
+    k: Any,
+    body: int,
+    nx: float,
+    ny: float,
+    nz: float,
+    fx: float,
+    fy: float,
+    fz: float,
+    tau: Any,
+) -> None:
+    """Add the joint torques of a wrench on ``body`` about the palm origin, palm frame, to ``tau``."""
+    coord, parent, screw = k.body_coord, m.body_parent, k.screw
+    b = body
+    while b > 0:
+        c = coord[b]
+        if c >= 0:
+            s = screw[b]
+            tau[c] += s[0] * nx + s[1] * ny + s[2] * nz + s[3] * fx + s[4] * fy + s[5] * fz
+        b = parent[b]
 
 
 @law
 def add_contact_torques(m: Any, p: Any, k: Any) -> None:
-    """Add the object's forces on all fingertips to ``p.external_nm`` and keep ``p.contact_n``."""
-    na = m.n_axes
+    """Add the object's forces on all fingertips to ``p.external_nm`` and keep ``p.contact_n``.
+
+    The object is held in the palm, so its force is internal to the hand: the wrist does not feel it.
+    """
+    v, f, palm = p.tip_work[0], p.tip_work[1], k.twist[0]
     for g in range(m.n_fingers):
         body = m.finger_tip_body[g]
         if body < 0:
             continue
-        x, v, f = p.tip_work[0], p.tip_work[1], p.tip_work[2]
-        for r in range(3):
-            x[r] = k.p[body, r]
-            for c in range(3):
-                x[r] += k.R[body, r, c] * m.finger_tip_m[g, c]
-            v[r] = 0.0
-        for twice in range(2):
-            b = body
-            while b > 0:
-                j = m.body_joint[b]
-                if j >= 0:
-                    ax = ay = az = 0.0
-                    for c in range(3):
-                        ax += k.R[b, 0, c] * m.body_axis[b, c]
-                        ay += k.R[b, 1, c] * m.body_axis[b, c]
-                        az += k.R[b, 2, c] * m.body_axis[b, c]
-                    rx, ry, rz = x[0] - k.p[b, 0], x[1] - k.p[b, 1], x[2] - k.p[b, 2]
-                    lx = m.body_ratio[b] * (ay * rz - az * ry)
-                    ly = m.body_ratio[b] * (az * rx - ax * rz)
-                    lz = m.body_ratio[b] * (ax * ry - ay * rx)
-                    if twice == 0:
-                        rate = p.qd_rad_s[j]
-                        v[0] += lx * rate
-                        v[1] += ly * rate
-                        v[2] += lz * rate
-                    else:
-                        p.external_nm[na + j] += lx * f[0] + ly * f[1] + lz * f[2]
-                b = m.body_parent[b]
-            if twice == 0:
-                p.contact_n[g] = _contact_force(m, p, g, x, v, f)
-                if p.contact_n[g] == 0.0:
-                    break
+        x, twist = k.tips[g], k.twist[body]
+        wx, wy, wz = twist[0] - palm[0], twist[1] - palm[1], twist[2] - palm[2]
+        v[0] = twist[3] - palm[3] + wy * x[2] - wz * x[1]
+        v[1] = twist[4] - palm[4] + wz * x[0] - wx * x[2]
+        v[2] = twist[5] - palm[5] + wx * x[1] - wy * x[0]
+        p.contact_n[g] = _contact_force(m, x, v, f)
+        if p.contact_n[g] > 0.0:
+            add_wrench(
+                m,
+                k,
+                body,
+                x[1] * f[2] - x[2] * f[1],
+                x[2] * f[0] - x[0] * f[2],
+                x[0] * f[1] - x[1] * f[0],
+                f[0],
+                f[1],
+                f[2],
+                p.external_nm,
+            )

@@ -107,4 +107,4 @@ def advance(
     read_sensors(m, p, measurement[0], now_ns)
     _take_command(m, p, command[0])
     p.cycle += 1
-    return p.diverged
+    return int(p.diverged)

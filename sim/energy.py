@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mechanics.handtree import hand_dynamics
+from mechanics.handtree import energies, hand_dynamics
 from mechanics.interpolation import hermite_or_line, interval_of
 from signals.compiled import law
 
@@ -24,20 +24,15 @@ def spring_energy(m: Any, t: int, lever_rad: float) -> float:
         -m.spring_force_n[s, i] * m.spring_path_slope_m_rad[s, i],
         -m.spring_force_n[s, i + 1] * m.spring_path_slope_m_rad[s, i + 1],
     )
-    return m.spring_scale[t] * value
+    return float(m.spring_scale[t] * value)
 
 
 @law
 def stored_energy(m: Any, p: Any, k: Any) -> float:
     """Kinetic energy of joints, axes and rotors, elastic energy of springs, tendons and joint stops [J]."""
-    na = m.n_axes
     hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
-    total = 0.0
-    for r in range(na + m.n_joints):
-        vr = p.axis_rad_s[r] if r < na else p.qd_rad_s[r - na]
-        for c in range(na + m.n_joints):
-            vc = p.axis_rad_s[c] if c < na else p.qd_rad_s[c - na]
-            total += 0.5 * vr * k.H[r, c] * vc
+    kinetic, potential = energies(m, p.axis_rad_s, p.qd_rad_s, k)
+    total = kinetic + potential
     for i in range(m.n_motors):
         total += 0.5 * m.motor_inertia_kg_m2[i] * p.w_rad_s[i] ** 2
     for t in range(m.n_tendons):

@@ -25,7 +25,7 @@ from mechanics.ripple import ripple_nm
 from mechanics.springs import spring_at, spring_state
 from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
-from sim.contact import add_contact_torques
+from sim.contact import add_contact_torques, add_wrench
 
 
 @law
@@ -139,34 +139,22 @@ def _joint_torques(m: Any, p: Any, k: Any) -> None:
 
 @law
 def _add_tip_wrenches(m: Any, p: Any, k: Any) -> None:
-    """External torques of wrenches on the fingertips, given in the palm frame."""
+    """Torques of external wrenches on the fingertips, given in the palm frame; the wrist feels them too."""
     for g in range(m.n_fingers):
-        fx, fy, fz = p.tip_force_n[g, 0], p.tip_force_n[g, 1], p.tip_force_n[g, 2]
-        nx, ny, nz = p.tip_moment_nm[g, 0], p.tip_moment_nm[g, 1], p.tip_moment_nm[g, 2]
-        if fx == 0.0 and fy == 0.0 and fz == 0.0 and nx == 0.0 and ny == 0.0 and nz == 0.0:
-            continue
         body = m.finger_tip_body[g]
         if body < 0:
             continue
-        tx, ty, tz = k.p[body, 0], k.p[body, 1], k.p[body, 2]
-        for c in range(3):
-            tx += k.R[body, 0, c] * m.finger_tip_m[g, c]
-            ty += k.R[body, 1, c] * m.finger_tip_m[g, c]
-            tz += k.R[body, 2, c] * m.finger_tip_m[g, c]
-        while body > 0:
-            j = m.body_joint[body]
-            if j >= 0:
-                ax, ay, az = 0.0, 0.0, 0.0
-                for c in range(3):
-                    ax += k.R[body, 0, c] * m.body_axis[body, c]
-                    ay += k.R[body, 1, c] * m.body_axis[body, c]
-                    az += k.R[body, 2, c] * m.body_axis[body, c]
-                rx, ry, rz = tx - k.p[body, 0], ty - k.p[body, 1], tz - k.p[body, 2]
-                mx = nx + ry * fz - rz * fy
-                my = ny + rz * fx - rx * fz
-                mz = nz + rx * fy - ry * fx
-                p.external_nm[m.n_axes + j] += m.body_ratio[body] * (ax * mx + ay * my + az * mz)
-            body = m.body_parent[body]
+        f, n, tip = p.tip_force_n[g], p.tip_moment_nm[g], k.tips[g]
+        if f[0] == 0.0 and f[1] == 0.0 and f[2] == 0.0 and n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
+            continue
+        nx = n[0] + tip[1] * f[2] - tip[2] * f[1]
+        ny = n[1] + tip[2] * f[0] - tip[0] * f[2]
+        nz = n[2] + tip[0] * f[1] - tip[1] * f[0]
+        add_wrench(m, k, body, nx, ny, nz, f[0], f[1], f[2], p.external_nm)
+        for a in range(m.n_axes):
+            S = k.S
+            p.external_nm[a] += S[0, a] * nx + S[1, a] * ny + S[2, a] * nz
+            p.external_nm[a] += S[3, a] * f[0] + S[4, a] * f[1] + S[5, a] * f[2]
 
 
 @law
@@ -255,11 +243,11 @@ def _axis_acceleration(m: Any, p: Any, a: int) -> float:
     omega = 2.0 * math.pi * m.axis_bandwidth_hz[a]
     damping = 2.0 * m.axis_damping_ratio[a] * omega
     if not p.axis_enabled[a]:
-        return -damping * p.axis_rad_s[a]
+        return float(-damping * p.axis_rad_s[a])
     speed = omega * omega / damping * (p.axis_wanted_rad[a] - p.axis_rad[a])
     limit = m.axis_speed_limit_rad_s[a]
     speed = min(max(speed, -limit), limit)
-    return damping * (speed - p.axis_rad_s[a])
+    return float(damping * (speed - p.axis_rad_s[a]))
 
 
 @law

@@ -44,4 +44,4 @@ def next_normal(state: Any) -> Any:
 
 def seed_state(seed: int) -> NDArray[np.uint64]:
     """State of the generator for a seed, shape (4,), spread by numpy's SeedSequence."""
-    return np.random.SeedSequence(seed).generate_state(4, dtype=np.uint64)
+    return np.asarray(np.random.SeedSequence(seed).generate_state(4, np.uint64), dtype=np.uint64)

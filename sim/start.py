@@ -29,7 +29,7 @@ def _lever_of_force(m: Any, t: int, force_n: float) -> float:
             low = middle
         else:
             high = middle
-    return 0.5 * (low + high)
+    return float(0.5 * (low + high))
 
 
 @law
