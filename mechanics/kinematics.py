@@ -51,7 +51,6 @@ def body_poses(m: Any, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray) 
     for b in range(1, m.n_bodies):
         angle = ratio[b] * q_rad[joints[b]] if joints[b] >= 0 else 0.0
         s, c = math.sin(angle), math.cos(angle)
-        v = 1.0 - c
         x, y, z = axis[b, 0], axis[b, 1], axis[b, 2]
         a = parents[b]
         for i in range(3):
@@ -60,11 +59,16 @@ def body_poses(m: Any, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray) 
             t0 = r0 * rotation[b, 0, 0] + r1 * rotation[b, 1, 0] + r2 * rotation[b, 2, 0]
             t1 = r0 * rotation[b, 0, 1] + r1 * rotation[b, 1, 1] + r2 * rotation[b, 2, 1]
             t2 = r0 * rotation[b, 0, 2] + r1 * rotation[b, 1, 2] + r2 * rotation[b, 2, 2]
-            # t Rot = c t + (1 - c)(t.a) a + s (t x a), row by row
-            along = v * (t0 * x + t1 * y + t2 * z)
-            R_out[b, i, 0] = c * t0 + along * x + s * (t1 * z - t2 * y)
-            R_out[b, i, 1] = c * t1 + along * y + s * (t2 * x - t0 * z)
-            R_out[b, i, 2] = c * t2 + along * z + s * (t0 * y - t1 * x)
+            if z == 1.0:
+                R_out[b, i, 0] = c * t0 + s * t1
+                R_out[b, i, 1] = c * t1 - s * t0
+                R_out[b, i, 2] = t2
+            else:
+                # t Rot = c t + (1 - c)(t.a) a + s (t x a), row by row
+                along = (1.0 - c) * (t0 * x + t1 * y + t2 * z)
+                R_out[b, i, 0] = c * t0 + along * x + s * (t1 * z - t2 * y)
+                R_out[b, i, 1] = c * t1 + along * y + s * (t2 * x - t0 * z)
+                R_out[b, i, 2] = c * t2 + along * z + s * (t0 * y - t1 * x)
 
 
 @law

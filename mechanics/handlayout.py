@@ -1,0 +1,97 @@
+"""Layout of the hand's generalised coordinates as a tree, and the checks that make a tree usable.
+
+Coordinates: wrist axes first, then joints (``n_axes + joint``). Every coordinate has one parent coordinate: the
+next one on the way to the palm; the wrist axes are the root of all. Two coordinates interact in the mass matrix,
+and in every damping or stiffness of a finger's tendons, only if one is on the other's way to the root.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from signals.compiled import law
+from signals.records import RecordArray
+
+
+@law
+def lay_out(m: Any, w: Any) -> None:
+    """Write ``n_coords``, ``body_coord``, ``coord_parent`` (-1: root) and ``coord_order`` of a hand.
+
+    ``coord_order`` lists parents before children. Called once per model.
+    """
+    axes = m.n_axes
+    parents, joints = m.body_parent, m.body_joint
+    coord, parent, order = w.body_coord, w.coord_parent, w.coord_order
+    w.n_coords = axes + m.n_joints
+    for c in range(w.n_coords):
+        parent[c] = -2
+    for k in range(axes):
+        parent[k] = k - 1
+        order[k] = k
+    placed = axes
+    coord[0] = -1
+    for b in range(1, m.n_bodies):
+        coord[b] = axes + joints[b] if joints[b] >= 0 else -1
+        c = coord[b]
+        if c >= 0 and parent[c] == -2:
+            a = parents[b]
+            while a > 0 and coord[a] < 0:
+                a = parents[a]
+            parent[c] = coord[a] if a > 0 else axes - 1
+            order[placed] = c
+            placed += 1
+
+
+def _ancestors(m: Any, b: int) -> list[int]:
+    chain = []
+    while b > 0:
+        chain.append(b)
+        b = int(m["body_parent"][b])
+    return chain
+
+
+def check_tree(model: RecordArray) -> None:
+    """Refuse a body tree that the hand's dynamics cannot handle.
+
+    Raises:
+        ValueError: names the body, joint or tendon: a joint that moves no body, a parent after its child, a
+            coordinate on two branches, a hand without inertia, a tendon across two branches, or a number of
+            wrist axes other than 0 and 2.
+    """
+    m = model[0]
+    bodies, joints = int(m["n_bodies"]), int(m["n_joints"])
+    if int(m["n_axes"]) not in (0, 2):
+        raise ValueError(f"{int(m['n_axes'])} wrist axes; a hand has a wrist of 2 axes or none (0)")
+    if bodies < 1 or int(m["body_parent"][0]) != -1:
+        raise ValueError("body 0 must be the palm, with parent -1")
+    moved: dict[int, list[int]] = {}
+    for b in range(1, bodies):
+        if not 0 <= int(m["body_parent"][b]) < b:
+            raise ValueError(f"body {b}: parent {int(m['body_parent'][b])} must be a body listed before it")
+        if not -1 <= int(m["body_joint"][b]) < joints:
+            raise ValueError(
+                f"body {b}: joint {int(m['body_joint'][b])} is none of the {joints} joints (-1: fixed)"
+            )
+        if int(m["body_joint"][b]) >= 0:
+            moved.setdefault(int(m["body_joint"][b]), []).append(b)
+    for j in range(joints):
+        if j not in moved:
+            raise ValueError(f"joint {j} moves no body; give it one or take the joint out")
+        chain = _ancestors(m, moved[j][-1])
+        stray = [b for b in moved[j] if b not in chain]
+        if stray:
+            raise ValueError(f"joint {j} moves bodies {stray} off the branch of body {moved[j][-1]}")
+        beyond = [b for b in range(bodies) if moved[j][0] in _ancestors(m, b)]
+        if not any(m["body_mass_kg"][b] > 0.0 or np.any(m["body_inertia_kg_m2"][b]) for b in beyond):
+            raise ValueError(
+                f"joint {j} moves bodies without mass and inertia: no acceleration would be finite"
+            )
+    for t in range(int(m["n_tendons"])):
+        crossed = [j for j in range(joints) if m["P_tj_m"][t, j] != 0.0]
+        chains = [set(_ancestors(m, moved[j][-1])) for j in crossed]
+        if chains and not all(c <= max(chains, key=len) for c in chains):
+            raise ValueError(
+                f"tendon {t} crosses joints {crossed} that lie on different branches of the tree"
+            )

@@ -1,0 +1,378 @@
+"""Dynamics of the whole hand: mass matrix and bias by composite rigid bodies in one common frame.
+
+Generalised coordinates: the wrist axes first (``n_axes``), then the joints; with all joint friction, tendons and
+motors left out,
+
+    H(q) qdd + bias(q, qd) = tau,    bias = C qd + g
+
+Everything is expressed in the frame that coincides with the palm now, spatial vectors about its origin,
+angular part first. Each body's inertia is turned and shifted there once (ten numbers: m, m c, I); composite
+inertias then add towards the palm without any transform, H_ij = s_i . (I_c s_j) for i an ancestor of j.
+The bias is a Newton-Euler pass in the same frame. The palm moves with the wrist, v = S qd_w, or is fixed.
+Coupled bodies share a coordinate: their columns add. Factorisation: ``mechanics.handsolve``.
+
+Usage: ``work = new_work(model)`` once, then ``hand_dynamics(model[0], ..., work[0])`` in the loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanics.handlayout import check_tree, lay_out
+from mechanics.kinematics import body_poses, tips_of
+from mechanics.wrist import wrist_motion, wrist_pose
+from signals.compiled import law
+from signals.records import RecordArray, new
+from signals.sizes import AXES, BODIES, FINGERS, JOINTS
+
+FloatArray = NDArray[np.float64]
+
+COORDINATES: Final = AXES + JOINTS
+
+HANDTREE_WORK: Final = np.dtype(
+    [
+        ("H", "f8", (COORDINATES, COORDINATES)),
+        ("bias", "f8", (COORDINATES,)),
+        ("R", "f8", (BODIES, 3, 3)),
+        ("p", "f8", (BODIES, 3)),
+        ("tips", "f8", (FINGERS, 3)),
+        ("palm_R", "f8", (3, 3)),
+        ("palm_o", "f8", (3,)),
+        ("S", "f8", (6, AXES)),
+        ("S_bias", "f8", (6,)),
+        ("screw", "f8", (BODIES, 6)),
+        ("twist", "f8", (BODIES, 6)),
+        ("rate", "f8", (BODIES, 6)),
+        ("force", "f8", (BODIES, 6)),
+        ("inertia", "f8", (BODIES, 10)),
+        ("n_coords", "i8"),
+        ("body_coord", "i8", (BODIES,)),
+        ("coord_order", "i8", (COORDINATES,)),
+        ("coord_parent", "i8", (COORDINATES,)),
+    ],
+    align=True,
+)
+"""Scratch and results of one hand's dynamics.
+
+H, bias: mass matrix (symmetric, full) and bias. R, p: body poses in the palm frame. tips: fingertips in it.
+palm_R, palm_o: palm in the forearm frame. S, S_bias: the palm's motion. screw: each body's joint axis times
+its ratio. twist, rate, force: velocities, accelerations (gravity as an acceleration) and forces. inertia: (m, m c,
+Ixx, Iyy, Izz, Ixy, Ixz, Iyz) of the body with all bodies beyond it. The rest is the layout.
+"""
+
+
+def new_work(model: RecordArray) -> RecordArray:
+    """Scratch for one hand, shape (1,), laid out for ``model``.
+
+    Raises:
+        ValueError: the tree is not one that these laws can handle (``check_tree``).
+    """
+    check_tree(model)
+    work = new(HANDTREE_WORK)
+    lay_out(model[0], work[0])
+    return work
+
+
+@law
+def body_inertia(
+    I_c: FloatArray, R: FloatArray, mass: float, x: float, y: float, z: float
+) -> tuple[float, float, float, float, float, float]:
+    """Inertia (xx, yy, zz, xy, xz, yz) [kg m^2] about the palm origin of a body with centre (x, y, z).
+
+    ``I_c``, shape (3, 3), is about the centre of mass in the body frame; bones are rods, symmetric about x:
+    R diag(a, b, b) R^T = b 1 + (a - b) x x^T saves most of the products.
+    """
+    ixx, iyy, izz = I_c[0, 0], I_c[1, 1], I_c[2, 2]
+    ixy, ixz, iyz = I_c[0, 1], I_c[0, 2], I_c[1, 2]
+    if iyy == izz and ixy == 0.0 and ixz == 0.0 and iyz == 0.0:
+        d = ixx - iyy
+        rx, ry, rz = R[0, 0], R[1, 0], R[2, 0]
+        xx, yy, zz = iyy + d * rx * rx, iyy + d * ry * ry, iyy + d * rz * rz
+        xy, xz, yz = d * rx * ry, d * rx * rz, d * ry * rz
+    else:
+        a0 = R[0, 0] * ixx + R[0, 1] * ixy + R[0, 2] * ixz
+        a1 = R[0, 0] * ixy + R[0, 1] * iyy + R[0, 2] * iyz
+        a2 = R[0, 0] * ixz + R[0, 1] * iyz + R[0, 2] * izz
+        b0 = R[1, 0] * ixx + R[1, 1] * ixy + R[1, 2] * ixz
+        b1 = R[1, 0] * ixy + R[1, 1] * iyy + R[1, 2] * iyz
+        b2 = R[1, 0] * ixz + R[1, 1] * iyz + R[1, 2] * izz
+        c0 = R[2, 0] * ixx + R[2, 1] * ixy + R[2, 2] * ixz
+        c1 = R[2, 0] * ixy + R[2, 1] * iyy + R[2, 2] * iyz
+        c2 = R[2, 0] * ixz + R[2, 1] * iyz + R[2, 2] * izz
+        xx = a0 * R[0, 0] + a1 * R[0, 1] + a2 * R[0, 2]
+        xy = a0 * R[1, 0] + a1 * R[1, 1] + a2 * R[1, 2]
+        xz = a0 * R[2, 0] + a1 * R[2, 1] + a2 * R[2, 2]
+        yy = b0 * R[1, 0] + b1 * R[1, 1] + b2 * R[1, 2]
+        yz = b0 * R[2, 0] + b1 * R[2, 1] + b2 * R[2, 2]
+        zz = c0 * R[2, 0] + c1 * R[2, 1] + c2 * R[2, 2]
+    mx, my, mz = mass * x, mass * y, mass * z
+    return (
+        xx + my * y + mz * z,
+        yy + mx * x + mz * z,
+        zz + mx * x + my * y,
+        xy - mx * y,
+        xz - mx * z,
+        yz - my * z,
+    )
+
+
+@law
+def momentum(
+    I: FloatArray, wx: float, wy: float, wz: float, vx: float, vy: float, vz: float
+) -> tuple[float, float, float, float, float, float]:
+    """Spatial inertia times motion: (I w + mc x v, m v - mc x w), ``I`` the ten numbers of one body."""
+    m, cx, cy, cz = I[0], I[1], I[2], I[3]
+    return (
+        I[4] * wx + I[7] * wy + I[8] * wz + cy * vz - cz * vy,
+        I[7] * wx + I[5] * wy + I[9] * wz + cz * vx - cx * vz,
+        I[8] * wx + I[9] * wy + I[6] * wz + cx * vy - cy * vx,
+        m * vx - cy * wz + cz * wy,
+        m * vy - cz * wx + cx * wz,
+        m * vz - cx * wy + cy * wx,
+    )
+
+
+@law
+def place_inertias(m: Any, w: Any) -> None:
+    """Each body's inertia in the palm frame, about its origin, into ``w.inertia``."""
+    mass, com, I_c = m.body_mass_kg, m.body_com_m, m.body_inertia_kg_m2
+    R, p, inertia = w.R, w.p, w.inertia
+    for b in range(m.n_bodies):
+        cx, cy, cz = com[b, 0], com[b, 1], com[b, 2]
+        x = p[b, 0] + R[b, 0, 0] * cx + R[b, 0, 1] * cy + R[b, 0, 2] * cz
+        y = p[b, 1] + R[b, 1, 0] * cx + R[b, 1, 1] * cy + R[b, 1, 2] * cz
+        z = p[b, 2] + R[b, 2, 0] * cx + R[b, 2, 1] * cy + R[b, 2, 2] * cz
+        k = mass[b]
+        I = inertia[b]
+        I[0], I[1], I[2], I[3] = k, k * x, k * y, k * z
+        I[4], I[5], I[6], I[7], I[8], I[9] = body_inertia(I_c[b], R[b], k, x, y, z)
+
+
+@law
+def place_screws(m: Any, w: Any) -> None:
+    """Each body's joint axis, times its ratio, as a motion about the palm origin into ``w.screw``."""
+    axis, ratio, coord = m.body_axis, m.body_ratio, w.body_coord
+    R, p, screw = w.R, w.p, w.screw
+    for b in range(1, m.n_bodies):
+        k = ratio[b] if coord[b] >= 0 else 0.0
+        ax, ay, az = k * axis[b, 0], k * axis[b, 1], k * axis[b, 2]
+        ux = R[b, 0, 0] * ax + R[b, 0, 1] * ay + R[b, 0, 2] * az
+        uy = R[b, 1, 0] * ax + R[b, 1, 1] * ay + R[b, 1, 2] * az
+        uz = R[b, 2, 0] * ax + R[b, 2, 1] * ay + R[b, 2, 2] * az
+        s = screw[b]
+        s[0], s[1], s[2] = ux, uy, uz
+        s[3] = p[b, 1] * uz - p[b, 2] * uy
+        s[4] = p[b, 2] * ux - p[b, 0] * uz
+        s[5] = p[b, 0] * uy - p[b, 1] * ux
+
+
+@law
+def move_palm(m: Any, axis_q_rad: FloatArray, axis_qd_rad_s: FloatArray, w: Any) -> None:
+    """Pose, twist and acceleration (gravity included) of the palm, from the wrist axes."""
+    twist, rate = w.twist[0], w.rate[0]
+    R, o, S, bias = w.palm_R, w.palm_o, w.S, w.S_bias
+    g = m.gravity_m_s2
+    if m.n_axes == 2:
+        wrist_pose(m, axis_q_rad[0], axis_q_rad[1], R, o)
+        wrist_motion(m, axis_q_rad[0], axis_q_rad[1], axis_qd_rad_s[0], axis_qd_rad_s[1], S, bias)
+        for i in range(6):
+            twist[i] = S[i, 0] * axis_qd_rad_s[0] + S[i, 1] * axis_qd_rad_s[1]
+    else:
+        for i in range(3):
+            o[i] = m.wrist_origin_m[i]
+            for k in range(3):
+                R[i, k] = 1.0 if i == k else 0.0
+        for i in range(6):
+            twist[i] = 0.0
+            bias[i] = 0.0
+    for i in range(3):
+        rate[i] = bias[i]
+        rate[3 + i] = bias[3 + i] - (R[0, i] * g[0] + R[1, i] * g[1] + R[2, i] * g[2])
+
+
+@law
+def inertial_force(I: FloatArray, v: FloatArray, a: FloatArray, f: FloatArray) -> None:
+    """Force that gives one body its acceleration: f = I a + v x* (I v), all shape (6,)."""
+    wx, wy, wz, vx, vy, vz = v[0], v[1], v[2], v[3], v[4], v[5]
+    nx, ny, nz, fx, fy, fz = momentum(I, wx, wy, wz, vx, vy, vz)
+    ax, ay, az, bx, by, bz = momentum(I, a[0], a[1], a[2], a[3], a[4], a[5])
+    f[0] = ax + wy * nz - wz * ny + vy * fz - vz * fy
+    f[1] = ay + wz * nx - wx * nz + vz * fx - vx * fz
+    f[2] = az + wx * ny - wy * nx + vx * fy - vy * fx
+    f[3] = bx + wy * fz - wz * fy
+    f[4] = by + wz * fx - wx * fz
+    f[5] = bz + wx * fy - wy * fx
+
+
+@law
+def spread_motion(m: Any, qd_rad_s: FloatArray, w: Any) -> None:
+    """Twists, accelerations at qdd = 0 and forces of all bodies, palm first."""
+    parents, joints = m.body_parent, m.body_joint
+    screw, twist, rate, force, inertia = w.screw, w.twist, w.rate, w.force, w.inertia
+    inertial_force(inertia[0], twist[0], rate[0], force[0])
+    for b in range(1, m.n_bodies):
+        a = parents[b]
+        qd = qd_rad_s[joints[b]] if joints[b] >= 0 else 0.0
+        ux, uy, uz = qd * screw[b, 0], qd * screw[b, 1], qd * screw[b, 2]
+        lx, ly, lz = qd * screw[b, 3], qd * screw[b, 4], qd * screw[b, 5]
+        wx, wy, wz = twist[a, 0], twist[a, 1], twist[a, 2]
+        vx, vy, vz = twist[a, 3], twist[a, 4], twist[a, 5]
+        v, r, q = twist[b], rate[b], rate[a]
+        v[0], v[1], v[2] = wx + ux, wy + uy, wz + uz
+        v[3], v[4], v[5] = vx + lx, vy + ly, vz + lz
+        r[0] = q[0] + wy * uz - wz * uy
+        r[1] = q[1] + wz * ux - wx * uz
+        r[2] = q[2] + wx * uy - wy * ux
+        r[3] = q[3] + wy * lz - wz * ly + vy * uz - vz * uy
+        r[4] = q[4] + wz * lx - wx * lz + vz * ux - vx * uz
+        r[5] = q[5] + wx * ly - wy * lx + vx * uy - vy * ux
+        inertial_force(inertia[b], v, r, force[b])
+
+
+@law
+def clear_pattern(w: Any) -> None:
+    """Zero the bias and those entries of H that the tree can fill."""
+    H, bias, parent = w.H, w.bias, w.coord_parent
+    for i in range(w.n_coords):
+        bias[i] = 0.0
+        j = i
+        while j >= 0:
+            H[i, j] = 0.0
+            H[j, i] = 0.0
+            j = parent[j]
+
+
+@law
+def gather(m: Any, w: Any) -> None:
+    """Composite inertias and forces from the tips to the palm; the joints' part of H and bias on the way."""
+    parents, coord, axes = m.body_parent, w.body_coord, m.n_axes
+    H, bias, S, screw, force, inertia = w.H, w.bias, w.S, w.screw, w.force, w.inertia
+    for b in range(m.n_bodies - 1, 0, -1):
+        a = parents[b]
+        c = coord[b]
+        if c >= 0:
+            s = screw[b]
+            nx, ny, nz, fx, fy, fz = momentum(inertia[b], s[0], s[1], s[2], s[3], s[4], s[5])
+            H[c, c] += s[0] * nx + s[1] * ny + s[2] * nz + s[3] * fx + s[4] * fy + s[5] * fz
+            f = force[b]
+            bias[c] += s[0] * f[0] + s[1] * f[1] + s[2] * f[2] + s[3] * f[3] + s[4] * f[4] + s[5] * f[5]
+            e = a
+            while e > 0:
+                d = coord[e]
+                if d >= 0:
+                    s = screw[e]
+                    h = s[0] * nx + s[1] * ny + s[2] * nz + s[3] * fx + s[4] * fy + s[5] * fz
+                    H[c, d] += h
+                    # a coupled pair meets itself in both orders, on the diagonal
+                    H[d, c] += h
+                e = parents[e]
+            for k in range(axes):
+                h = S[0, k] * nx + S[1, k] * ny + S[2, k] * nz + S[3, k] * fx + S[4, k] * fy + S[5, k] * fz
+                H[c, k] += h
+                H[k, c] += h
+        for i in range(10):
+            inertia[a, i] += inertia[b, i]
+        for i in range(6):
+            force[a, i] += force[b, i]
+
+
+@law
+def gather_wrist(m: Any, w: Any) -> None:
+    """The wrist's own block of H and bias, from the whole hand's composite inertia and force."""
+    H, bias, S, f = w.H, w.bias, w.S, w.force[0]
+    for k in range(m.n_axes):
+        nx, ny, nz, fx, fy, fz = momentum(w.inertia[0], S[0, k], S[1, k], S[2, k], S[3, k], S[4, k], S[5, k])
+        for j in range(m.n_axes):
+            H[j, k] = S[0, j] * nx + S[1, j] * ny + S[2, j] * nz + S[3, j] * fx + S[4, j] * fy + S[5, j] * fz
+        for i in range(6):
+            bias[k] += S[i, k] * f[i]
+
+
+@law
+def hand_dynamics(
+    m: Any,
+    axis_q_rad: FloatArray,
+    axis_qd_rad_s: FloatArray,
+    q_rad: FloatArray,
+    qd_rad_s: FloatArray,
+    w: Any,
+) -> None:
+    """Mass matrix, bias, body poses and fingertips of one state.
+
+    Args:
+        m: model record.
+        axis_q_rad: wrist axes (q71, q73), shape (2,); ignored by a hand without a wrist.
+        axis_qd_rad_s: their rates, shape (2,).
+        q_rad: joint angles, shape (J,).
+        qd_rad_s: their rates, shape (J,).
+        w: ``HANDTREE_WORK`` record from ``new_work``; receives H, bias, R, p, tips, palm_R, palm_o, S.
+    """
+    move_palm(m, axis_q_rad, axis_qd_rad_s, w)
+    body_poses(m, q_rad, w.R, w.p)
+    place_inertias(m, w)
+    place_screws(m, w)
+    spread_motion(m, qd_rad_s, w)
+    clear_pattern(w)
+    gather(m, w)
+    gather_wrist(m, w)
+    tips_of(m, w.R, w.p, w.tips)
+
+
+@law
+def add_force(m: Any, w: Any, body: int, at: FloatArray, force_n: FloatArray, tau: FloatArray) -> None:
+    """Add J^T F of a force on ``body`` at a point [m], both in the palm frame, shape (3,), to ``tau``.
+
+    ``tau``, shape (COORDINATES,), is in generalised coordinates: wrist axes, then joints.
+    """
+    fx, fy, fz = force_n[0], force_n[1], force_n[2]
+    nx = at[1] * fz - at[2] * fy
+    ny = at[2] * fx - at[0] * fz
+    nz = at[0] * fy - at[1] * fx
+    b = body
+    while b > 0:
+        c = w.body_coord[b]
+        if c >= 0:
+            s = w.screw[b]
+            tau[c] += s[0] * nx + s[1] * ny + s[2] * nz + s[3] * fx + s[4] * fy + s[5] * fz
+        b = m.body_parent[b]
+    S = w.S
+    for k in range(m.n_axes):
+        tau[k] += S[0, k] * nx + S[1, k] * ny + S[2, k] * nz + S[3, k] * fx + S[4, k] * fy + S[5, k] * fz
+
+
+@law
+def add_tip_force(w: Any, m: Any, finger: int, force_n: FloatArray, tau: FloatArray) -> None:
+    """Add J^T F of a force on one fingertip, palm frame, shape (3,), to ``tau``, shape (COORDINATES,).
+
+    ``w`` holds the state of the last ``hand_dynamics``. A finger without a tip takes no force.
+    """
+    body = m.finger_tip_body[finger]
+    if body >= 0:
+        add_force(m, w, body, w.tips[finger], force_n, tau)
+
+
+@law
+def energies(m: Any, axis_qd_rad_s: FloatArray, qd_rad_s: FloatArray, w: Any) -> tuple[float, float]:
+    """Kinetic and potential energy of the tree [J] in the state of the last ``hand_dynamics``.
+
+    The potential's zero is the origin of the forearm frame.
+    """
+    H, parent, axes = w.H, w.coord_parent, m.n_axes
+    kinetic = 0.0
+    for i in range(w.n_coords):
+        u = axis_qd_rad_s[i] if i < axes else qd_rad_s[i - axes]
+        kinetic += 0.5 * H[i, i] * u * u
+        j = parent[i]
+        while j >= 0:
+            v = axis_qd_rad_s[j] if j < axes else qd_rad_s[j - axes]
+            kinetic += H[i, j] * u * v
+            j = parent[j]
+    R, o, g = w.palm_R, w.palm_o, m.gravity_m_s2
+    mass, cx, cy, cz = w.inertia[0, 0], w.inertia[0, 1], w.inertia[0, 2], w.inertia[0, 3]
+    potential = 0.0
+    for i in range(3):
+        potential -= g[i] * (mass * o[i] + R[i, 0] * cx + R[i, 1] * cy + R[i, 2] * cz)
+    return kinetic, potential
