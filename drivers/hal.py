@@ -7,11 +7,19 @@ Life of a bus: ``configure`` (limits and modes into the devices) -> ``activate``
 ``exchange`` every cycle -> ``deactivate`` (devices at zero torque) -> ``close``. ``recover`` after a loss.
 Constructors and life-cycle calls raise ``drivers.errors``; ``exchange`` never raises, never blocks longer
 than its deadline and never allocates: it returns a status.
+
+A motor that comes back (cable, reset, tripped watchdog of its own) must not move by itself. It answers with
+``Channel.RESET`` or ``Channel.DEVICE_ERROR`` and stays without torque until the driver has checked it again
+(mode, limits, turns) *and* has seen its command at rest: mode OFF, or CURRENT with 0 A. Then the bits clear;
+it moves again when the command asks for torque, which only an explicit re-arm does. The hand-shake runs
+inside the records, so that no life-cycle call is needed while the loop runs.
+
+``drivers.contract`` holds the suite that every implementation has to pass.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from signals.modes import MotorMode
@@ -35,6 +43,10 @@ class Capabilities:
     """Time without commands after which the devices go to zero torque by themselves."""
     lockstep: bool = False
     """True: time is the caller's ``now_ns``; the bus may run faster than real time."""
+    own_position_loop: bool = False
+    """True: MotorMode.POSITION is closed in the device, at its own rate."""
+    current_max_a: float | None = None
+    """Greatest current that the wire can carry for one motor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +59,23 @@ class MotorSetup:
     mode: MotorMode = MotorMode.CURRENT
     speed_limit_rad_s: float | None = None
     temperature_limit_degc: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusReport:
+    """What a bus says about itself on the slow path: health messages, ``flexor monitor``, logs."""
+
+    name: str
+    family: str
+    place: str
+    """Port, interface or address."""
+    exchanges: int
+    lost: bool
+    reason: str = ""
+    """Why it is lost, or what is wrong with a part of it."""
+    counts: dict[str, int] = field(default_factory=dict)
+    round_trip_ns: int = 0
+    """Duration of the last complete exchange on the wire."""
 
 
 @runtime_checkable
@@ -70,6 +99,7 @@ class Bus(Protocol):
             command: ``signals.records.COMMAND``, shape (1,).
             measurement: ``signals.records.MEASUREMENT``, shape (1,), filled in place. Channels that did
                 not answer keep their value and time and get ``Channel.STALE`` or ``Channel.MISSING``.
+                Channels of other buses are not touched.
             now_ns: monotonic time of the cycle [ns].
 
         Returns:
@@ -84,3 +114,11 @@ class Bus(Protocol):
 
     def close(self) -> None:
         """Release port, lock and shared memory; safe to call twice."""
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """A bus that can say how it is; every driver of ours can."""
+
+    def report(self) -> BusReport:
+        """Counts and state since the start; not for the loop."""

@@ -1,0 +1,1 @@
+"""Ethernet collector: one board for all motors and Hall sensors, one datagram each way per cycle."""

@@ -1,0 +1,1 @@
+"""Serial servos that speak Dynamixel protocol 2.0."""

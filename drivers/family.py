@@ -1,0 +1,68 @@
+"""What a driver family offers: its settings in a bus file, how it opens, how it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from drivers.hal import Bus
+from signals.names import HandNames
+
+
+class Strict(BaseModel):
+    """A frozen table of a file: unknown keys are errors, numbers must be numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class BusSettings(Strict):
+    """One ``[[bus]]`` table."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+    family: str
+
+    def identity(self) -> str:
+        """Name of the physical bus, the same through every path to it (``drivers.locks``)."""
+        raise NotImplementedError
+
+    def motors(self, names: HandNames) -> tuple[str, ...]:
+        """Motors that this bus moves."""
+        raise NotImplementedError
+
+    def halls(self, names: HandNames) -> tuple[str, ...]:
+        """Tendons whose Hall channel this bus reads."""
+        raise NotImplementedError
+
+    def axes(self, names: HandNames) -> tuple[str, ...]:
+        """Wrist axes whose angle this bus reads."""
+        raise NotImplementedError
+
+    def conflicts(self) -> tuple[str, ...]:
+        """What contradicts itself inside this table (an id used twice)."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One device that a scan found."""
+
+    family: str
+    place: str
+    device: str
+    detail: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One line of the driver table."""
+
+    name: str
+    settings: type[BusSettings]
+    open: Callable[[Any, HandNames, bool], Bus]
+    """(settings, names, readonly) -> bus; raises ``drivers.errors``."""
+    in_control_process: bool
+    """True: fast enough to be exchanged inside the control process."""

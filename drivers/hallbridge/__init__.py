@@ -1,0 +1,1 @@
+"""Microcontroller that streams Hall channels over a serial line."""

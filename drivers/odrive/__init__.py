@@ -1,0 +1,1 @@
+"""CAN drives that speak ODrive CANSimple."""
