@@ -3,7 +3,8 @@
     h_wrist,i = | o + R p_palm,i - p_forearm,i |        (eq. 6.9, points of Table 6.2)
 
 Geometry: ``mechanics.wrist_loop``; velocities: ``mechanics.wrist_motion``; palm pitch and yaw:
-``mechanics.palm_angles``. Everything here is exact, allocates nothing and stays finite at the lock.
+``mechanics.palm_angles``. Everything here is exact, allocates nothing and stays finite at the lock. The
+``palm_*`` laws take a pose that is already known, the ``wrist_*`` laws the two axis angles.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ __all__ = [
     "axes_of_palm",
     "axis_range",
     "palm_angles",
+    "palm_jacobian",
+    "palm_lengths",
     "wrist_jacobian",
     "wrist_lengths",
     "wrist_margin",
@@ -54,34 +57,89 @@ def wrist_pose(m: Any, q71_rad: float, q73_rad: float, R_out: FloatArray, o_out:
 
 
 @law
-def wrist_lengths(m: Any, q71_rad: float, q73_rad: float, h_out: FloatArray) -> None:
-    """Absolute path lengths through the wrist [m] into ``h_out``, shape (T,)."""
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, ox, oy, oz = palm_pose(m, q71_rad, q73_rad)
-    palm, forearm = m.palm_point_m, m.forearm_point_m
+def tendon_vector(
+    palm: FloatArray,
+    forearm: FloatArray,
+    pose: tuple[float, float, float, float, float, float, float, float, float, float, float, float],
+) -> tuple[float, float, float]:
+    """Vector from the forearm point to the palm point [m], in palm components, of one tendon."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz, ox, oy, oz = pose
+    fx, fy, fz = ox - forearm[0], oy - forearm[1], oz - forearm[2]
+    return (
+        xx * fx + yx * fy + zx * fz + palm[0],
+        xy * fx + yy * fy + zy * fz + palm[1],
+        xz * fx + yz * fy + zz * fz + palm[2],
+    )
+
+
+@law
+def packed(
+    R: FloatArray, o: FloatArray
+) -> tuple[float, float, float, float, float, float, float, float, float, float, float, float]:
+    """A pose as twelve numbers, as ``palm_pose`` gives them."""
+    return (
+        R[0, 0],
+        R[0, 1],
+        R[0, 2],
+        R[1, 0],
+        R[1, 1],
+        R[1, 2],
+        R[2, 0],
+        R[2, 1],
+        R[2, 2],
+        o[0],
+        o[1],
+        o[2],
+    )
+
+
+@law
+def palm_lengths(m: Any, R: FloatArray, o: FloatArray, h_out: FloatArray) -> None:
+    """Absolute path lengths [m] of a palm pose, R (3, 3) and o (3,), into ``h_out``, shape (T,)."""
+    pose = packed(R, o)
     for t in range(m.n_tendons):
-        px, py, pz = palm[t, 0], palm[t, 1], palm[t, 2]
-        dx = ox + xx * px + xy * py + xz * pz - forearm[t, 0]
-        dy = oy + yx * px + yy * py + yz * pz - forearm[t, 1]
-        dz = oz + zx * px + zy * py + zz * pz - forearm[t, 2]
+        dx, dy, dz = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
         h_out[t] = math.sqrt(dx * dx + dy * dy + dz * dz)
 
 
 @law
-def wrist_jacobian(m: Any, q71_rad: float, q73_rad: float, P_out: FloatArray) -> None:
-    """P_w = dh_wrist/d(q71, q73) [m/rad] into ``P_out``, shape (T, 2).
-
-    With n the tendon's direction in the palm frame: dh = n . v + (p_palm x n) . w.
-    """
-    xx, xy, xz, yx, yy, yz, zx, zy, zz, ox, oy, oz = palm_pose(m, q71_rad, q73_rad)
-    ax, ay, az, bx, by, bz, cx, cy, cz, ex, ey, ez = palm_twists(m, q71_rad, q73_rad)
-    palm, forearm = m.palm_point_m, m.forearm_point_m
+def wrist_lengths(m: Any, q71_rad: float, q73_rad: float, h_out: FloatArray) -> None:
+    """Absolute path lengths through the wrist [m] into ``h_out``, shape (T,)."""
+    pose = palm_pose(m, q71_rad, q73_rad)
     for t in range(m.n_tendons):
-        px, py, pz = palm[t, 0], palm[t, 1], palm[t, 2]
-        fx, fy, fz = ox - forearm[t, 0], oy - forearm[t, 1], oz - forearm[t, 2]
-        dx = xx * fx + yx * fy + zx * fz + px
-        dy = xy * fx + yy * fy + zy * fz + py
-        dz = xz * fx + yz * fy + zz * fz + pz
-        k = 1.0 / math.sqrt(dx * dx + dy * dy + dz * dz)
-        mx, my, mz = py * dz - pz * dy, pz * dx - px * dz, px * dy - py * dx
-        P_out[t, 0] = k * (mx * ax + my * ay + mz * az + dx * bx + dy * by + dz * bz)
-        P_out[t, 1] = k * (mx * cx + my * cy + mz * cz + dx * ex + dy * ey + dz * ez)
+        dx, dy, dz = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
+        h_out[t] = math.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+@law
+def length_rate(
+    palm: FloatArray, dx: float, dy: float, dz: float, w: tuple[float, float, float, float, float, float]
+) -> float:
+    """Rate of |d| for a motion ``w`` (w, v) of the palm: n . v + (p_palm x n) . w, n = d/|d|."""
+    mx, my, mz = palm[1] * dz - palm[2] * dy, palm[2] * dx - palm[0] * dz, palm[0] * dy - palm[1] * dx
+    along = mx * w[0] + my * w[1] + mz * w[2] + dx * w[3] + dy * w[4] + dz * w[5]
+    return float(along / math.sqrt(dx * dx + dy * dy + dz * dz))
+
+
+@law
+def palm_jacobian(m: Any, R: FloatArray, o: FloatArray, S: FloatArray, P_out: FloatArray) -> None:
+    """P_w [m/rad] of a palm pose and its ``wrist_motion`` S, shape (6, 2), into ``P_out``, shape (T, 2)."""
+    pose = packed(R, o)
+    u = (S[0, 0], S[1, 0], S[2, 0], S[3, 0], S[4, 0], S[5, 0])
+    v = (S[0, 1], S[1, 1], S[2, 1], S[3, 1], S[4, 1], S[5, 1])
+    for t in range(m.n_tendons):
+        dx, dy, dz = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
+        P_out[t, 0] = length_rate(m.palm_point_m[t], dx, dy, dz, u)
+        P_out[t, 1] = length_rate(m.palm_point_m[t], dx, dy, dz, v)
+
+
+@law
+def wrist_jacobian(m: Any, q71_rad: float, q73_rad: float, P_out: FloatArray) -> None:
+    """P_w = dh_wrist/d(q71, q73) [m/rad] into ``P_out``, shape (T, 2)."""
+    pose = palm_pose(m, q71_rad, q73_rad)
+    twists = palm_twists(m, q71_rad, q73_rad)
+    u, v = twists[:6], twists[6:]
+    for t in range(m.n_tendons):
+        dx, dy, dz = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
+        P_out[t, 0] = length_rate(m.palm_point_m[t], dx, dy, dz, u)
+        P_out[t, 1] = length_rate(m.palm_point_m[t], dx, dy, dz, v)
