@@ -1,8 +1,8 @@
 """Layout of the hand's generalised coordinates as a tree, and the checks that make a tree usable.
 
-Coordinates: wrist axes first, then joints (``n_axes + joint``). Every coordinate has one parent coordinate: the
-next one on the way to the palm; the wrist axes are the root of all. Two coordinates interact in the mass matrix,
-and in every damping or stiffness of a finger's tendons, only if one is on the other's way to the root.
+Coordinates: wrist axes first, then joints (``n_axes + joint``). Every coordinate has one parent coordinate:
+the next one on the way to the palm; the wrist axes are the root of all. Two coordinates interact in the mass
+matrix, and in every damping or stiffness of a finger's tendons, only if one is on the other's way to the root.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ def factor(w: Any, A: FloatArray) -> bool:
 
     Args:
         w: ``HANDTREE_WORK`` record, for the tree of coordinates.
-        A: matrix, shape (COORDINATES, COORDINATES). Only A[k, i] with i = k or on k's way to the root is read;
-            these become L[k, i] and, on the diagonal, 1/D[k].
+        A: matrix, shape (COORDINATES, COORDINATES). Only A[k, i] with i = k or on k's way to the root is
+            read; these become L[k, i] and, on the diagonal, 1/D[k].
 
     Returns:
         False if a pivot is not positive (then A is not positive definite and must not be used).
@@ -50,7 +50,7 @@ def factor(w: Any, A: FloatArray) -> bool:
 
 @law
 def solve(w: Any, A: FloatArray, x: FloatArray) -> None:
-    """Solve in place: ``x``, shape (COORDINATES,), the right side, becomes the solution; ``A`` from ``factor``."""
+    """Solve A x = b in place with ``A`` from ``factor``: ``x``, shape (COORDINATES,), enters as b."""
     parent, order = w.coord_parent, w.coord_order
     for n in range(w.n_coords - 1, -1, -1):
         k = order[n]

@@ -1,7 +1,7 @@
 """Dynamics of the whole hand: mass matrix and bias by composite rigid bodies in one common frame.
 
-Generalised coordinates: the wrist axes first (``n_axes``), then the joints; with all joint friction, tendons and
-motors left out,
+Generalised coordinates: the wrist axes first (``n_axes``), then the joints; without joint friction, tendons and
+motors,
 
     H(q) qdd + bias(q, qd) = tau,    bias = C qd + g
 
@@ -21,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanics.handbody import body_inertia, inertial_force, momentum
 from mechanics.handlayout import check_tree, lay_out
 from mechanics.kinematics import body_poses, tips_of
 from mechanics.wrist import wrist_motion, wrist_pose
@@ -59,8 +60,8 @@ HANDTREE_WORK: Final = np.dtype(
 
 H, bias: mass matrix (symmetric, full) and bias. R, p: body poses in the palm frame. tips: fingertips in it.
 palm_R, palm_o: palm in the forearm frame. S, S_bias: the palm's motion. screw: each body's joint axis times
-its ratio. twist, rate, force: velocities, accelerations (gravity as an acceleration) and forces. inertia: (m, m c,
-Ixx, Iyy, Izz, Ixy, Ixz, Iyz) of the body with all bodies beyond it. The rest is the layout.
+its ratio. twist, rate: velocities and accelerations (gravity as an acceleration) of the bodies. force, inertia:
+of the body together with all bodies beyond it. The rest is the layout (``mechanics.handlayout``).
 """
 
 
@@ -77,65 +78,6 @@ def new_work(model: RecordArray) -> RecordArray:
 
 
 @law
-def body_inertia(
-    I_c: FloatArray, R: FloatArray, mass: float, x: float, y: float, z: float
-) -> tuple[float, float, float, float, float, float]:
-    """Inertia (xx, yy, zz, xy, xz, yz) [kg m^2] about the palm origin of a body with centre (x, y, z).
-
-    ``I_c``, shape (3, 3), is about the centre of mass in the body frame; bones are rods, symmetric about x:
-    R diag(a, b, b) R^T = b 1 + (a - b) x x^T saves most of the products.
-    """
-    ixx, iyy, izz = I_c[0, 0], I_c[1, 1], I_c[2, 2]
-    ixy, ixz, iyz = I_c[0, 1], I_c[0, 2], I_c[1, 2]
-    if iyy == izz and ixy == 0.0 and ixz == 0.0 and iyz == 0.0:
-        d = ixx - iyy
-        rx, ry, rz = R[0, 0], R[1, 0], R[2, 0]
-        xx, yy, zz = iyy + d * rx * rx, iyy + d * ry * ry, iyy + d * rz * rz
-        xy, xz, yz = d * rx * ry, d * rx * rz, d * ry * rz
-    else:
-        a0 = R[0, 0] * ixx + R[0, 1] * ixy + R[0, 2] * ixz
-        a1 = R[0, 0] * ixy + R[0, 1] * iyy + R[0, 2] * iyz
-        a2 = R[0, 0] * ixz + R[0, 1] * iyz + R[0, 2] * izz
-        b0 = R[1, 0] * ixx + R[1, 1] * ixy + R[1, 2] * ixz
-        b1 = R[1, 0] * ixy + R[1, 1] * iyy + R[1, 2] * iyz
-        b2 = R[1, 0] * ixz + R[1, 1] * iyz + R[1, 2] * izz
-        c0 = R[2, 0] * ixx + R[2, 1] * ixy + R[2, 2] * ixz
-        c1 = R[2, 0] * ixy + R[2, 1] * iyy + R[2, 2] * iyz
-        c2 = R[2, 0] * ixz + R[2, 1] * iyz + R[2, 2] * izz
-        xx = a0 * R[0, 0] + a1 * R[0, 1] + a2 * R[0, 2]
-        xy = a0 * R[1, 0] + a1 * R[1, 1] + a2 * R[1, 2]
-        xz = a0 * R[2, 0] + a1 * R[2, 1] + a2 * R[2, 2]
-        yy = b0 * R[1, 0] + b1 * R[1, 1] + b2 * R[1, 2]
-        yz = b0 * R[2, 0] + b1 * R[2, 1] + b2 * R[2, 2]
-        zz = c0 * R[2, 0] + c1 * R[2, 1] + c2 * R[2, 2]
-    mx, my, mz = mass * x, mass * y, mass * z
-    return (
-        xx + my * y + mz * z,
-        yy + mx * x + mz * z,
-        zz + mx * x + my * y,
-        xy - mx * y,
-        xz - mx * z,
-        yz - my * z,
-    )
-
-
-@law
-def momentum(
-    I: FloatArray, wx: float, wy: float, wz: float, vx: float, vy: float, vz: float
-) -> tuple[float, float, float, float, float, float]:
-    """Spatial inertia times motion: (I w + mc x v, m v - mc x w), ``I`` the ten numbers of one body."""
-    m, cx, cy, cz = I[0], I[1], I[2], I[3]
-    return (
-        I[4] * wx + I[7] * wy + I[8] * wz + cy * vz - cz * vy,
-        I[7] * wx + I[5] * wy + I[9] * wz + cz * vx - cx * vz,
-        I[8] * wx + I[9] * wy + I[6] * wz + cx * vy - cy * vx,
-        m * vx - cy * wz + cz * wy,
-        m * vy - cz * wx + cx * wz,
-        m * vz - cx * wy + cy * wx,
-    )
-
-
-@law
 def place_inertias(m: Any, w: Any) -> None:
     """Each body's inertia in the palm frame, about its origin, into ``w.inertia``."""
     mass, com, I_c = m.body_mass_kg, m.body_com_m, m.body_inertia_kg_m2
@@ -146,9 +88,9 @@ def place_inertias(m: Any, w: Any) -> None:
         y = p[b, 1] + R[b, 1, 0] * cx + R[b, 1, 1] * cy + R[b, 1, 2] * cz
         z = p[b, 2] + R[b, 2, 0] * cx + R[b, 2, 1] * cy + R[b, 2, 2] * cz
         k = mass[b]
-        I = inertia[b]
-        I[0], I[1], I[2], I[3] = k, k * x, k * y, k * z
-        I[4], I[5], I[6], I[7], I[8], I[9] = body_inertia(I_c[b], R[b], k, x, y, z)
+        i = inertia[b]
+        i[0], i[1], i[2], i[3] = k, k * x, k * y, k * z
+        i[4], i[5], i[6], i[7], i[8], i[9] = body_inertia(I_c[b], R[b], k, x, y, z)
 
 
 @law
@@ -191,20 +133,6 @@ def move_palm(m: Any, axis_q_rad: FloatArray, axis_qd_rad_s: FloatArray, w: Any)
     for i in range(3):
         rate[i] = bias[i]
         rate[3 + i] = bias[3 + i] - (R[0, i] * g[0] + R[1, i] * g[1] + R[2, i] * g[2])
-
-
-@law
-def inertial_force(I: FloatArray, v: FloatArray, a: FloatArray, f: FloatArray) -> None:
-    """Force that gives one body its acceleration: f = I a + v x* (I v), all shape (6,)."""
-    wx, wy, wz, vx, vy, vz = v[0], v[1], v[2], v[3], v[4], v[5]
-    nx, ny, nz, fx, fy, fz = momentum(I, wx, wy, wz, vx, vy, vz)
-    ax, ay, az, bx, by, bz = momentum(I, a[0], a[1], a[2], a[3], a[4], a[5])
-    f[0] = ax + wy * nz - wz * ny + vy * fz - vz * fy
-    f[1] = ay + wz * nx - wx * nz + vz * fx - vx * fz
-    f[2] = az + wx * ny - wy * nx + vx * fy - vy * fx
-    f[3] = bx + wy * fz - wz * fy
-    f[4] = by + wz * fx - wx * fz
-    f[5] = bz + wx * fy - wy * fx
 
 
 @law

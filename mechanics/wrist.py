@@ -112,13 +112,21 @@ def wrist_lengths(m: Any, q71_rad: float, q73_rad: float, h_out: FloatArray) -> 
 
 
 @law
-def length_rate(
-    palm: FloatArray, dx: float, dy: float, dz: float, w: tuple[float, float, float, float, float, float]
-) -> float:
-    """Rate of |d| for a motion ``w`` (w, v) of the palm: n . v + (p_palm x n) . w, n = d/|d|."""
-    mx, my, mz = palm[1] * dz - palm[2] * dy, palm[2] * dx - palm[0] * dz, palm[0] * dy - palm[1] * dx
-    along = mx * w[0] + my * w[1] + mz * w[2] + dx * w[3] + dy * w[4] + dz * w[5]
-    return float(along / math.sqrt(dx * dx + dy * dy + dz * dz))
+def length_rates(
+    palm: FloatArray,
+    d: tuple[float, float, float],
+    u: tuple[float, float, float, float, float, float],
+    v: tuple[float, float, float, float, float, float],
+) -> tuple[float, float]:
+    """Rates of |d| for two motions (w, v) of the palm: n . v + (p_palm x n) . w with n = d/|d|."""
+    dx, dy, dz = d
+    k = 1.0 / math.sqrt(dx * dx + dy * dy + dz * dz)
+    nx, ny, nz = k * dx, k * dy, k * dz
+    mx, my, mz = palm[1] * nz - palm[2] * ny, palm[2] * nx - palm[0] * nz, palm[0] * ny - palm[1] * nx
+    return (
+        mx * u[0] + my * u[1] + mz * u[2] + nx * u[3] + ny * u[4] + nz * u[5],
+        mx * v[0] + my * v[1] + mz * v[2] + nx * v[3] + ny * v[4] + nz * v[5],
+    )
 
 
 @law
@@ -128,9 +136,8 @@ def palm_jacobian(m: Any, R: FloatArray, o: FloatArray, S: FloatArray, P_out: Fl
     u = (S[0, 0], S[1, 0], S[2, 0], S[3, 0], S[4, 0], S[5, 0])
     v = (S[0, 1], S[1, 1], S[2, 1], S[3, 1], S[4, 1], S[5, 1])
     for t in range(m.n_tendons):
-        dx, dy, dz = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
-        P_out[t, 0] = length_rate(m.palm_point_m[t], dx, dy, dz, u)
-        P_out[t, 1] = length_rate(m.palm_point_m[t], dx, dy, dz, v)
+        d = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
+        P_out[t, 0], P_out[t, 1] = length_rates(m.palm_point_m[t], d, u, v)
 
 
 @law
@@ -140,6 +147,5 @@ def wrist_jacobian(m: Any, q71_rad: float, q73_rad: float, P_out: FloatArray) ->
     twists = palm_twists(m, q71_rad, q73_rad)
     u, v = twists[:6], twists[6:]
     for t in range(m.n_tendons):
-        dx, dy, dz = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
-        P_out[t, 0] = length_rate(m.palm_point_m[t], dx, dy, dz, u)
-        P_out[t, 1] = length_rate(m.palm_point_m[t], dx, dy, dz, v)
+        d = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
+        P_out[t, 0], P_out[t, 1] = length_rates(m.palm_point_m[t], d, u, v)

@@ -233,7 +233,7 @@ def hasy_model() -> RecordArray:
 
 @cache
 def finger_model() -> RecordArray:
-    """The index finger alone on a fixed base, gravity across its flexion plane and along it. Do not write to it."""
+    """The index finger alone on a fixed base. Do not write to it."""
     model = new(MODEL)
     m = model[0]
     place_tendons(model, [("index", n) for n in range(1, 9)], ("index",))
