@@ -18,8 +18,8 @@ PositiveVec3 = tuple[Positive, Positive, Positive]
 NAME = r"^[a-z][a-z0-9_]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=40)]
 """Name of a part: small letters, digits, underscores."""
-Callable = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
-"""A foreign function, as ``package.module:function``."""
+Stage = Annotated[str, Field(pattern=r"^(flexor|[A-Za-z_][\w.]*:[A-Za-z_]\w*)$")]
+"""``flexor`` for ours, or a foreign function as ``package.module:function``."""
 
 
 def _rising(pair: tuple[float, float]) -> tuple[float, float]:

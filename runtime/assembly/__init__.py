@@ -1,0 +1,1 @@
+"""Hand file -> model record, one table of the file per module."""

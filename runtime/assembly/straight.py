@@ -1,0 +1,99 @@
+"""The straight hand in plain numpy: base lengths, coupling, elongations; no compiled code is needed for it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from signals.modes import TendonKind
+from signals.records import RecordArray
+
+FloatArray = NDArray[np.float64]
+
+START_TENSION_MAX_N = 20.0
+"""A hand at rest keeps its tension by gear friction alone: more than this does not stay."""
+_BISECTIONS = 60
+
+
+def straight_lengths_m(model: RecordArray) -> FloatArray:
+    """Path lengths in the fingers at q = 0, shape (T,): 0 for pulleys, absolute for insertion points (5.20)."""
+    m = model[0]
+    lengths = np.zeros(len(m["tendon_kind"]))
+    for t in _base_tendons(model):
+        lengths[t] = np.linalg.norm(_reach(model, t)[0])
+    return lengths
+
+
+def straight_jacobian(model: RecordArray) -> FloatArray:
+    """P = dh/dq [m/rad] at q = 0, shape (T, J), tensegrity bases included."""
+    m = model[0]
+    P_tj_m: FloatArray = m["P_tj_m"].copy()
+    for t in _base_tendons(model):
+        pull, turned = _reach(model, t)
+        first, second = m["finger_joint"][m["tendon_finger"][t], :2]
+        P_tj_m[t, [first, second]] = turned @ pull / np.linalg.norm(pull)
+    return P_tj_m
+
+
+def _base_tendons(model: RecordArray) -> list[int]:
+    m = model[0]
+    return [t for t in range(int(m["n_tendons"])) if m["tendon_kind"][t] == TendonKind.INSERTION_POINTS]
+
+
+def _reach(model: RecordArray, t: int) -> tuple[FloatArray, FloatArray]:
+    """X0 -> X of a base tendon at q = 0, and its derivatives by the two base joints, shape (2, 3)."""
+    m = model[0]
+    finger = int(m["tendon_finger"][t])
+    offset, along = m["thumb_base_offset_m"][finger], m["thumb_metacarpal_m"][finger]
+    x, y, z = m["insertion_bone_m"][t]
+    end = np.array([offset + along + x, y, z])
+    turned = np.array([[-y, offset + along + x, 0.0], [-z, 0.0, along + x]])
+    return end - m["insertion_palm_m"][t], turned
+
+
+def elongation_of_tension_m(model: RecordArray, tension_n: float) -> FloatArray:
+    """Elastic elongation of each tendon at a tension, lever friction at the middle of its loop, shape (T,)."""
+    m = model[0]
+    count = int(m["n_tendons"])
+    spring = m["tendon_spring"][:count]
+    scale = m["spring_scale"][:count]
+    low, high = m["lever_min_rad"][spring].copy(), m["lever_max_rad"][spring].copy()
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        tight = scale * _table(m, spring, middle, "spring_force_n", "spring_force_slope_n_rad") > tension_n
+        low, high = np.where(tight, middle, low), np.where(tight, high, middle)
+    path = _table(m, spring, 0.5 * (low + high), "spring_path_m", "spring_path_slope_m_rad")
+    elongation = np.zeros(len(m["tendon_kind"]))
+    elongation[:count] = tension_n * m["tendon_compliance_m_n"][:count] - path
+    return elongation
+
+
+def _table(m: np.void, spring: NDArray[np.int64], lever: FloatArray, value: str, slope: str) -> FloatArray:
+    """A Hermite table at one lever angle per tendon, shape (nt,)."""
+    y, d = m[value], m[slope]
+    nodes = y.shape[1]
+    low, high = m["lever_min_rad"][spring], m["lever_max_rad"][spring]
+    h = (high - low) / (nodes - 1)
+    place = np.clip((lever - low) / h, 0.0, nodes - 1.0)
+    k = np.minimum(place.astype(np.int64), nodes - 2)
+    u = place - k
+    y0, y1, d0, d1 = y[spring, k], y[spring, k + 1], h * d[spring, k], h * d[spring, k + 1]
+    result: FloatArray = (
+        (1.0 + 2.0 * u) * (1.0 - u) ** 2 * y0
+        + u * (1.0 - u) ** 2 * d0
+        + u * u * (3.0 - 2.0 * u) * y1
+        + u * u * (u - 1.0) * d1
+    )
+    return result
+
+
+def set_start(model: RecordArray, pretension_n: float) -> None:
+    """Default co-contraction of all fingers, and e0 of the straight hand at rest with it.
+
+    The start pose has straight fingers, motors at angle 0, a neutral wrist and equal tensions, at most
+    ``START_TENSION_MAX_N``; the elongation e = h + R theta + e0 then gives e0.
+    """
+    m = model[0]
+    m["pretension_n"][: m["n_fingers"]] = pretension_n
+    start = min(pretension_n, START_TENSION_MAX_N)
+    m["elongation_offset_m"] = elongation_of_tension_m(model, start) - straight_lengths_m(model)

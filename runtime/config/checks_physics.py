@@ -1,0 +1,84 @@
+"""Values that are legal one by one but not together: springs that cannot be built, limits out of order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from mechanics.springs import ImpossibleGeometry, SpringGeometry
+from runtime.config.hand import HandFile
+from runtime.config.locate import Path
+from runtime.config.raw import dict_at, number_of
+from runtime.config.refusals import Refusal
+from runtime.config.tendons import Spring
+
+GEOMETRY_KEYS: Final[dict[str, str]] = {
+    "motor_pulley_center": "motor_pulley_center_m",
+    "R_motor": "motor_pulley_radius_m",
+    "fixed_pulley_center": "fixed_pulley_center_m",
+    "R_fixed": "fixed_pulley_radius_m",
+    "lever_pivot": "lever_pivot_m",
+    "lever_length": "lever_length_m",
+    "R_lever": "lever_pulley_radius_m",
+    "spring_attach_radius": "spring_attach_radius_m",
+    "spring_fixed_point": "spring_fixed_point_m",
+    "K": "spring_constant_n_m",
+    "spring_free_length": "spring_free_length_m",
+    "theta_slack_deg": "lever_slack_deg",
+    "theta_max_deg": "lever_max_deg",
+    "theta_hard_stop_deg": "lever_hard_stop_deg",
+}
+"""Name in Table 4.1 (mechanics.springs) -> key of the hand file."""
+
+
+def geometry_of(spring: Spring) -> SpringGeometry:
+    """Mechanism of a spring table."""
+    return SpringGeometry.of({name: getattr(spring, key) for name, key in GEOMETRY_KEYS.items()})
+
+
+def spring_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
+    """Mechanisms that cannot be built."""
+    for name, table in dict_at(raw, "springs").items():
+        values = {n: table.get(k) for n, k in GEOMETRY_KEYS.items()} if isinstance(table, dict) else {}
+        if not values or not all(_readable(v) for v in values.values()):
+            continue
+        try:
+            SpringGeometry.of(values)
+        except ImpossibleGeometry as error:
+            change = error.change
+            for short, key in GEOMETRY_KEYS.items():
+                change = change.replace(short, key) if len(short) > 1 else change
+            place = "" if error.lever_deg is None else f" at {error.lever_deg:.1f} deg"
+            yield Refusal(path=("springs", name), found=error.what + place, legal=change)
+
+
+def _readable(value: Any) -> bool:
+    if isinstance(value, list):
+        return len(value) == 2 and all(number_of(v) is not None for v in value)
+    return number_of(value) is not None
+
+
+def order_refusals(hand: HandFile) -> Iterator[Refusal]:
+    """Limits that contradict each other."""
+    tendon = hand.tendon
+    steps: tuple[tuple[str, float], ...] = (
+        ("force_min_n", tendon.force_min_n),
+        ("pretension_n", tendon.pretension_n),
+        ("force_max_n", tendon.force_max_n),
+        ("force_limit_n", tendon.force_limit_n),
+        ("break_force_n", tendon.break_force_n),
+    )
+    for (low, a), (high, b) in zip(steps, steps[1:], strict=False):
+        if a >= b:
+            yield Refusal(path=("tendon", high), found=f"{b:g}", legal=f"more than {low} ({a:g})")
+    if hand.limits.device_current_a > hand.motor.current_limit_peak_a:
+        path: Path = ("limits", "device_current_a")
+        legal = f"at most motor.current_limit_peak_a ({hand.motor.current_limit_peak_a:g})"
+        yield Refusal(path=path, found=f"{hand.limits.device_current_a:g}", legal=legal)
+    if hand.hall.zero_count >= 2**hand.hall.bits:
+        legal = f"less than 2^bits ({2**hand.hall.bits})"
+        yield Refusal(path=("hall", "zero_count"), found=f"{hand.hall.zero_count:g}", legal=legal)
+    guide = hand.guides.pairs[hand.guides.pair]
+    if guide.c0_frac >= 1.0:
+        path = ("guides", "pairs", hand.guides.pair, "c0_frac")
+        yield Refusal(path=path, found=f"{guide.c0_frac:g}", legal="less than 1")
