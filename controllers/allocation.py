@@ -23,13 +23,13 @@ RIDGE: Final = 1e-9
 
 @law
 def clip(x: float, low: float, high: float) -> float:
-    """x within [low, high]."""
+    """Value within [low, high]."""
     return min(max(x, low), high)
 
 
 @law
 def tensions_and_gradient(w: Any, n_tendons: int, n_joints: int) -> float:
-    """Tensions of ``w.y`` into ``w.tension``, ``A^T f - b`` into ``w.gradient``; returns its largest entry."""
+    """Tensions of ``w.y`` into ``w.tension``, ``A^T f - b`` into ``w.gradient``; returns the largest."""
     A, y, g = w.A, w.y, w.gradient
     for j in range(n_joints):
         g[j] = -w.target[j]

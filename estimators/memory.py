@@ -25,8 +25,6 @@ ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("motor_ok", "i8", (MOTORS,)),
         ("wrist_R", "f8", (3, 3)),
         ("wrist_o_m", "f8", (3,)),
-        ("wrist_S", "f8", (6, AXES)),
-        ("wrist_bias", "f8", (6,)),
         ("wrist_length_m", "f8", (TENDONS,)),
         ("P_wrist_m", "f8", (TENDONS, AXES)),
         ("residual_wrist_m", "f8", (TENDONS, AXES)),

@@ -32,7 +32,7 @@ def cycle_s(m: Any, s: Any) -> float:
 
 @law
 def motor_speeds(m: Any, mem: Any, s: Any) -> None:
-    """Motor angles in use [rad] and filtered speeds [rad/s] into ``s``; a motor whose angle is missing coasts down to zero."""
+    """Motor angles in use [rad] and filtered speeds [rad/s] into ``s``; a missing motor seems to rest."""
     dt_s = cycle_s(m, s)
     share = filter_share(m.velocity_filter_hz, dt_s)
     angle, last, speed = mem.motor_angle_rad, mem.last_motor_angle_rad, s.motor_speed_rad_s

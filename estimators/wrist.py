@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from estimators.speeds import cycle_s, filter_share, filtered_speed
 from mechanics.frames import set_identity
-from mechanics.wrist import palm_jacobian, palm_lengths, wrist_pose
-from mechanics.wrist_motion import wrist_motion
+from mechanics.wrist import wrist_jacobian, wrist_lengths, wrist_pose
 from signals.compiled import law
 
 AXIS_SPEED_HZ: Final = 20.0
@@ -46,9 +45,8 @@ def palm_pose(m: Any, mem: Any, s: Any) -> None:
         return
     q71, q73 = s.axis_angle_rad[0], s.axis_angle_rad[1]
     wrist_pose(m, q71, q73, mem.wrist_R, mem.wrist_o_m)
-    palm_lengths(m, mem.wrist_R, mem.wrist_o_m, mem.wrist_length_m)
-    wrist_motion(m, q71, q73, 0.0, 0.0, mem.wrist_S, mem.wrist_bias)
-    palm_jacobian(m, mem.wrist_R, mem.wrist_o_m, mem.wrist_S, mem.P_wrist_m)
+    wrist_lengths(m, q71, q73, mem.wrist_length_m)
+    wrist_jacobian(m, q71, q73, mem.P_wrist_m)
     used = 1.0 if m.use_wrist != 0 else 0.0
     for t in range(m.n_tendons):
         s.wrist_length_m[t] = used * (mem.wrist_length_m[t] - m.wrist_neutral_length_m[t])

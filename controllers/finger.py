@@ -1,0 +1,93 @@
+"""One finger's control: mode and its entry, the mode's law, the fading torque of the change-over."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.blend import fading
+from controllers.enter import JOINT_IMPEDANCE, MOTOR_POSITION, TENDON_FORCE, enter_mode
+from controllers.joint_modes import joint_tensions, report_given_torque
+from controllers.motor_modes import motor_position, motor_torque
+from controllers.tension_modes import force_goals, tension_torques
+from signals.compiled import law
+from signals.modes import Mode
+
+OFF: Final = int(Mode.OFF)
+MOTOR_TORQUE: Final = int(Mode.MOTOR_TORQUE)
+FADE_S: Final = 0.05
+"""Time constant with which the torque step of a change of mode fades."""
+
+
+@law
+def rest_finger(m: Any, mem: Any, s: Any, f: int) -> None:
+    """References of a finger that follows no goal: measured pose, no torque, nothing carried on."""
+    mem.mode[f] = OFF
+    s.finger_mode[f] = OFF
+    s.torque_scale[f] = 1.0
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
+        s.ref_joint_torque_nm[j] = 0.0
+        s.cmd_joint_torque_nm[j] = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        i = m.tendon_motor[t]
+        s.ref_tension_n[t] = 0.0
+        s.ref_motor_speed_rad_s[i] = 0.0
+        s.friction_torque_nm[i] = 0.0
+        s.ripple_torque_nm[i] = 0.0
+        s.ref_motor_torque_nm[i] = 0.0
+
+
+@law
+def mode_law(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
+    """The law of the mode in force; torques into ``s.ref_motor_torque_nm``."""
+    s.torque_scale[f] = 1.0
+    if mode == MOTOR_POSITION or mode == MOTOR_TORQUE or mode == TENDON_FORCE:
+        for b in range(m.finger_n_joints[f]):
+            j = m.finger_joint[f, b]
+            mem.joint_speed_rad_s[j] = 0.0
+            s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
+            s.ref_joint_torque_nm[j] = 0.0
+            s.cmd_joint_torque_nm[j] = 0.0
+    if mode == MOTOR_POSITION:
+        motor_position(m, goal, mem, s, f)
+    elif mode == MOTOR_TORQUE:
+        motor_torque(m, goal, s, f)
+    elif mode == TENDON_FORCE:
+        force_goals(m, goal, mem, f)
+        tension_torques(m, mem, s, f)
+    else:
+        joint_tensions(m, goal, mem, s, f, mode)
+        tension_torques(m, mem, s, f)
+        report_given_torque(m, mem, s, f)
+
+
+@law
+def fade_change_over(m: Any, mem: Any, s: Any, f: int) -> None:
+    """Torque starts from the present command: what the change would have made a step fades away."""
+    entering = mem.entering[f] != 0
+    for k in range(m.finger_n_tendons[f]):
+        i = m.tendon_motor[m.finger_tendon[f, k]]
+        if entering:
+            mem.offset_torque_nm[i] = s.motor_torque_nm[i] - s.ref_motor_torque_nm[i]
+        else:
+            mem.offset_torque_nm[i] = fading(mem.offset_torque_nm[i], m.dt_s, FADE_S)
+        s.ref_motor_torque_nm[i] += mem.offset_torque_nm[i]
+    mem.entering[f] = 0
+
+
+@law
+def control_finger(m: Any, goal: Any, mem: Any, s: Any, f: int) -> None:
+    """Motor torques [N m] of an active finger ``f`` into ``s.ref_motor_torque_nm``."""
+    mode = int(goal.finger_mode[f])
+    known = JOINT_IMPEDANCE >= mode >= MOTOR_POSITION
+    if not known:
+        rest_finger(m, mem, s, f)
+        return
+    if mem.mode[f] != mode:
+        enter_mode(m, goal, mem, s, f, mode)
+    s.finger_mode[f] = mode
+    mode_law(m, goal, mem, s, f, mode)
+    fade_change_over(m, mem, s, f)
+    mem.age_s[f] += m.dt_s

@@ -1,0 +1,80 @@
+r"""Joint torque and joint impedance of a finger: wanted torque, then tensions that give it.
+
+.. math:: \tau = K_d (q_d - q) + D (\dot q_d - \dot q) + \tau_{goal}
+
+The common tension serves two separate wants: the impedance gain K_d is the controller's, the mechanical
+stiffness the co-contraction's (``controllers.stiffness``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.blend import share_left, share_rate
+from controllers.distribution import distribute
+from controllers.enter import common_goal_n
+from controllers.stiffness import common_tension_n
+from signals.compiled import law
+from signals.modes import Mode
+
+JOINT_IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
+
+
+@law
+def wanted_torque_nm(m: Any, goal: Any, mem: Any, s: Any, f: int, j: int, mode: int) -> float:
+    """Wanted torque [N m] of joint ``j``; its references into ``s`` and ``mem``."""
+    torque = float(goal.joint_torque_nm[j])
+    s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
+    mem.joint_speed_rad_s[j] = 0.0
+    if mode == JOINT_IMPEDANCE:
+        x = mem.age_s[f] / mem.blend_s[f]
+        offset = mem.offset_joint_rad[j]
+        angle = goal.joint_angle_rad[j] + offset * share_left(x)
+        angle = min(max(angle, m.joint_min_rad[j]), m.joint_max_rad[j])
+        speed = goal.joint_speed_rad_s[j] + offset * share_rate(x, mem.blend_s[f])
+        s.ref_joint_angle_rad[j] = angle
+        mem.joint_speed_rad_s[j] = speed
+        torque += goal.joint_impedance_nm_rad[j] * (angle - s.joint_angle_rad[j])
+        torque += goal.joint_damping_nms_rad[j] * (speed - s.joint_speed_rad_s[j])
+    return torque
+
+
+@law
+def joint_tensions(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
+    """Wanted tensions of finger ``f`` into ``mem.wanted_n`` in a joint mode; torques and scale into ``s``."""
+    n_tendons, n_joints = m.finger_n_tendons[f], m.finger_n_joints[f]
+    tendons, joints = m.finger_tendon, m.finger_joint
+    for b in range(n_joints):
+        j = joints[f, b]
+        mem.torque[b] = wanted_torque_nm(m, goal, mem, s, f, j, mode)
+        s.ref_joint_torque_nm[j] = mem.torque[b]
+    least, most = common_goal_n(m, goal, f), 0.0
+    for k in range(n_tendons):
+        t = tendons[f, k]
+        least = max(least, m.tension_min_n[t])
+        most = max(most, m.tension_max_n[t])
+    common = common_tension_n(m, goal, f, mem.P_tj_m, mem.shift_n, least, most)
+    mem.common_n[f] = common
+    for k in range(n_tendons):
+        t = tendons[f, k]
+        mem.low_all[k], mem.high_all[k] = m.tension_min_n[t], m.tension_max_n[t]
+        mem.preferred[k] = min(max(common, m.tension_min_n[t]), m.tension_max_n[t])
+        for b in range(n_joints):
+            mem.A[k, b] = mem.P_tj_m[t, joints[f, b]]
+    s.torque_scale[f] = distribute(mem, n_tendons, n_joints)
+    for k in range(n_tendons):
+        t = tendons[f, k]
+        mem.wanted_n[t] = mem.tension[k]
+        mem.shift_n[t] = mem.tension[k] - common
+
+
+@law
+def report_given_torque(m: Any, mem: Any, s: Any, f: int) -> None:
+    """Joint torque ``-P^T f`` [N m] of the tensions that are asked for, into ``s``."""
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        torque = 0.0
+        for k in range(m.finger_n_tendons[f]):
+            t = m.finger_tendon[f, k]
+            torque -= mem.P_tj_m[t, j] * mem.ref_tension_n[t]
+        s.cmd_joint_torque_nm[j] = torque

@@ -1,0 +1,34 @@
+r"""Tension loop: ``tau_m = R f_d + k_p (f_d - f) - k_d (w - w_d)``, the proportional gain scheduled.
+
+The loop's frequency is ``sqrt(k_p k_t R / B)``: with a fixed gain it rises with the root of the tendon's
+stiffness, which grows tenfold from 5 to 100 N, and noise with it. The gain falls with that root.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from signals.compiled import law
+
+NOMINAL_N_M: Final = 7200.0
+"""Stiffness at which the gain of the hand file holds: the reference tendon at 20 N."""
+LEAST_SHARE: Final = 0.6
+GREATEST_SHARE: Final = 1.25
+
+
+@law
+def scheduled_kp(m: Any, stiffness_n_m: float) -> float:
+    """Proportional gain [N m/N] at a tendon stiffness [N/m]."""
+    share = math.sqrt(NOMINAL_N_M / max(stiffness_n_m, 1.0))
+    return float(m.tension_kp_nm_n) * min(max(share, LEAST_SHARE), GREATEST_SHARE)
+
+
+@law
+def tension_torque_nm(
+    m: Any, t: int, wanted_n: float, tension_n: float, stiffness_n_m: float, speed_error_rad_s: float
+) -> float:
+    """Motor torque [N m] of tendon ``t``'s loop; the speed error is measured minus wanted motor speed."""
+    load = m.spool_radius_m[t] * wanted_n
+    damping = m.tension_kd_nms_rad * speed_error_rad_s
+    return float(load + scheduled_kp(m, stiffness_n_m) * (wanted_n - tension_n) - damping)

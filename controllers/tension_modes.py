@@ -1,0 +1,68 @@
+"""Tensions of a finger to motor torques: rate limit, wanted motor speed, tension loop, feedforward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controllers.blend import share_left, share_rate
+from controllers.feedforward import friction_torque_nm, ripple_torque_nm
+from controllers.tension_loop import tension_torque_nm
+from signals.compiled import law
+
+
+@law
+def force_goals(m: Any, goal: Any, mem: Any, f: int) -> None:
+    """Wanted tensions [N] and their rates [N/s] of finger ``f`` in TENDON_FORCE into ``mem``."""
+    x = mem.age_s[f] / mem.blend_s[f]
+    left, rate = share_left(x), share_rate(x, mem.blend_s[f])
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        wanted = goal.tendon_force_n[t] + mem.offset_tension_n[t] * left
+        mem.wanted_n[t] = min(max(wanted, 0.0), m.tension_max_n[t])
+        mem.tension_rate_n_s[t] = goal.tendon_force_rate_n_s[t] + mem.offset_tension_n[t] * rate
+
+
+@law
+def follow_tension(m: Any, mem: Any, s: Any, t: int) -> None:
+    """The tension reference moves towards the wanted one by at most the tension rate."""
+    step = m.tension_rate_n_s * m.dt_s
+    change = mem.wanted_n[t] - mem.ref_tension_n[t]
+    mem.ref_tension_n[t] += min(max(change, -step), step)
+    s.ref_tension_n[t] = mem.ref_tension_n[t]
+
+
+@law
+def wanted_motor_speed(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
+    """w_d = (df_d/dt / k_t - (P dq_d/dt)_t - dh_wrist/dt) / R [rad/s], from goals and models only."""
+    path = mem.wrist_speed_m_s[t]
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        path += mem.P_tj_m[t, j] * mem.joint_speed_rad_s[j]
+    stretch = mem.tension_rate_n_s[t] / max(s.tendon_stiffness_n_m[t], 1.0)
+    return float((stretch - path) / m.spool_radius_m[t])
+
+
+@law
+def tension_torques(m: Any, mem: Any, s: Any, f: int) -> None:
+    """Motor torques [N m] of finger ``f`` from its tension references into ``s.ref_motor_torque_nm``."""
+    for k in range(m.finger_n_tendons[f]):
+        s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        i = m.tendon_motor[t]
+        follow_tension(m, mem, s, t)
+        wanted_speed = wanted_motor_speed(m, mem, s, f, t)
+        s.ref_motor_speed_rad_s[i] = wanted_speed
+        s.friction_torque_nm[i] = friction_torque_nm(m, i, wanted_speed)
+        s.ripple_torque_nm[i] = ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i])
+        s.ref_motor_torque_nm[i] += tension_torque_nm(
+            m,
+            t,
+            mem.ref_tension_n[t],
+            s.tension_n[t],
+            s.tendon_stiffness_n_m[t],
+            s.motor_speed_rad_s[i] - wanted_speed,
+        )
+    for k in range(m.finger_n_tendons[f]):
+        i = m.tendon_motor[m.finger_tendon[f, k]]
+        s.ref_motor_torque_nm[i] += s.friction_torque_nm[i] + s.ripple_torque_nm[i]

@@ -1,0 +1,44 @@
+"""The controller's tick: goal + state -> motor torques wanted and wrist axis angles.
+
+Only fingers in state ACTIVE follow goals; every other finger's torque is the guard's (hold, release, off),
+and the controller's memory of it is empty, so that it starts afresh from the measured pose. A foreign
+controller fills the same fields: ``state.ref_motor_torque_nm`` and, with a wrist, ``command.axis_angle_rad``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from controllers.finger import control_finger, rest_finger
+from controllers.memory import CONTROLLER_MEMORY as CONTROLLER_MEMORY
+from controllers.wrist_feedforward import axis_goals, wrist_path_speeds
+from mechanics.coupling import tendon_jacobian
+from signals.compiled import law
+from signals.modes import MachineState
+from signals.records import RecordArray
+
+ACTIVE: Final = int(MachineState.ACTIVE)
+
+
+@law
+def control(
+    model: RecordArray, goal: RecordArray, memory: RecordArray, state: RecordArray, command: RecordArray
+) -> None:
+    """Wanted motor torques [N m] into ``state``, wrist axis angles [rad] into ``command``.
+
+    Args:
+        model: ``signals.records.MODEL``, shape (1,).
+        goal: ``signals.records.GOAL``, shape (1,).
+        memory: ``CONTROLLER_MEMORY``, shape (1,).
+        state: ``signals.records.STATE``, shape (1,), estimated before.
+        command: ``signals.records.COMMAND``, shape (1,).
+    """
+    m, g, mem, s, c = model[0], goal[0], memory[0], state[0], command[0]
+    tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+    axis_goals(m, g, mem, s, c, s.machine == ACTIVE)
+    wrist_path_speeds(m, mem, s)
+    for f in range(m.n_fingers):
+        if s.machine == ACTIVE and s.finger_state[f] == ACTIVE:
+            control_finger(m, g, mem, s, f)
+        else:
+            rest_finger(m, mem, s, f)

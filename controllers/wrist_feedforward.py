@@ -1,0 +1,80 @@
+"""Wrist axes: gliding goal for the drive, and how fast each tendon's path through the wrist will change.
+
+The path speed comes from a model of the drive (second order, as the hand file describes it) that follows the
+goal, not from the noisy potentiometer: friction feedforward needs the wanted speed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.blend import duration_s, share_left, share_rate
+from mechanics.wrist import wrist_jacobian
+from signals.compiled import law
+
+AXIS_SPEED_RAD_S: Final = 0.5
+SHORTEST_S: Final = 0.2
+AT_REST_RAD_S: Final = 1e-4
+
+
+@law
+def axis_goals(m: Any, goal: Any, mem: Any, s: Any, command: Any, active: bool) -> None:
+    """Axis angles for the wrist drive into ``command``; while not active the measured ones, held."""
+    if not active:
+        mem.axis_active = 0
+        for a in range(m.n_axes):
+            mem.axis_speed_rad_s[a] = 0.0
+        return
+    if mem.axis_active == 0:
+        mem.axis_active = 1
+        mem.axis_age_s = 0.0
+        mem.axis_blend_s = SHORTEST_S
+        for a in range(m.n_axes):
+            offset = s.axis_angle_rad[a] - goal.axis_angle_rad[a]
+            mem.offset_axis_rad[a] = offset
+            mem.axis_angle_rad[a] = s.axis_angle_rad[a]
+            mem.axis_speed_rad_s[a] = 0.0
+            mem.axis_blend_s = max(mem.axis_blend_s, duration_s(offset, AXIS_SPEED_RAD_S, SHORTEST_S))
+    x = mem.axis_age_s / mem.axis_blend_s
+    for a in range(m.n_axes):
+        wanted = goal.axis_angle_rad[a] + mem.offset_axis_rad[a] * share_left(x)
+        wanted_speed = goal.axis_speed_rad_s[a] + mem.offset_axis_rad[a] * share_rate(x, mem.axis_blend_s)
+        wanted = min(max(wanted, m.axis_min_rad[a]), m.axis_max_rad[a])
+        command.axis_angle_rad[a] = wanted
+        follow_drive(m, mem, a, wanted, wanted_speed)
+    mem.axis_age_s += m.dt_s
+
+
+@law
+def follow_drive(m: Any, mem: Any, a: int, wanted_rad: float, wanted_speed_rad_s: float) -> None:
+    """One cycle of the drive's model, semi-implicit; without a bandwidth it is the goal itself."""
+    w = 2.0 * math.pi * m.axis_bandwidth_hz[a]
+    if w <= 0.0:
+        mem.axis_angle_rad[a], mem.axis_speed_rad_s[a] = wanted_rad, wanted_speed_rad_s
+        return
+    dt_s = m.dt_s
+    damping = 2.0 * m.axis_damping_ratio[a] * w
+    speed = mem.axis_speed_rad_s[a] + dt_s * w * w * (wanted_rad - mem.axis_angle_rad[a])
+    speed /= 1.0 + dt_s * damping
+    limit = m.axis_speed_limit_rad_s[a]
+    if limit > 0.0:
+        speed = min(max(speed, -limit), limit)
+    mem.axis_speed_rad_s[a] = speed
+    mem.axis_angle_rad[a] += dt_s * speed
+
+
+@law
+def wrist_path_speeds(m: Any, mem: Any, s: Any) -> None:
+    """Expected speed of every tendon's path through the wrist [m/s] into ``mem``."""
+    moving = 0.0
+    for a in range(m.n_axes):
+        moving = max(moving, abs(mem.axis_speed_rad_s[a]))
+    if m.n_axes < 2 or m.use_wrist == 0 or moving < AT_REST_RAD_S:
+        for t in range(m.n_tendons):
+            mem.wrist_speed_m_s[t] = 0.0
+        return
+    wrist_jacobian(m, s.axis_angle_rad[0], s.axis_angle_rad[1], mem.P_wrist_m)
+    qd0, qd1 = mem.axis_speed_rad_s[0], mem.axis_speed_rad_s[1]
+    for t in range(m.n_tendons):
+        mem.wrist_speed_m_s[t] = mem.P_wrist_m[t, 0] * qd0 + mem.P_wrist_m[t, 1] * qd1
