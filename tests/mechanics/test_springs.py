@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.runtime import _nrt_python, rtsys
 
+from mechanics.motor import torque_bounds_nm
+from mechanics.ripple import ripple_nm
 from mechanics.springs import (
     count_of_lever,
     lever_of_count,
@@ -19,11 +22,21 @@ from mechanics.springs import (
     spring_tables,
     stiffness_of_force,
 )
+from mechanics.thermal import thermal_step
+from signals.compiled import law
 from signals.sizes import SPRING_NODES
 from tests.mechanics.actuation_fixtures import actuation_model, reference_geometry
 
 GEOMETRY = reference_geometry()
 MODEL = actuation_model(tendons=1)
+
+
+@law
+def np_filled(n: int) -> float:
+    """Something that does allocate, to check the counter."""
+    return float(np.ones(n).sum())
+
+
 levers_rad = st.floats(GEOMETRY.lever_min_rad, GEOMETRY.lever_max_rad)
 
 
@@ -200,3 +213,29 @@ def test_not_a_number_goes_in_and_out_without_a_wrong_address() -> None:
     lever, tension = spring_state(MODEL[0], 0, math.nan, 0.0, 0.0)
     assert math.isnan(lever) and math.isnan(tension)
     assert all(math.isnan(x) for x in spring_at(MODEL[0], 0, math.nan)[0:3:2])
+
+
+def test_a_step_of_the_laws_allocates_nothing() -> None:
+    m = MODEL[0]
+    calls = (
+        lambda: spring_state(m, 0, 0.004, 0.3, 0.5),
+        lambda: spring_at(m, 0, 0.1),
+        lambda: stiffness_of_force(m, 0, 20.0),
+        lambda: spring_energy_j(m, 0, 0.1),
+        lambda: torque_bounds_nm(m, 0, 3.0),
+        lambda: ripple_nm(m, 0, 0.7),
+        lambda: thermal_step(m, 30.0, 25.0, 3.0, 1e-3),
+    )
+    np_filled(3)
+    for call in calls:
+        call()  # compiling allocates
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats().mi_alloc
+        for call in calls:
+            call()
+        assert rtsys.get_allocation_stats().mi_alloc == before
+        np_filled(3)
+        assert rtsys.get_allocation_stats().mi_alloc > before  # the counter does count
+    finally:
+        _nrt_python.memsys_disable_stats()
