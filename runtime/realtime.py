@@ -53,7 +53,9 @@ class Granted:
         policy = f"SCHED_FIFO {self.priority}" if self.priority else "normal priority"
         cpu = "any core" if self.cpu is None else f"core {self.cpu}"
         memory = "memory locked" if self.locked else "memory not locked"
-        return f"control process: {policy}, {cpu}, {memory} (asked for SCHED_FIFO {PRIORITY}, one core, locked)"
+        return (
+            f"control process: {policy}, {cpu}, {memory} (asked for SCHED_FIFO {PRIORITY}, one core, locked)"
+        )
 
 
 def _read(path: str) -> str:

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from runtime.telemetry.columns import Column, Columns
 from signals.records import RecordArray
 
-TYPES: Final = {"f8": "float64", "f4": "float32", "i8": "int64", "u8": "uint64", "i4": "int32", "u4": "uint32"}
+TYPES: Final = {
+    "f8": "float64",
+    "f4": "float32",
+    "i8": "int64",
+    "u8": "uint64",
+    "i4": "int32",
+    "u4": "uint32",
+}
 FRAME_ID: Final = b"hand\0"
 # encapsulation (little endian) | sec | nanosec | length and characters of frame_id | pad to a multiple of 8
 _HEAD: Final = struct.Struct("<4siI I5s7x")

@@ -166,7 +166,9 @@ def _bound(model: RecordArray, bound: str | float | None, index: int) -> float |
 
 def _check_value(argument: str, name: str, value: float, low: float | None, high: float | None) -> None:
     if not math.isfinite(value) or abs(value) > _LARGEST:
-        raise Refusal("not_finite", f"{argument}.{name} is {value}", "nothing was changed; send finite numbers")
+        raise Refusal(
+            "not_finite", f"{argument}.{name} is {value}", "nothing was changed; send finite numbers"
+        )
     if (low is not None and value < low - 1e-9) or (high is not None and value > high + 1e-9):
         low_text = "-inf" if low is None else f"{low:.4g}"
         high_text = "inf" if high is None else f"{high:.4g}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgpack
+import msgspec
 import numpy as np
 
 from runtime.telemetry.columns import counts_of
@@ -59,8 +59,8 @@ TRUTH_LINES: Final = (
 
 
 def pack(message: dict[str, Any]) -> bytes:
-    """MessagePack of a map, floats as float64 at the top level only where they are Python floats."""
-    return bytes(msgpack.packb(message))
+    """MessagePack of a map; floats are float64."""
+    return msgspec.msgpack.encode(message)
 
 
 def _named(names: tuple[str, ...], values: Any) -> dict[str, float]:

@@ -1,0 +1,128 @@
+"""Where goals come from: a motion that runs by itself, or the mailbox that clients fill through io.
+
+In both cases requests (arm, activate, stop, ...) of clients and of the runtime go through the same two
+fields of the goal record.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from runtime.telemetry.segment import Segment, take
+from signals.modes import MachineState, Mode, Request
+from signals.records import GOAL, RecordArray, new
+
+PATIENCE_NS = 200_000_000
+"""A request that had no effect for this long is made again."""
+_OFF, _READY, _HOLDING = int(MachineState.OFF), int(MachineState.READY), int(MachineState.HOLDING)
+_NEXT = {_OFF: Request.ARM, _READY: Request.ARM, _HOLDING: Request.ACTIVATE}
+
+
+class MotionTable(Protocol):
+    """A motion bound to a hand."""
+
+    def write(self, time_s: float, goal: RecordArray) -> None:
+        """Goal values at a time since the motion's start; real-time safe."""
+
+
+def default_goal(model: RecordArray, pretension_n: float | None = None) -> RecordArray:
+    """Goal record, shape (1,): every finger in joint impedance at zero with the hand's own gains."""
+    goal, m = new(GOAL), model[0]
+    n_fingers = int(m["n_fingers"])
+    goal["finger_mode"][0, :n_fingers] = int(Mode.JOINT_IMPEDANCE)
+    goal["joint_impedance_nm_rad"][0] = m["joint_impedance_nm_rad"]
+    goal["joint_damping_nms_rad"][0] = m["joint_damping_nms_rad"]
+    goal["pretension_n"][0] = m["pretension_n"]
+    if pretension_n is not None:
+        goal["pretension_n"][0, :n_fingers] = pretension_n
+    if int(m["n_axes"]):
+        goal["axis_angle_rad"][0] = m["wrist_neutral_rad"]
+    return goal
+
+
+class GoalDesk:
+    """Keeps one goal record up to date; ``bring`` is called every cycle.
+
+    Args:
+        goal: the frame's goal view, shape (1,); filled with the default first.
+        state: the frame's state view.
+        first: goal to begin with (``default_goal``).
+        motion: a motion, or ``None``: goals come from the mailbox.
+        segment: shared memory with the mailbox, or ``None``: no clients.
+        start: arm and activate by itself.
+    """
+
+    def __init__(
+        self,
+        goal: RecordArray,
+        state: RecordArray,
+        first: RecordArray,
+        *,
+        motion: MotionTable | None = None,
+        segment: Segment | None = None,
+        start: bool = True,
+    ) -> None:
+        self._goal_words = goal.view(np.uint64)
+        self._goal_words[:] = first.view(np.uint64)
+        self._goal, self._machine, self._motion = goal, state["machine"], motion
+        self._joints, self._measured = goal["joint_angle_rad"][0], state["joint_angle_rad"][0]
+        self._request, self._request_seq = goal["request"], goal["request_seq"]
+        self._starting, self._asked_ns, self._asked_in = start, 0, -1
+        self._started_ns: int | None = None
+        self._inbox, self._seen = new(GOAL), 0
+        self._lock: Any = None
+        if segment is not None:
+            self._lock, self._words = segment.field("goal_lock"), segment.field("goal_words")
+            self._inbox_words = self._inbox.view(np.uint64)
+            self._client_seq = int(self._inbox["request_seq"][0])
+
+    @property
+    def started_ns(self) -> int | None:
+        """Monotonic time at which the hand became active; ``None`` before."""
+        return self._started_ns
+
+    def request(self, wish: Request) -> None:
+        """Make a request of the runtime's own."""
+        self._request[0] = int(wish)
+        self._request_seq[0] += 1
+        if wish in (Request.STOP, Request.OFF):
+            self._starting = False
+
+    def bring(self, time_ns: int) -> None:
+        """Bring the goal record up to date; real-time safe."""
+        if self._lock is not None:
+            seen = take(self._lock, self._words, self._inbox_words, self._seen)
+            if seen > 0 and seen != self._seen:
+                self._seen = seen
+                self._accept()
+        if self._starting:
+            self._start(time_ns)
+        if self._motion is not None:
+            begun = time_ns if self._started_ns is None else self._started_ns
+            self._motion.write((time_ns - begun) * 1e-9, self._goal)
+
+    def _accept(self) -> None:
+        """Take a client's goal; while a motion runs only its requests."""
+        asked = int(self._inbox["request_seq"][0])
+        wish = Request(int(self._inbox["request"][0]))
+        if self._motion is None:
+            kept, kept_seq = int(self._request[0]), int(self._request_seq[0])
+            self._goal_words[:] = self._inbox_words
+            self._request[0], self._request_seq[0] = kept, kept_seq
+        if asked != self._client_seq:
+            self._client_seq = asked
+            self.request(wish)
+
+    def _start(self, time_ns: int) -> None:
+        machine = int(self._machine[0])
+        if machine == MachineState.ACTIVE:
+            self._starting, self._started_ns = False, time_ns
+        elif machine == MachineState.FAULT:
+            self._starting = False
+        elif machine != self._asked_in or time_ns - self._asked_ns > PATIENCE_NS:
+            self._asked_in, self._asked_ns = machine, time_ns
+            if machine == _HOLDING and self._motion is None:
+                self._joints[:] = self._measured
+            self.request(_NEXT[machine])

@@ -1,0 +1,79 @@
+"""What a run may choose; one frozen value that also travels to the child processes as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from signals.names import UnknownName
+
+SENSORS = ("ideal", "quantised", "full")
+GUIDES = ("ideal", "friction")
+WITHOUT = ("friction", "ripple", "wrist")
+
+
+def _one_of(kind: str, word: str, legal: tuple[str, ...]) -> None:
+    if word not in legal:
+        raise UnknownName(kind, word, legal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """Options of ``flexor run`` and of ``runtime.session``.
+
+    Raises:
+        ValueError: an option is out of its range; says which are legal.
+    """
+
+    hand: str = "finger_bench"
+    motion: str | None = None
+    seconds: float | None = None
+    lockstep: bool = False
+    sensors: str = "full"
+    guides: str = "friction"
+    mismatch: int | None = None
+    pretension_n: float | None = None
+    faults: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    rate_hz: float | None = None
+    seed: int = 0
+    settings: tuple[str, ...] = ()
+    """Overrides of the hand file, ``key=value``."""
+    substeps: int | None = None
+    hybrid: bool = False
+    record: bool = False
+    out: str | None = None
+    port_base: int = 5600
+    plotjuggler: bool = False
+    end_on_fault: bool = True
+    """A motion run ends when the whole hand is in fault."""
+
+    def __post_init__(self) -> None:
+        _one_of("sensor level", self.sensors, SENSORS)
+        _one_of("guide law", self.guides, GUIDES)
+        for word in self.without:
+            _one_of("part to leave out", word, WITHOUT)
+        if self.seconds is not None and not 0.0 < self.seconds < math.inf:
+            raise ValueError(f"--for is {self.seconds} s; legal are numbers above 0")
+        if self.rate_hz is not None and not 50.0 <= self.rate_hz <= 20_000.0:
+            raise ValueError(f"--rate is {self.rate_hz} Hz; legal are 50 to 20000 Hz")
+        if self.pretension_n is not None and not 0.0 <= self.pretension_n <= 200.0:
+            raise ValueError(f"--pretension is {self.pretension_n} N; legal are 0 to 200 N")
+        if self.lockstep and self.seconds is None:
+            raise ValueError("--lockstep runs as fast as it can and needs an end: add --for SECONDS")
+        if not 1024 <= self.port_base <= 65_000:
+            raise ValueError(f"--port-base is {self.port_base}; legal are 1024 to 65000")
+
+    def to_json(self) -> str:
+        """For a child process."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> RunOptions:
+        """What ``to_json`` wrote."""
+        raw: dict[str, Any] = json.loads(text)
+        known = {f.name for f in fields(cls)}
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k in known}
+        return cls(**values)

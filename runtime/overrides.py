@@ -1,0 +1,68 @@
+"""``--set key=value``: a hand file with single values changed, checked like the file itself."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from runtime.config import HandFile, load_hand, parse_hand
+
+
+class SettingError(ValueError):
+    """An override that cannot be applied; says what was found and what is legal."""
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomlkit.parse(f"v = {text}")["v"]
+    except TOMLKitError:
+        return text
+
+
+def _known(table: Any, key: str, setting: str) -> None:
+    if key in table:
+        return
+    legal = [str(k) for k in table if k != "origin"]
+    near = difflib.get_close_matches(key, legal, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"legal: {', '.join(legal)}"
+    raise SettingError(f"--set {setting}: no key {key!r}; {hint}")
+
+
+def _apply(document: Any, setting: str) -> None:
+    path, equals, text = setting.partition("=")
+    keys = [k.strip() for k in path.split(".")]
+    if not equals or not all(keys):
+        raise SettingError(f"--set {setting!r}: write key=value, for example gains.ripple_gain=1.0")
+    table = document
+    for key in keys[:-1]:
+        _known(table, key, setting)
+        table = table[key]
+        if not hasattr(table, "keys"):
+            raise SettingError(f"--set {setting}: {key!r} is a value, not a table")
+    _known(table, keys[-1], setting)
+    value, old = _value(text.strip()), table[keys[-1]]
+    if isinstance(old, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    table[keys[-1]] = value
+
+
+def load_with(name_or_path: str, settings: tuple[str, ...]) -> tuple[HandFile, str]:
+    """A hand and the text it was made from, after the overrides.
+
+    Raises:
+        SettingError: an override names no key.
+        runtime.config.HandFileError: the file, or the file with the overrides, is refused.
+    """
+    hand = load_hand(name_or_path)
+    text = Path(hand.path).read_text(encoding="utf-8-sig")
+    if not settings:
+        return hand, text
+    document = tomlkit.parse(text)
+    for setting in settings:
+        _apply(document, setting)
+    text = tomlkit.dumps(document)
+    return parse_hand(text, f"{hand.path} with --set"), text

@@ -1,0 +1,121 @@
+"""The report of a run: one JSON object whose keys are a contract (docs/running.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from runtime.loop import LOCKSTEP_START_NS
+from runtime.options import RunOptions
+from runtime.reports.faults import FaultWatch, Latched
+from runtime.reports.score import add_frames, figures, new_score
+from runtime.setup import Hand
+from runtime.telemetry.columns import Columns, Keeper, counts_of
+from runtime.telemetry.stats import STAGES, summary_us
+from signals.records import RecordArray
+
+SCORE_AFTER_NS = 1_000_000_000
+"""Figures count from the second second on."""
+
+
+class Audience:
+    """Everything that looks at the frames of a run: score, faults, memory for the picture, recorder.
+
+    Args:
+        hand: the hand.
+        has_truth: the frames come from a simulation.
+        keep: columns and rate of what is kept in memory; ``None``: nothing.
+        record: called with every batch of frames (the recorder's ``add``).
+    """
+
+    def __init__(
+        self,
+        hand: Hand,
+        *,
+        has_truth: bool = True,
+        keep: Keeper | None = None,
+        record: Callable[[RecordArray], None] | None = None,
+    ) -> None:
+        self.hand, self.has_truth, self.keep = hand, has_truth, keep
+        self.score, self.faults = new_score(), FaultWatch(hand.names)
+        self._record = record
+        self._from_ns: int | None = None
+
+    def see(self, frames: RecordArray) -> list[Latched]:
+        """Look at new frames, shape (n,) of FRAME; returns new faults."""
+        if not len(frames):
+            return []
+        if self._from_ns is None:
+            self._from_ns = int(frames["state"]["time_ns"][0]) + SCORE_AFTER_NS
+        add_frames(self.hand.model, frames, self._from_ns, self.score)
+        if self.keep is not None:
+            self.keep.add(frames)
+        if self._record is not None:
+            self._record(frames)
+        return self.faults.look(frames)
+
+
+def default_keeper(hand: Hand, every: int = 1, capacity: int | None = 4000) -> Keeper:
+    """Keeper of all signals of a hand, floats exact."""
+    columns = Columns(counts_of(hand.model))
+    return Keeper(columns, every, capacity)
+
+
+def make_report(
+    audience: Audience,
+    options: RunOptions,
+    stats: NDArray[Any],
+    *,
+    backend: str,
+    cycles: int,
+    missed: int,
+    late: int,
+    elapsed_s: float,
+) -> dict[str, Any]:
+    """The report's JSON object.
+
+    Args:
+        audience: who saw the frames.
+        options: options of the run.
+        stats: the loop's histograms.
+        backend: what stood behind the HAL.
+        cycles: cycles run.
+        missed: slots skipped.
+        late: wake-ups a period or more late.
+        elapsed_s: wall time of the loop [s].
+    """
+    hand = audience.hand
+    by_stage = {stage: summary_us(stats[k]) for k, stage in enumerate(STAGES)}
+    worst = {stage: int(stats[k][1]) for k, stage in enumerate(STAGES)}
+    simulated_s = (cycles + missed) / hand.rate_hz
+    return {
+        "hand": hand.name,
+        "backend": backend,
+        "motion": options.motion,
+        "rate_hz": hand.rate_hz,
+        "lockstep": options.lockstep,
+        "sensors": options.sensors,
+        "guides": options.guides,
+        "mismatch": options.mismatch,
+        "without": list(options.without),
+        "seed": options.seed,
+        "cycles": cycles,
+        "missed": missed,
+        "late": late,
+        "elapsed_s": round(elapsed_s, 6),
+        "real_time_factor": round(simulated_s / elapsed_s, 4) if elapsed_s > 0 else None,
+        "wake_us": by_stage["wake"],
+        "tick_us": by_stage["tick"],
+        "stages_us": {k: by_stage[k] for k in STAGES if k not in ("wake", "tick")},
+        "worst_cycle": worst,
+        **figures(audience.score, hand.names.joints, audience.has_truth),
+        "faults": [fault.as_dict() for fault in audience.faults.all],
+        "hand_sha256": hand.sha256,
+    }
+
+
+def lockstep_time_s(time_ns: Any) -> Any:
+    """Time since the first cycle of a lockstep run [s]."""
+    return (time_ns - LOCKSTEP_START_NS) / 1e9

@@ -1,0 +1,191 @@
+"""A whole run in one process, in lockstep: for tests, for other commands and for ``flexor run --lockstep``.
+
+from runtime.session import run_lockstep
+result = run_lockstep("finger_bench", motion="open_close", seconds=4.0)
+result.report["estimate_error_deg"]["rms"]
+result.frames["state"]["tension_n"]        # shape (n, tendons)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runtime.loop import LOCKSTEP_START_NS, Loop
+from runtime.options import RunOptions
+from runtime.realtime import quiet
+from runtime.reports.report import Audience, default_keeper, make_report
+from runtime.setup import Hand, Rig, build, prepare, read_hand
+from runtime.telemetry.channel import Channel
+from runtime.telemetry.columns import Keeper
+from signals.modes import MachineState
+from signals.records import RecordArray
+
+DRAIN = 256
+"""Cycles between two looks of the audience; the local ring holds twice as many frames."""
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What a run left behind.
+
+    Attributes:
+        report: the report's JSON object.
+        frames: kept frames, shape (n,), fields by record and signal with the hand's counts; state and
+            truth as float32 unless ``exact``.
+        rig: the parts, for a closer look (``rig.bus.truth``, ``rig.stages.guard_memory``).
+        seconds: time of the kept frames since the first cycle [s].
+    """
+
+    report: dict[str, Any]
+    frames: RecordArray
+    rig: Rig
+
+    @property
+    def seconds(self) -> Any:
+        """Time of the kept frames [s], shape (n,)."""
+        return (self.frames["state"]["time_ns"] - LOCKSTEP_START_NS) / 1e9
+
+    @property
+    def hand(self) -> Hand:
+        """The hand that ran."""
+        return self.rig.hand
+
+
+class Session:
+    """A lockstep run that can be driven step by step.
+
+    Args:
+        options: options with ``lockstep``.
+        keeper: what is kept in memory.
+        record: called with every batch of frames.
+        hand: a hand that is read already; its model is copied.
+    """
+
+    def __init__(
+        self,
+        options: RunOptions,
+        keeper: Callable[[Hand], Keeper | None] = default_keeper,
+        record: Callable[[RecordArray], None] | None = None,
+        hand: Hand | None = None,
+    ) -> None:
+        self.options = options
+        self.hand = hand or read_hand(options)
+        self.channel = Channel.local(2 * DRAIN, window=round(self.hand.rate_hz))
+        self.rig = build(options, self.hand, self.channel)
+        self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
+        self.audience = Audience(self.hand, keep=keeper(self.hand), record=record)
+        self.elapsed_s = 0.0
+        self._reader = self.channel.reader(2 * DRAIN)
+        self._machine = self.rig.views["state"]["machine"]
+        prepare(self.rig, LOCKSTEP_START_NS)
+
+    def run(self, seconds: float, watch: Callable[[float], None] | None = None) -> None:
+        """Run on; ``watch`` is told the share done now and then. Ends early when the hand is in fault."""
+        cycles, done = round(seconds * self.hand.rate_hz), 0
+        begun = time.perf_counter()
+        with quiet():
+            while done < cycles and not self._finished():
+                step = min(DRAIN, cycles - done)
+                self.loop.run_lockstep(step, _yes)
+                self.audience.see(self._reader.read())
+                done += step
+                if watch is not None:
+                    watch(done / cycles)
+        self.elapsed_s += time.perf_counter() - begun
+
+    def _finished(self) -> bool:
+        fault = int(self._machine[0]) == MachineState.FAULT
+        return fault and self.options.end_on_fault and self.options.motion is not None
+
+    def close(self) -> bool:
+        """Zero torque and release the bus; True if the devices confirmed zero torque."""
+        confirmed = self.rig.bus.deactivate()
+        self.rig.bus.close()
+        return confirmed
+
+    def result(self) -> RunResult:
+        """Report and kept frames so far."""
+        report = make_report(
+            self.audience,
+            self.options,
+            self.channel.stats,
+            backend=self.rig.backend,
+            cycles=self.loop.progress.cycles,
+            missed=0,
+            late=0,
+            elapsed_s=self.elapsed_s,
+        )
+        keep = self.audience.keep
+        return RunResult(report, keep.frames() if keep is not None else np.zeros(0), self.rig)
+
+
+def _yes() -> bool:
+    return True
+
+
+def run_lockstep(
+    hand: str = "finger_bench",
+    *,
+    motion: str | None = None,
+    seconds: float = 2.0,
+    overrides: Mapping[str, Any] | Iterable[str] = (),
+    every: int = 10,
+    record: str | Path | None = None,
+    watch: Callable[[float], None] | None = None,
+    **choices: Any,
+) -> RunResult:
+    """Run a simulated hand in this process and return its report and frames.
+
+    Args:
+        hand: name or path of a hand file.
+        motion: motion by name or path; ``None``: hold the start pose.
+        seconds: simulated time [s].
+        overrides: hand-file keys -> values, e.g. ``{"gains.ripple_gain": 1.0}``.
+        every: keep every n-th frame in memory (at any length of run); 0: none.
+        record: file of a full-rate log.
+        watch: told the share done now and then.
+        choices: fields of ``RunOptions``: sensors, guides, mismatch, pretension_n, faults, without,
+            seed, rate_hz, substeps, end_on_fault.
+
+    Raises:
+        ValueError: a file or an option is refused.
+    """
+    if isinstance(overrides, Mapping):
+        overrides = tuple(f"{key}={value}" for key, value in overrides.items())
+    tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in choices.items()}
+    options = RunOptions(
+        hand=hand, motion=motion, seconds=seconds, lockstep=True, settings=tuple(overrides), **tuples
+    )
+    return run_options(options, every=every, record=record, watch=watch)
+
+
+def run_options(
+    options: RunOptions,
+    *,
+    every: int = 10,
+    capacity: int | None = None,
+    record: str | Path | None = None,
+    watch: Callable[[float], None] | None = None,
+) -> RunResult:
+    """``run_lockstep`` for options that exist already; ``capacity`` bounds the kept frames."""
+    from runtime.telemetry.logs import open_log
+
+    def keeper(hand: Hand) -> Keeper | None:
+        return default_keeper(hand, every, capacity) if every else None
+
+    hand = read_hand(options)
+    recorder = open_log(Path(record), hand, options) if record is not None else None
+    session = Session(options, keeper, recorder.add if recorder else None, hand)
+    try:
+        session.run(options.seconds or 0.0, watch)
+    finally:
+        session.close()
+        if recorder is not None:
+            recorder.close()
+    return session.result()

@@ -1,0 +1,164 @@
+"""Everything that one run needs inside the control process, put together from its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from drivers.hal import Bus, MotorSetup
+from runtime.config import HandFile
+from runtime.goals import GoalDesk, default_goal
+from runtime.options import RunOptions
+from runtime.pipeline import Pipeline
+from runtime.stages import DEFAULT, Stages, make_stages
+from runtime.telemetry.channel import Channel
+from runtime.telemetry.segment import Segment
+from signals.names import HandNames
+from signals.records import MEASUREMENT, RecordArray, new, new_frame
+
+HOMING_CYCLES = 30
+"""Measurements at rest that homing averages: 10 ms at 3 kHz."""
+
+
+@dataclass(slots=True)
+class Hand:
+    """A hand file, read: its names, its model, its identity."""
+
+    name: str
+    names: HandNames
+    model: RecordArray
+    text: str
+    sha256: str
+    rate_hz: float
+    file: HandFile
+
+
+@dataclass(slots=True)
+class Rig:
+    """A hand with bus, stages, goals and pipeline, ready to be homed and run."""
+
+    hand: Hand
+    options: RunOptions
+    bus: Bus
+    backend: str
+    stages: Stages
+    goals: GoalDesk
+    frame: RecordArray
+    views: dict[str, RecordArray]
+    pipeline: Pipeline
+    motion: Any
+
+
+def read_hand(options: RunOptions) -> Hand:
+    """Read the hand file with its overrides and choices.
+
+    Raises:
+        ValueError: the file or an override is refused; the text says where and why.
+    """
+    from runtime.assemble import hand_sha256, model_of, names_of, set_switches
+    from runtime.overrides import load_with
+
+    file, text = load_with(options.hand, options.settings)
+    model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
+    set_switches(model, options.without)
+    rate_hz = options.rate_hz or float(file.control.rate_hz)
+    return Hand(file.name, names_of(file), model, text, hand_sha256(file), rate_hz, file)
+
+
+def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray) -> Bus:
+    """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
+    from runtime.mismatch import draw_mismatch
+    from signals.modes import SensorLevel
+    from sim.backend import SimulatedBus
+    from sim.options import Fault, SimOptions
+
+    plant_model = hand.model.copy()
+    if options.mismatch is not None:
+        plant_model = draw_mismatch(hand.model, options.mismatch, hand.file.tolerances)
+    homing_s = (HOMING_CYCLES - 1) / hand.rate_hz
+    faults = [Fault.parse(text, hand.names) for text in options.faults]
+    pretension = float(hand.model["pretension_n"][0, 0])
+    chosen = SimOptions(
+        sensors=SensorLevel[options.sensors.upper()],
+        guides=options.guides == "friction",
+        seed=options.seed,
+        pretension_n=pretension,
+        realtime=not options.lockstep,
+        faults=tuple(replace(f, time_s=f.time_s + homing_s) if f.time_s > 0 else f for f in faults),
+    )
+    if options.substeps is not None:
+        chosen = replace(chosen, substeps=options.substeps)
+    return SimulatedBus(plant_model, chosen, truth=truth)
+
+
+def build(
+    options: RunOptions, hand: Hand, channel: Channel, *, segment: Segment | None = None, start: bool = True
+) -> Rig:
+    """Put a run together; nothing moves yet.
+
+    Args:
+        options: the run's options.
+        hand: ``read_hand`` of these options.
+        channel: where frames are left.
+        segment: shared memory whose mailbox brings client goals.
+        start: arm and activate by itself.
+
+    Raises:
+        ValueError: motion, fault or foreign stage is refused.
+    """
+    frame, views = new_frame()
+    motion = None
+    if options.motion is not None:
+        from runtime.motions import load_motion
+
+        motion = load_motion(options.motion, hand.names, hand.model)
+    bus = sim_bus(hand, options, views["truth"])
+    stages = make_stages(hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT)
+    first = default_goal(hand.model, options.pretension_n)
+    goals = GoalDesk(views["goal"], views["state"], first, motion=motion, segment=segment, start=start)
+    pipeline = Pipeline(
+        model=hand.model,
+        bus=bus,
+        stages=stages,
+        goals=goals,
+        frame=frame,
+        views=views,
+        channel=channel,
+    )
+    return Rig(hand, options, bus, "sim", stages, goals, frame, views, pipeline, motion)
+
+
+def motor_setups(hand: Hand) -> tuple[MotorSetup, ...]:
+    """What ``Bus.configure`` writes into the drives."""
+    limits = hand.model["motor_current_limit_a"][0]
+    return tuple(
+        MotorSetup(index=i, name=name, current_limit_a=float(limits[i]))
+        for i, name in enumerate(hand.names.motors)
+    )
+
+
+def prepare(rig: Rig, start_ns: int) -> None:
+    """Configure and activate the bus and home at the start pose (straight, at rest, zero command).
+
+    Args:
+        rig: what to prepare.
+        start_ns: monotonic time of the first cycle; the homing exchanges lie before it.
+
+    Raises:
+        drivers.errors.DriverError: the bus refuses.
+        estimators.homing.HomingError: a channel delivers no number.
+    """
+    from estimators.tick import home
+
+    rig.bus.configure(motor_setups(rig.hand))
+    rig.bus.activate()
+    period_ns = round(1e9 / rig.hand.rate_hz)
+    measurements = []
+    for k in range(HOMING_CYCLES):
+        measurement = new(MEASUREMENT)
+        rig.bus.exchange(rig.views["command"], measurement, start_ns - (HOMING_CYCLES - k) * period_ns)
+        measurements.append(measurement)
+    joints = int(rig.hand.model["n_joints"][0])
+    home(rig.hand.model, measurements, np.zeros(joints))

@@ -1,0 +1,170 @@
+"""The log: an MCAP file with every frame at full rate, events, and what is needed to repeat the run.
+
+Message encoding ``cdr``, schema encoding ``ros2msg``: the one pair that every viewer opens. Chunks of 256 kB are
+written as they fill, so a killed run loses the last tenth of a second only. A disk that fills ends the
+recording cleanly, with an event, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from mcap.writer import CompressionType, Writer
+
+from runtime.telemetry import cdr
+from runtime.telemetry.columns import Columns
+from signals.records import RecordArray
+
+CHUNK: Final = 256 * 1024
+RESERVE: Final = 200 * 1024 * 1024
+"""Bytes that a recording leaves free on the disk."""
+FRAME_TOPIC: Final = "/hand/frame"
+EVENT_TOPIC: Final = "/hand/event"
+_EVENT_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "timestamp": {"type": "number"},
+        "kind": {"type": "string"},
+        "level": {"type": "string"},
+        "text": {"type": "string"},
+        "hint": {"type": "string"},
+    },
+}
+_LOOK_EVERY: Final = 64 * CHUNK
+"""Bytes between two looks at the free space."""
+
+
+@dataclass(slots=True)
+class Attachment:
+    """A file that travels inside the log."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+class Recorder:
+    """Writes one log.
+
+    Args:
+        path: file to make; must not exist.
+        columns: which signals, in which layout.
+        offset_ns: Unix time minus monotonic time [ns].
+        metadata: name -> text of the run (hand, hash, versions, seed, ...).
+        attachments: hand file and the like.
+        compression: ``zstd`` or ``none``.
+        reserve: bytes to leave free on the disk.
+        notify: called once with a sentence when the recording ends before its time.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Columns,
+        *,
+        offset_ns: int = 0,
+        metadata: dict[str, str] | None = None,
+        attachments: tuple[Attachment, ...] = (),
+        compression: Literal["zstd", "none"] = "zstd",
+        reserve: int = RESERVE,
+        notify: Callable[[str], None] = print,
+    ) -> None:
+        self.path, self.columns = path, columns
+        self.frames = 0
+        self.stopped = ""
+        self._offset_ns, self._reserve, self._notify = offset_ns, reserve, notify
+        self._sequence, self._next_look, self._size = 0, 0, cdr.payload_size(columns)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._stream = path.open("xb")
+        kind = CompressionType.ZSTD if compression == "zstd" else CompressionType.NONE
+        self._writer = Writer(self._stream, chunk_size=CHUNK, compression=kind)
+        self._begin(metadata or {}, attachments)
+
+    def _begin(self, metadata: dict[str, str], attachments: tuple[Attachment, ...]) -> None:
+        writer, columns = self._writer, self.columns
+        writer.start(profile="ros2", library="flexor")
+        schema = writer.register_schema(cdr.SCHEMA_NAME, "ros2msg", cdr.schema_text(columns).encode())
+        self._frame_channel = writer.register_channel(FRAME_TOPIC, "cdr", schema)
+        schema = writer.register_schema("flexor/Event", "jsonschema", json.dumps(_EVENT_SCHEMA).encode())
+        self._event_channel = writer.register_channel(EVENT_TOPIC, "json", schema)
+        writer.add_metadata("flexor.run", metadata)
+        layout = {"counts": json.dumps(columns.counts), "records": json.dumps(columns.records)}
+        writer.add_metadata("flexor.layout", layout)
+        for item in attachments:
+            writer.add_attachment(self._offset_ns, self._offset_ns, item.name, item.media_type, item.data)
+
+    def add(self, frames: RecordArray) -> None:
+        """Write frames, shape (n,) of FRAME; does nothing after an early end."""
+        if self.stopped or not len(frames):
+            return
+        rows = cdr.as_bytes(self.columns.take(frames))[:, : self._size]
+        times = frames["state"]["time_ns"] + self._offset_ns
+        try:
+            for row, unix_ns in zip(rows, times.tolist(), strict=True):
+                self._sequence += 1
+                self._writer.add_message(
+                    self._frame_channel, unix_ns, cdr.head(unix_ns) + row.tobytes(), unix_ns, self._sequence
+                )
+            self.frames += len(frames)
+            self._look_at_disk()
+        except OSError as error:
+            self._stop(f"recording stopped: {error.strerror or error}")
+
+    def event(self, message: dict[str, Any]) -> None:
+        """Write one event (``timestamp`` in Unix seconds)."""
+        if self.stopped:
+            return
+        unix_ns = int(message["timestamp"] * 1e9)
+        try:
+            data = json.dumps(message).encode()
+            self._writer.add_message(self._event_channel, unix_ns, data, unix_ns, 0)
+        except OSError as error:
+            self._stop(f"recording stopped: {error.strerror or error}")
+
+    def _look_at_disk(self) -> None:
+        written = self._stream.tell()
+        if written < self._next_look:
+            return
+        self._next_look = written + _LOOK_EVERY
+        disk = os.statvfs(self.path.parent)
+        free = disk.f_bavail * disk.f_frsize
+        if free < self._reserve + _LOOK_EVERY:
+            self._stop(f"recording stopped: disk full ({free // 2**20} MB left on {self.path.parent})")
+
+    def _stop(self, why: str) -> None:
+        self.stopped = why
+        self._finish()
+        self._notify(f"{why}; {self.frames} frames are in {self.path}")
+
+    def _finish(self) -> None:
+        try:
+            self._writer.finish()
+        except OSError:
+            pass  # a full disk: the chunks so far are readable (telemetry.reader reads without an index)
+        finally:
+            try:
+                self._stream.close()
+            except OSError:
+                pass
+
+    def close(self) -> None:
+        """Finish the file; safe to call twice."""
+        if not self._stream.closed:
+            self._finish()
+
+
+def free_path(folder: Path, stem: str) -> Path:
+    """``folder/stem.mcap``, or the first of ``stem-2.mcap``, ... that does not exist."""
+    for k in range(1, 10_000):
+        path = folder / (f"{stem}.mcap" if k == 1 else f"{stem}-{k}.mcap")
+        if not path.exists():
+            return path
+    raise OSError(f"{folder} holds too many logs named {stem}")
