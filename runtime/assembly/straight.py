@@ -1,4 +1,4 @@
-"""The straight hand in plain numpy: base lengths, coupling, elongations; no compiled code is needed for it."""
+"""The straight hand in plain numpy: base lengths, coupling, elongations; needs no compiled code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BISECTIONS = 60
 
 
 def straight_lengths_m(model: RecordArray) -> FloatArray:
-    """Path lengths in the fingers at q = 0, shape (T,): 0 for pulleys, absolute for insertion points (5.20)."""
+    """Path lengths in the fingers at q = 0, shape (T,): 0 of pulleys, absolute of base tendons (5.20)."""
     m = model[0]
     lengths = np.zeros(len(m["tendon_kind"]))
     for t in _base_tendons(model):
@@ -52,7 +52,7 @@ def _reach(model: RecordArray, t: int) -> tuple[FloatArray, FloatArray]:
 
 
 def elongation_of_tension_m(model: RecordArray, tension_n: float) -> FloatArray:
-    """Elastic elongation of each tendon at a tension, lever friction at the middle of its loop, shape (T,)."""
+    """Elastic elongation of each tendon at a tension, friction loop at its middle, shape (T,)."""
     m = model[0]
     count = int(m["n_tendons"])
     spring = m["tendon_spring"][:count]

@@ -92,7 +92,7 @@ def taut_pattern(P_tj_m: FloatArray) -> FloatArray | None:
 
 
 def nonnegative_least_squares(a: FloatArray, b: FloatArray) -> FloatArray:
-    """X >= 0 with the smallest \\|a x - b\\| (Lawson and Hanson's active set)."""
+    """Least squares of ``a x = b`` with x >= 0 (Lawson and Hanson's active set)."""
     count = a.shape[1]
     x, free = np.zeros(count), np.zeros(count, dtype=bool)
     for _ in range(3 * count):

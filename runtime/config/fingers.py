@@ -14,6 +14,7 @@ from runtime.config.values import (
     Interval,
     Name,
     NonNegative,
+    Point,
     Positive,
     Table,
     UnitVec3,
@@ -74,9 +75,9 @@ class Bone(Table):
 class InsertionSet(Table):
     """Insertion points of the base tendons (Table 5.2)."""
 
-    palm_m: dict[str, Vec3]
+    palm_m: dict[Point, Vec3]
     """Points in frame {10}, by letter."""
-    bone_m: dict[str, Vec3]
+    bone_m: dict[Point, Vec3]
     """Points in frame {12}, by letter."""
 
 

@@ -165,8 +165,9 @@ def _strays(own: dict[str, Any], own_path: Path, raw: dict[str, Any]) -> Iterato
             names = tuple(k for k in raw if k != ORIGIN and k not in UNLABELLED)
             yield OriginFault((*own_path, key), "a label without a value", "a key of the table", key, names)
         elif isinstance(said, dict) and key not in VALUE_TABLES:
-            items = value if _is_tables(value) else [value] if isinstance(value, dict) else []
-            names = tuple(dict.fromkeys(k for item in items for k in item if k != ORIGIN))
+            tables = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
+            keys = (k for table in tables if isinstance(table, dict) for k in table)
+            names = tuple(dict.fromkeys(k for k in keys if k != ORIGIN))
             for inner in said:
                 if inner not in names:
                     legal = f"a key of {key}"

@@ -1,4 +1,4 @@
-"""What a schema says about a path: legal keys, kind of value, meaning; the words of refusals come from here."""
+"""What a schema says about a path: legal keys, kind, unit, meaning; refusals take their words from here."""
 
 from __future__ import annotations
 

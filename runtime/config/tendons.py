@@ -1,4 +1,4 @@
-"""Tables of the tendon side of a hand file: tendons, guides, friction loops, Hall sensor, spring mechanism."""
+"""Tables of the tendon side of a hand file: tendons, guides, friction loop, Hall sensor, spring."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from runtime.config.values import Count, Fraction, Name, NonNegative, Positive, Table, Vec2, Vec3
+from runtime.config.values import Count, Fraction, Name, NonNegative, Point, Positive, Table, Vec2, Vec3
 
 
 class TendonMaterial(Table):
@@ -150,7 +150,7 @@ class Tendon(Table):
     """Channel of its Hall sensor."""
     dh_dq_m_rad: dict[Name, float] | None = None
     """Row of P = dh/dq by joint name: path length change per joint angle; negative flexes."""
-    insertion: Name | None = None
+    insertion: Point | None = None
     """Insertion point of a tensegrity base tendon, instead of ``dh_dq_m_rad``."""
     length_m: Positive
     """Free length l0: stretch per force is l0/EA."""

@@ -18,6 +18,8 @@ PositiveVec3 = tuple[Positive, Positive, Positive]
 NAME = r"^[a-z][a-z0-9_]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=40)]
 """Name of a part: small letters, digits, underscores."""
+Point = Annotated[str, Field(pattern=r"^[A-Za-z]\w*$", max_length=40)]
+"""Name of a point on a bone, as the paper's letters."""
 Stage = Annotated[str, Field(pattern=r"^(flexor|[A-Za-z_][\w.]*:[A-Za-z_]\w*)$")]
 """``flexor`` for ours, or a foreign function as ``package.module:function``."""
 
