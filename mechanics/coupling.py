@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.thumb import INSERTION, base_jacobian, base_lengths, insertion_curvature
+from mechanics.thumb import INSERTION, add_base_jacobian, add_base_lengths, insertion_curvature
 from signals.compiled import law
 from signals.modes import FingerKind
 
@@ -36,7 +36,7 @@ def tendon_lengths(m: Any, q_rad: FloatArray, h_out: FloatArray) -> None:
         if m.finger_kind[finger] == TENSEGRITY:
             q0 = q_rad[m.finger_joint[finger, 0]]
             q1 = q_rad[m.finger_joint[finger, 1]]
-            base_lengths(m, finger, q0, q1, h_out)
+            add_base_lengths(m, finger, q0, q1, h_out)
 
 
 @law
@@ -51,7 +51,7 @@ def tendon_jacobian(m: Any, q_rad: FloatArray, P_out: FloatArray) -> None:
         if m.finger_kind[finger] == TENSEGRITY:
             q0 = q_rad[m.finger_joint[finger, 0]]
             q1 = q_rad[m.finger_joint[finger, 1]]
-            base_jacobian(m, finger, q0, q1, P_out)
+            add_base_jacobian(m, finger, q0, q1, P_out)
 
 
 @law

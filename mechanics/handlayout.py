@@ -1,18 +1,52 @@
-"""Layout of the hand's generalised coordinates as a tree, and the checks that make a tree usable.
+"""Workspace of the hand's dynamics: its generalised coordinates as a tree, and the checks of that tree.
 
 Coordinates: wrist axes first, then joints (``n_axes + joint``). Every coordinate has one parent coordinate:
 the next one on the way to the palm; the wrist axes are the root of all. Two coordinates interact in the mass
-matrix, and in every damping or stiffness of a finger's tendons, only if one is on the other's way to the root.
+matrix, and in the damping or stiffness of a finger's tendons, only if one is on the other's way to the root.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from signals.compiled import law
 from signals.records import RecordArray
+from signals.sizes import AXES, BODIES, FINGERS, JOINTS
+
+COORDINATES: Final = AXES + JOINTS
+
+HANDTREE_WORK: Final = np.dtype(
+    [
+        ("H", "f8", (COORDINATES, COORDINATES)),
+        ("bias", "f8", (COORDINATES,)),
+        ("R", "f8", (BODIES, 3, 3)),
+        ("p", "f8", (BODIES, 3)),
+        ("tips", "f8", (FINGERS, 3)),
+        ("palm_R", "f8", (3, 3)),
+        ("palm_o", "f8", (3,)),
+        ("S", "f8", (6, AXES)),
+        ("S_bias", "f8", (6,)),
+        ("screw", "f8", (BODIES, 6)),
+        ("twist", "f8", (BODIES, 6)),
+        ("rate", "f8", (BODIES, 6)),
+        ("force", "f8", (BODIES, 6)),
+        ("inertia", "f8", (BODIES, 10)),
+        ("n_coords", "i8"),
+        ("body_coord", "i8", (BODIES,)),
+        ("coord_order", "i8", (COORDINATES,)),
+        ("coord_parent", "i8", (COORDINATES,)),
+    ],
+    align=True,
+)
+"""Scratch and results of one hand's dynamics.
+
+H, bias: mass matrix (symmetric, full) and bias. R, p: body poses in the palm frame. tips: fingertips in it.
+palm_R, palm_o: palm in the forearm frame. S, S_bias: the palm's motion. screw: each body's joint axis times
+its ratio. twist, rate: velocities and accelerations (gravity as an acceleration) of the bodies. force,
+inertia: of the body together with all bodies beyond it. n_coords and what follows: the layout.
+"""
 
 
 @law

@@ -1,7 +1,7 @@
 """Dynamics of the whole hand: mass matrix and bias by composite rigid bodies in one common frame.
 
-Generalised coordinates: the wrist axes first (``n_axes``), then the joints; without joint friction, tendons and
-motors,
+Generalised coordinates: the wrist axes first (``n_axes``), then the joints; without joint friction, tendons
+and motors,
 
     H(q) qdd + bias(q, qd) = tau,    bias = C qd + g
 
@@ -16,53 +16,32 @@ Usage: ``work = new_work(model)`` once, then ``hand_dynamics(model[0], ..., work
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.handbody import body_inertia, inertial_force, momentum
-from mechanics.handlayout import check_tree, lay_out
+from mechanics.handlayout import COORDINATES, HANDTREE_WORK, check_tree, lay_out
+from mechanics.handsolve import factor, solve
 from mechanics.kinematics import body_poses, tips_of
 from mechanics.wrist import wrist_motion, wrist_pose
 from signals.compiled import law
 from signals.records import RecordArray, new
-from signals.sizes import AXES, BODIES, FINGERS, JOINTS
 
 FloatArray = NDArray[np.float64]
 
-COORDINATES: Final = AXES + JOINTS
-
-HANDTREE_WORK: Final = np.dtype(
-    [
-        ("H", "f8", (COORDINATES, COORDINATES)),
-        ("bias", "f8", (COORDINATES,)),
-        ("R", "f8", (BODIES, 3, 3)),
-        ("p", "f8", (BODIES, 3)),
-        ("tips", "f8", (FINGERS, 3)),
-        ("palm_R", "f8", (3, 3)),
-        ("palm_o", "f8", (3,)),
-        ("S", "f8", (6, AXES)),
-        ("S_bias", "f8", (6,)),
-        ("screw", "f8", (BODIES, 6)),
-        ("twist", "f8", (BODIES, 6)),
-        ("rate", "f8", (BODIES, 6)),
-        ("force", "f8", (BODIES, 6)),
-        ("inertia", "f8", (BODIES, 10)),
-        ("n_coords", "i8"),
-        ("body_coord", "i8", (BODIES,)),
-        ("coord_order", "i8", (COORDINATES,)),
-        ("coord_parent", "i8", (COORDINATES,)),
-    ],
-    align=True,
-)
-"""Scratch and results of one hand's dynamics.
-
-H, bias: mass matrix (symmetric, full) and bias. R, p: body poses in the palm frame. tips: fingertips in it.
-palm_R, palm_o: palm in the forearm frame. S, S_bias: the palm's motion. screw: each body's joint axis times
-its ratio. twist, rate: velocities and accelerations (gravity as an acceleration) of the bodies. force, inertia:
-of the body together with all bodies beyond it. The rest is the layout (``mechanics.handlayout``).
-"""
+__all__ = [
+    "COORDINATES",
+    "HANDTREE_WORK",
+    "add_force",
+    "add_tip_force",
+    "energies",
+    "factor",
+    "hand_dynamics",
+    "new_work",
+    "solve",
+]
 
 
 def new_work(model: RecordArray) -> RecordArray:

@@ -93,19 +93,19 @@ def insertion_curvature(
 
 
 @law
-def base_lengths(m: Any, finger: int, q0_rad: float, q1_rad: float, h_out: FloatArray) -> None:
-    """Absolute lengths [m] of the finger's base tendons into their places of ``h_out``, shape (T,)."""
+def add_base_lengths(m: Any, finger: int, q0_rad: float, q1_rad: float, h: FloatArray) -> None:
+    """Add the absolute lengths [m] of the finger's base tendons to their places in ``h``, shape (T,)."""
     tendons = m.finger_tendon
     kind = m.tendon_kind
     for k in range(m.finger_n_tendons[finger]):
         t = tendons[finger, k]
         if kind[t] == INSERTION:
-            h_out[t] = insertion_length(m, finger, t, q0_rad, q1_rad)
+            h[t] += insertion_length(m, finger, t, q0_rad, q1_rad)
 
 
 @law
-def base_jacobian(m: Any, finger: int, q0_rad: float, q1_rad: float, P_out: FloatArray) -> None:
-    """Rows of P [m/rad] of the finger's base tendons into ``P_out``, shape (T, J), first two joints."""
+def add_base_jacobian(m: Any, finger: int, q0_rad: float, q1_rad: float, P: FloatArray) -> None:
+    """Add the rows of P [m/rad] of the finger's base tendons to ``P``, shape (T, J), first two joints."""
     tendons = m.finger_tendon
     kind = m.tendon_kind
     j0 = m.finger_joint[finger, 0]
@@ -113,4 +113,6 @@ def base_jacobian(m: Any, finger: int, q0_rad: float, q1_rad: float, P_out: Floa
     for k in range(m.finger_n_tendons[finger]):
         t = tendons[finger, k]
         if kind[t] == INSERTION:
-            _, P_out[t, j0], P_out[t, j1] = insertion_gradient(m, finger, t, q0_rad, q1_rad)
+            _, p0, p1 = insertion_gradient(m, finger, t, q0_rad, q1_rad)
+            P[t, j0] += p0
+            P[t, j1] += p1
