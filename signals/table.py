@@ -230,6 +230,7 @@ hall_filter_hz             | Hz    | tendon | f8 | configs | sensor's own low-pa
 guide_loss_frac            | 1     | tendon | f8 | configs | share of the tension lost in the guides
 guide_speed_m_s            | m/s   | tendon | f8 | configs | tendon speed that regularises the guides' sign
 joint_finger               | index | joint  | i8 | configs | finger of the joint
+joint_role                 | enum  | joint  | i8 | configs | signals.modes.Role
 joint_min_rad              | rad   | joint  | f8 | configs | lower end of the range
 joint_max_rad              | rad   | joint  | f8 | configs | upper end of the range
 joint_viscous_nms_rad      | N m s/rad | joint | f8 | configs | viscous friction
