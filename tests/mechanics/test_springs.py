@@ -79,6 +79,18 @@ def test_beyond_the_stops_the_curves_go_on_along_their_tangents() -> None:
         assert beyond == pytest.approx(expected, rel=1e-9)
 
 
+@settings(deadline=None)
+@given(lever=levers_rad, scale=st.floats(0.8, 1.2))
+def test_a_spring_constant_scales_force_and_energy_and_leaves_the_path(lever: float, scale: float) -> None:
+    model = actuation_model(tendons=2)
+    model[0]["spring_scale"][1] = scale
+    force, force_slope, path, path_slope = spring_at(model[0], 0, lever)
+    expected = (scale * force, scale * force_slope, path, path_slope)
+    assert spring_at(model[0], 1, lever) == pytest.approx(expected, rel=1e-14)
+    energy = spring_energy_j(model[0], 0, lever)
+    assert spring_energy_j(model[0], 1, lever) == pytest.approx(scale * energy, rel=1e-14)
+
+
 def test_a_second_mechanism_of_a_hand_is_kept_apart() -> None:
     model = actuation_model(tendons=2)
     stiffer = replace(GEOMETRY, K=9000.0)
@@ -161,11 +173,15 @@ def test_the_guess_never_changes_the_answer(elongation: float, guesses: list[flo
 
 def test_nodes_of_the_table_are_found_from_both_sides() -> None:
     m = MODEL[0]
+    step = (m["lever_max_rad"][0] - m["lever_min_rad"][0]) / (SPRING_NODES - 1)
     for k in range(SPRING_NODES):
         force = m["spring_force_n"][0, k]
         elongation = force * m["tendon_compliance_m_n"][0] - m["spring_path_m"][0, k]
         for near in (elongation, np.nextafter(elongation, 0.0), np.nextafter(elongation, 1.0)):
-            assert spring_state(m, 0, float(near), 0.0, 0.0)[1] == pytest.approx(force, rel=1e-11)
+            guesses = m["lever_min_rad"][0] + (np.array([k - 0.5, k + 0.5, 0.5]) * step)
+            answers = {spring_state(m, 0, float(near), float(guess), 0.0) for guess in guesses}
+            assert len(answers) == 1
+            assert answers.pop()[1] == pytest.approx(force, rel=1e-11)
 
 
 @settings(deadline=None)
