@@ -83,13 +83,13 @@ class FourBar:
         angle = math.degrees(self.neutral_crank_rad)
         if gap >= reach:
             raise ValueError(
-                f"four-bar cannot be assembled at its neutral crank angle {angle:.1f} deg: coupler and rocker "
+                f"four-bar cannot be assembled at neutral crank {angle:.1f} deg: coupler and rocker "
                 f"span {reach:.6g} m of {gap:.6g} m; lengthen them by more than {gap - reach:.6g} m together "
                 f"or turn the neutral crank angle below {math.degrees(self.toggle_crank_rad):.1f} deg"
             )
         if gap <= least:
             raise ValueError(
-                f"four-bar cannot be assembled at its neutral crank angle {angle:.1f} deg: coupler and rocker "
+                f"four-bar cannot be assembled at neutral crank {angle:.1f} deg: coupler and rocker "
                 f"differ by {least:.6g} m, their ends are only {gap:.6g} m apart; make the two more equal or "
                 "turn the neutral crank angle up"
             )

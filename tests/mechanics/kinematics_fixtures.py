@@ -9,6 +9,7 @@ import math
 from functools import cache
 
 import numpy as np
+import pinocchio as pin
 
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from signals.modes import FingerKind, TendonKind
@@ -257,3 +258,55 @@ def joint_box() -> tuple[np.ndarray, np.ndarray]:
 WRIST_BOX = (0.6 * 0.5, 0.4 * 0.5)
 """Half widths about neutral of (q71, q73) [rad] used for random wrist poses."""
 FULL_WRIST_BOX = (math.radians(30), math.radians(17))
+
+
+def pin_tree(model: RecordArray, free: bool = False) -> tuple[pin.Model, np.ndarray]:
+    """Pinocchio's model of the same bodies, and the matrix (its coordinates) x (joint coordinates).
+
+    ``free``: the palm, with its own inertia, on a free-flyer (6 velocities first, linear part first).
+    """
+    m = model[0]
+    tree = pin.Model()
+    palm = 0
+    if free:
+        palm = tree.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "palm")
+        tree.appendBodyToJoint(palm, inertia_of(m, 0), pin.SE3.Identity())
+    ids = [palm]
+    bodies = int(m["n_bodies"])
+    offset = tree.nv
+    spread = np.zeros((offset + bodies - 1, int(m["n_joints"])))
+    for b in range(1, bodies):
+        place = pin.SE3(m["body_rotation"][b].copy(), m["body_origin_m"][b].copy())
+        joint = pin.JointModelRevoluteUnaligned(*m["body_axis"][b])
+        ids.append(tree.addJoint(ids[m["body_parent"][b]], joint, place, f"b{b}"))
+        tree.appendBodyToJoint(ids[b], inertia_of(m, b), pin.SE3.Identity())
+        spread[offset + b - 1, m["body_joint"][b]] = m["body_ratio"][b]
+    return tree, spread
+
+
+def inertia_of(m: np.void, b: int) -> pin.Inertia:
+    return pin.Inertia(
+        float(m["body_mass_kg"][b]), m["body_com_m"][b].copy(), m["body_inertia_kg_m2"][b].copy()
+    )
+
+
+@cache
+def random_tree_model(seed: int) -> RecordArray:
+    """The reference hand's tree with random axes, places, ratios and inertias: no special case helps."""
+    model = hasy_model().copy()
+    m = model[0]
+    rng = np.random.default_rng(seed)
+    for b in range(int(m["n_bodies"])):
+        m["body_mass_kg"][b] = rng.uniform(0.01, 1.0)
+        m["body_com_m"][b] = rng.normal(0.0, 0.03, 3)
+        spin, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        m["body_inertia_kg_m2"][b] = spin @ np.diag(rng.uniform(0.6, 1.0, 3) * 1e-4) @ spin.T
+        if b == 0:
+            continue
+        turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        m["body_rotation"][b] = turn * np.sign(np.linalg.det(turn))
+        m["body_origin_m"][b] = rng.normal(0.0, 0.05, 3)
+        axis = rng.normal(size=3)
+        m["body_axis"][b] = axis / np.linalg.norm(axis)
+        m["body_ratio"][b] = rng.uniform(0.5, 1.5)
+    return model
