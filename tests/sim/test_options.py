@@ -20,7 +20,11 @@ NAMES = HandNames(
 
 @given(st.sampled_from(Fault.kinds()), st.floats(0, 1e5, allow_nan=False))
 def test_every_kind_round_trips(kind: str, time_s: float) -> None:
-    name = "q73" if kind == "wrist-offset" else ("m_b" if kind.startswith(("motor", "enc", "fric", "nan")) else "b")
+    name = (
+        "q73"
+        if kind == "wrist-offset"
+        else ("m_b" if kind.startswith(("motor", "enc", "fric", "nan")) else "b")
+    )
     fault = Fault.parse(f"{kind}:{name}@{time_s!r}", NAMES)
     assert fault.kind is FaultKind[kind.upper().replace("-", "_")]
     assert (fault.index, fault.time_s) == (1, time_s)
