@@ -1,0 +1,110 @@
+"""Detectors of the channels themselves: not a number, missing, reset, too old."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.latch import latch_finger, latch_hand
+from signals.compiled import law
+from signals.faults import Cause
+from signals.modes import Channel
+
+NOT_FINITE_MEASUREMENT: Final = int(Cause.NOT_FINITE_MEASUREMENT)
+MEASUREMENT_TOO_OLD: Final = int(Cause.MEASUREMENT_TOO_OLD)
+BUS_LOST: Final = int(Cause.BUS_LOST)
+MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
+MOTOR_RESET: Final = int(Cause.MOTOR_RESET)
+HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
+
+ABSENT: Final = int(Channel.MISSING | Channel.DEVICE_ERROR)
+CAME_BACK: Final = int(Channel.RESET | Channel.WRONG_MODE)
+NOT_FINITE: Final = int(Channel.NOT_FINITE)
+UNUSABLE: Final = ABSENT | CAME_BACK | NOT_FINITE | int(Channel.OUT_OF_RANGE)
+
+LOST_S: Final = 0.005
+"""Silence after which a motor or a Hall channel counts as lost; single missed answers happen on a bus."""
+
+
+@law
+def channel_usable(status: int, value: float) -> bool:
+    """True if a channel's value may be used."""
+    return (status & UNUSABLE) == 0 and math.isfinite(value)
+
+
+@law
+def not_a_number(status: int, value: float) -> bool:
+    """True if a channel delivered something that is not a number."""
+    return (status & NOT_FINITE) != 0 or not math.isfinite(value)
+
+
+@law
+def silence_s(silent_s: float, status: int, dt_s: float) -> float:
+    """How long a channel has been silent, this cycle included."""
+    return silent_s + dt_s if (status & ABSENT) != 0 else 0.0
+
+
+@law
+def complete(m: Any, z: Any) -> bool:
+    """True if every channel of the hand delivered a usable value."""
+    for i in range(m.n_motors):
+        if not channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
+            return False
+    for t in range(m.n_tendons):
+        if not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+            return False
+    for a in range(m.n_axes):
+        if not channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a]):
+            return False
+    return True
+
+
+@law
+def check_bus(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """All motors silent at once: the bus is lost, a fault of the hand."""
+    silent = m.n_motors > 1
+    for i in range(m.n_motors):
+        silent = silent and (int(z.motor_status[i]) & ABSENT) != 0
+    mem.bus_lost_s = mem.bus_lost_s + m.dt_s if silent else 0.0
+    if mem.bus_lost_s > LOST_S:
+        latch_hand(m, s, BUS_LOST, -1, 1e3 * mem.bus_lost_s, 1e3 * LOST_S)
+
+
+@law
+def check_age(m: Any, s: Any, f: int, part: int, time_ns: int) -> None:
+    """A sample older than the last tier is a fault of its finger."""
+    limit = m.measurement_age_s[2]
+    age = 1e-9 * float(s.time_ns - time_ns)
+    if limit > 0.0 and age > limit:
+        latch_finger(s, f, MEASUREMENT_TOO_OLD, part, 1e3 * age, 1e3 * limit)
+
+
+@law
+def degraded(m: Any, z: Any, s: Any, t: int) -> bool:
+    """True if a sample of tendon ``t`` or of its motor is older than the second tier."""
+    limit = m.measurement_age_s[1]
+    oldest = min(z.hall_time_ns[t], z.motor_time_ns[m.tendon_motor[t]])
+    return bool(limit > 0.0 and 1e-9 * float(s.time_ns - oldest) > limit)
+
+
+@law
+def check_channels(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """Latch what the channels say: not a number, lost, reset, too old; the finger of the channel only."""
+    check_bus(m, mem, z, s)
+    for t in range(m.n_tendons):
+        f, i = m.tendon_finger[t], m.tendon_motor[t]
+        motor, hall = int(z.motor_status[i]), int(z.hall_status[t])
+        mem.missing_s[i] = silence_s(mem.missing_s[i], motor, m.dt_s)
+        mem.hall_missing_s[t] = silence_s(mem.hall_missing_s[t], hall, m.dt_s)
+        if not_a_number(motor, z.motor_angle_rad[i]):
+            latch_finger(s, f, NOT_FINITE_MEASUREMENT, i, 0.0, 0.0)
+        if not_a_number(hall, z.hall_fine_count[t]):
+            latch_finger(s, f, NOT_FINITE_MEASUREMENT, t, 0.0, 0.0)
+        if (motor & CAME_BACK) != 0:
+            latch_finger(s, f, MOTOR_RESET, i, float(motor), 0.0)
+        if mem.missing_s[i] > LOST_S:
+            latch_finger(s, f, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
+        if mem.hall_missing_s[t] > LOST_S:
+            latch_finger(s, f, HALL_SATURATED, t, float(z.hall_count[t]), 0.0)
+        check_age(m, s, f, i, z.motor_time_ns[i])
+        check_age(m, s, f, t, z.hall_time_ns[t])

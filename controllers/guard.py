@@ -1,0 +1,166 @@
+"""The guard: last word before the wire, every cycle, whatever the controller did.
+
+detectors -> state machine -> torque by the finger's state -> limits -> current. Fingers that are not ACTIVE
+get the guard's own torque (none, hold, reaction); a controller cannot move them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.channel_checks import complete, degraded
+from controllers.detectors import detect
+from controllers.guard_memory import GUARD_MEMORY as GUARD_MEMORY
+from controllers.hold import begin_hold, hold_torque_nm
+from controllers.latch import FAULT, latch_finger
+from controllers.limits import NOT_FINITE, motor_bounds, rate_bounds, tension_bounds
+from controllers.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_request
+from controllers.probe import WINDING, judge_probe
+from controllers.reaction import begin_reaction, fault_torque_nm, reaction_of
+from controllers.winding import check_windings, winding_temperatures
+from mechanics.coupling import tendon_jacobian
+from signals.compiled import law
+from signals.faults import Cause
+from signals.modes import Clip, MotorMode
+from signals.records import RecordArray
+
+NOT_FINITE_COMMAND: Final = int(Cause.NOT_FINITE_COMMAND)
+STATE: Final = int(Clip.STATE)
+MOTOR_OFF: Final = int(MotorMode.OFF)
+MOTOR_CURRENT: Final = int(MotorMode.CURRENT)
+
+
+@law
+def check_command(m: Any, s: Any) -> None:
+    """Latch torques of active fingers that are not numbers."""
+    for t in range(m.n_tendons):
+        f, i = m.tendon_finger[t], m.tendon_motor[t]
+        if s.finger_state[f] == ACTIVE and not math.isfinite(s.ref_motor_torque_nm[i]):
+            latch_finger(s, f, NOT_FINITE_COMMAND, i, 0.0, 0.0)
+
+
+@law
+def begin_states(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """What begins as fingers change their state: hold, reaction, fresh timers."""
+    for f in range(m.n_fingers):
+        state = int(s.finger_state[f])
+        if state != mem.last_finger_state[f]:
+            for k in range(m.finger_n_tendons[f]):
+                t = m.finger_tendon[f, k]
+                mem.slack_s[t] = 0.0
+                if mem.last_finger_state[f] == FAULT:
+                    mem.taut[t] = 0
+            if state == HOLDING or state == FAULT:
+                begin_hold(m, mem, s, f)
+            if state == FAULT:
+                begin_reaction(m, mem, z, s, f)
+            mem.last_finger_state[f] = state
+        elif state == FAULT:
+            mem.fault_age_s[f] += m.dt_s
+            if mem.probe_phase[f] == WINDING:
+                judge_probe(m, mem, s, f)
+
+
+@law
+def torque_by_state(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, reaction: int) -> tuple[float, int]:
+    """Torque [N m] for the motor of tendon ``t`` by the state of its finger, and clip bits."""
+    i = m.tendon_motor[t]
+    state, wanted = s.finger_state[f], s.ref_motor_torque_nm[i]
+    bits = 0 if math.isfinite(wanted) else NOT_FINITE
+    if state == ACTIVE:
+        if bits != 0:
+            return 0.0, bits
+        if degraded(m, z, s, t):
+            return float(mem.last_torque_nm[i]), STATE
+        return float(wanted), 0
+    if wanted != 0.0:
+        bits |= STATE
+    if state == HOLDING:
+        return hold_torque_nm(m, mem, s, t), bits
+    if state == FAULT:
+        return fault_torque_nm(m, mem, s, f, t, reaction), bits
+    return 0.0, bits
+
+
+@law
+def command_motors(m: Any, mem: Any, z: Any, s: Any, c: Any) -> None:
+    """Currents [A] of all motors into the command, torques and clips into the state."""
+    for f in range(m.n_fingers):
+        reaction = reaction_of(m, s, f)
+        for k in range(m.finger_n_tendons[f]):
+            t = m.finger_tendon[f, k]
+            i = m.tendon_motor[t]
+            x, bits = torque_by_state(m, mem, z, s, f, t, reaction)
+            if s.finger_state[f] == ACTIVE:
+                x, bits = tension_bounds(m, mem, s, f, t, x, bits)
+            x, bits = motor_bounds(m, mem, s, i, x, bits)
+            x, bits = rate_bounds(m, mem, i, x, bits)
+            if not math.isfinite(x):
+                x, bits = 0.0, bits | NOT_FINITE
+            mem.last_torque_nm[i] = x
+            s.motor_torque_nm[i] = x
+            s.clip[i] = bits
+            if bits != 0:
+                s.clip_count[i] += 1
+            c.motor_current_a[i] = x / m.motor_torque_constant_nm_a[i]
+            c.motor_angle_rad[i] = s.motor_angle_rad[i]
+            powered = x != 0.0 or s.finger_state[f] >= HOLDING
+            c.motor_mode[i] = MOTOR_CURRENT if powered else MOTOR_OFF
+
+
+@law
+def command_axes(m: Any, mem: Any, s: Any, c: Any) -> None:
+    """Wrist axes: the controller's angles while active, else the measured ones at the change, held."""
+    following = s.machine == ACTIVE
+    powered = s.machine >= HOLDING
+    for a in range(m.n_axes):
+        wanted = c.axis_angle_rad[a]
+        if not following:
+            if mem.axis_held == 0:
+                mem.hold_axis_rad[a] = s.axis_angle_rad[a]
+            wanted = mem.hold_axis_rad[a]
+        elif not math.isfinite(wanted):
+            wanted = s.axis_angle_rad[a]
+        c.axis_angle_rad[a] = min(max(wanted, m.axis_min_rad[a]), m.axis_max_rad[a])
+        c.axis_enable[a] = 1 if powered else 0
+    mem.axis_held = 1 if powered and not following else 0
+
+
+@law
+def guard(
+    model: RecordArray,
+    goal: RecordArray,
+    measurement: RecordArray,
+    memory: RecordArray,
+    state: RecordArray,
+    command: RecordArray,
+) -> None:
+    """Faults, state machine and limits; the command as it goes to the wire.
+
+    Args:
+        model: ``signals.records.MODEL``, shape (1,).
+        goal: ``signals.records.GOAL``, shape (1,); its request drives the state machine.
+        measurement: ``signals.records.MEASUREMENT``, shape (1,).
+        memory: ``GUARD_MEMORY``, shape (1,).
+        state: ``signals.records.STATE``, shape (1,), with ``ref_motor_torque_nm`` of the controller.
+        command: ``signals.records.COMMAND``, shape (1,), with the controller's wrist angles.
+    """
+    m, g, z, mem, s, c = model[0], goal[0], measurement[0], memory[0], state[0], command[0]
+    tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+    winding_temperatures(m, mem, z, s)
+    if s.machine >= HOLDING:
+        detect(m, mem, z, s)
+        check_windings(m, s)
+        check_command(m, s)
+        mem.started = 1
+    else:
+        mem.started = 0
+    take_request(m, g, mem, s)
+    advance(m, g, mem, s, complete(m, z))
+    fall_with_fingers(m, s)
+    begin_states(m, mem, z, s)
+    command_motors(m, mem, z, s, c)
+    command_axes(m, mem, s, c)
+    c.time_ns = s.time_ns
+    c.seq = s.tick

@@ -1,0 +1,95 @@
+"""Detectors of a Hall channel: stuck, at a rail or outside the lever's way, jumping.
+
+Stuck is a count that stays exactly the same while its motor winds a millimetre and the counts of the other
+tendons of the finger go on changing. A jump is a change in one cycle that no motion can make; only towards
+the slack stop can a break make one, and that is no fault of the sensor. A jump that comes back is a spike
+and counts; one that stays is a fault at once. The value itself is never held back, so that fast true motion
+is not frozen out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.channel_checks import channel_usable
+from controllers.latch import latch_finger
+from controllers.tension_checks import at_slack_stop
+from signals.compiled import law
+from signals.faults import Cause
+
+HALL_STUCK: Final = int(Cause.HALL_STUCK)
+HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
+HALL_GLITCH: Final = int(Cause.HALL_GLITCH)
+
+STUCK_M: Final = 0.001
+CHANGES_OF_OTHERS: Final = 8
+BEYOND_STOP_RAD: Final = 0.05
+RAIL_S: Final = 0.005
+JUMP_COUNTS: Final = 50.0
+NOISE_FACTOR: Final = 8.0
+SPIKE_CYCLES: Final = 6
+SPIKES: Final = 2.5
+SPIKE_MEMORY_S: Final = 1.0
+
+
+@law
+def check_stuck(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
+    """Latch a count that stays while its motor winds and the finger's other counts change."""
+    i = m.tendon_motor[t]
+    if count != mem.last_count[t] or mem.started == 0 or at_slack_stop(m, t, s.lever_angle_rad[t]):
+        mem.changes[f] += 1
+        mem.anchor_angle_rad[t] = s.motor_angle_rad[i]
+        mem.anchor_changes[t] = mem.changes[f]
+        return
+    wound = abs(m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.anchor_angle_rad[t]))
+    others = mem.changes[f] - mem.anchor_changes[t]
+    if wound > STUCK_M and others >= CHANGES_OF_OTHERS * (m.finger_n_tendons[f] - 1):
+        latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * STUCK_M)
+
+
+@law
+def check_rail(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
+    """Latch a count at the end of its range, or a lever angle beyond its stops."""
+    k, lever = m.tendon_spring[t], s.lever_angle_rad[t]
+    outside = count <= 0 or count >= m.hall_count_max[t]
+    outside = outside or lever > m.lever_max_rad[k] + BEYOND_STOP_RAD
+    outside = outside or lever < m.lever_min_rad[k] - BEYOND_STOP_RAD
+    mem.rail_s[t] = mem.rail_s[t] + m.dt_s if outside else 0.0
+    if mem.rail_s[t] > RAIL_S:
+        latch_finger(s, f, HALL_SATURATED, t, float(count), float(m.hall_count_max[t]))
+
+
+@law
+def check_jump(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
+    """Latch counts that jump: a single one that stays, or spikes that repeat within a second."""
+    limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t]
+    mem.glitch_score[t] *= math.exp(-m.dt_s / SPIKE_MEMORY_S)
+    change = float(count - mem.last_count[t])
+    if mem.glitch_left[t] > 0:
+        mem.glitch_left[t] -= 1
+        back = float(count - mem.glitch_from[t])
+        if abs(back) <= limit:
+            mem.glitch_left[t] = 0
+            mem.glitch_score[t] += 1.0
+            if mem.glitch_score[t] > SPIKES:
+                latch_finger(s, f, HALL_GLITCH, t, abs(change), limit)
+        elif mem.glitch_left[t] == 0:
+            towards_slack = back * m.hall_counts_rad[t] > 0.0
+            if not (towards_slack and at_slack_stop(m, t, s.lever_angle_rad[t])):
+                latch_finger(s, f, HALL_GLITCH, t, abs(back), limit)
+    elif abs(change) > limit and mem.started != 0:
+        mem.glitch_from[t] = mem.last_count[t]
+        mem.glitch_left[t] = SPIKE_CYCLES
+
+
+@law
+def check_halls(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """Latch stuck, saturated and jumping Hall channels."""
+    for t in range(m.n_tendons):
+        if channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+            f, count = m.tendon_finger[t], int(z.hall_count[t])
+            check_stuck(m, mem, s, f, t, count)
+            check_rail(m, mem, s, f, t, count)
+            check_jump(m, mem, s, f, t, count)
+            mem.last_count[t] = count

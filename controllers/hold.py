@@ -1,0 +1,39 @@
+r"""Holding: every motor keeps the angle at which holding began, the wrist's share taken off.
+
+.. math:: \tau_m = k_p (\theta_0 - \Delta h_{wrist}/R - \theta) - k_d w + \text{fading rest of the old torque}
+
+The gears hold by themselves (88 N of friction at the spool), so the tensions stay as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.blend import fading
+from signals.compiled import law
+
+FADE_S: Final = 0.05
+
+
+@law
+def begin_hold(m: Any, mem: Any, s: Any, f: int) -> None:
+    """Note the angles of finger ``f`` and the torque that is being sent."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        i = m.tendon_motor[t]
+        mem.hold_angle_rad[i] = s.motor_angle_rad[i]
+        mem.hold_wrist_m[t] = s.wrist_length_m[t]
+        mem.fade_torque_nm[i] = mem.last_torque_nm[i] + m.position_kd_nms_rad * s.motor_speed_rad_s[i]
+
+
+@law
+def hold_torque_nm(m: Any, mem: Any, s: Any, t: int) -> float:
+    """Torque [N m] that keeps the motor of tendon ``t`` where holding began."""
+    i = m.tendon_motor[t]
+    wrist = (s.wrist_length_m[t] - mem.hold_wrist_m[t]) / m.spool_radius_m[t]
+    mem.fade_torque_nm[i] = fading(mem.fade_torque_nm[i], m.dt_s, FADE_S)
+    return float(
+        m.position_kp_nm_rad * (mem.hold_angle_rad[i] - wrist - s.motor_angle_rad[i])
+        - m.position_kd_nms_rad * s.motor_speed_rad_s[i]
+        + mem.fade_torque_nm[i]
+    )

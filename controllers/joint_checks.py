@@ -1,0 +1,90 @@
+"""Detectors on the joint side: residual too large, joint out of range, wrist sensor and wrist drive."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.channel_checks import channel_usable
+from controllers.latch import latch_finger, latch_hand
+from signals.compiled import law
+from signals.faults import Cause
+
+RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
+JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
+WRIST_SENSOR: Final = int(Cause.WRIST_SENSOR)
+WRIST_LOST: Final = int(Cause.WRIST_LOST)
+
+RESIDUAL_S: Final = 0.050
+RANGE_RAD: Final = math.radians(8.0)
+RANGE_S: Final = 0.050
+WRIST_ERROR_RAD: Final = math.radians(1.5)
+WRIST_ERROR_S: Final = 0.2
+WRIST_SUSPECT_RAD: Final = math.radians(0.7)
+WRIST_LOST_S: Final = 0.020
+
+
+@law
+def wrist_suspected(m: Any, s: Any) -> bool:
+    """True if a wrist angle error explains residuals of more than one finger."""
+    error = 0.0
+    for a in range(m.n_axes):
+        error = max(error, abs(s.wrist_error_rad[a]))
+    large = 0
+    for f in range(m.n_fingers):
+        if s.finger_residual_m[f] > 0.5 * m.residual_limit_m[f] > 0.0:
+            large += 1
+    return error > WRIST_SUSPECT_RAD and large > 1
+
+
+@law
+def worst_tendon(m: Any, s: Any, f: int) -> int:
+    """Tendon of finger ``f`` with the largest residual: it names the antagonist pair."""
+    worst, part = -1.0, -1
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if abs(s.residual_m[t]) > worst:
+            worst, part = abs(s.residual_m[t]), t
+    return int(part)
+
+
+@law
+def check_residuals(m: Any, mem: Any, s: Any) -> None:
+    """Latch fingers whose tendon lengths contradict each other, unless the wrist's sensor explains it."""
+    suspected = wrist_suspected(m, s)
+    for f in range(m.n_fingers):
+        limit = m.residual_limit_m[f]
+        large = s.finger_residual_m[f] > limit > 0.0 and not suspected
+        mem.residual_s[f] = mem.residual_s[f] + m.dt_s if large else 0.0
+        if mem.residual_s[f] > RESIDUAL_S:
+            residual = s.finger_residual_m[f]
+            latch_finger(s, f, RESIDUAL_TOO_LARGE, worst_tendon(m, s, f), 1e3 * residual, 1e3 * limit)
+
+
+@law
+def check_joints(m: Any, mem: Any, s: Any) -> None:
+    """Latch joints far outside their range: only a wrong calibration or a break takes them there."""
+    for j in range(m.n_joints):
+        q = s.joint_angle_rad[j]
+        low, high = m.joint_min_rad[j] - RANGE_RAD, m.joint_max_rad[j] + RANGE_RAD
+        outside = q < low or q > high
+        mem.range_s[j] = mem.range_s[j] + m.dt_s if outside else 0.0
+        if mem.range_s[j] > RANGE_S:
+            limit = m.joint_min_rad[j] if q < low else m.joint_max_rad[j]
+            latch_finger(s, m.joint_finger[j], JOINT_OUT_OF_RANGE, j, math.degrees(q), math.degrees(limit))
+
+
+@law
+def check_wrist(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """Latch a wrist axis that does not answer, or whose angle contradicts the fingers."""
+    suspected = wrist_suspected(m, s)
+    for a in range(m.n_axes):
+        usable = channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a])
+        mem.axis_missing_s[a] = 0.0 if usable else mem.axis_missing_s[a] + m.dt_s
+        if mem.axis_missing_s[a] > WRIST_LOST_S:
+            latch_hand(m, s, WRIST_LOST, a, 1e3 * mem.axis_missing_s[a], 1e3 * WRIST_LOST_S)
+        wrong = suspected and abs(s.wrist_error_rad[a]) > WRIST_ERROR_RAD
+        mem.axis_error_s[a] = mem.axis_error_s[a] + m.dt_s if wrong else 0.0
+        if mem.axis_error_s[a] > WRIST_ERROR_S:
+            error = math.degrees(s.wrist_error_rad[a])
+            latch_hand(m, s, WRIST_SENSOR, a, error, math.degrees(WRIST_ERROR_RAD))

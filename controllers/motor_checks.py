@@ -1,0 +1,94 @@
+"""Detectors of a motor: too fast, angle that jumps or stands still, blocked, over-compensated friction."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.channel_checks import channel_usable
+from controllers.latch import latch_finger
+from signals.compiled import law
+from signals.faults import Cause
+
+MOTOR_TOO_FAST: Final = int(Cause.MOTOR_TOO_FAST)
+MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
+ENCODER_FAULT: Final = int(Cause.ENCODER_FAULT)
+FRICTION_ENERGY: Final = int(Cause.FRICTION_ENERGY)
+
+FAST_SHARE: Final = 1.15
+FAST_S: Final = 0.003
+JUMP_SHARE: Final = 2.0
+JUMP_RAD: Final = 0.02
+STILL_S: Final = 0.030
+BLOCKED_S: Final = 0.5
+EXCESS_NM: Final = 0.5
+"""Torque beyond the tendon's load that must move a motor: several times what ripple and errors can hold."""
+TENSION_MOVES_N: Final = 2.0
+AT_REST_RAD_S: Final = 0.02
+ENERGY_MEMORY_S: Final = 2.0
+ENERGY_LIMIT_J: Final = 0.05
+
+
+@law
+def check_speed(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
+    """Latch a motor beyond its no-load speed."""
+    limit = FAST_SHARE * m.motor_speed_limit_rad_s[i]
+    fast = abs(s.motor_speed_rad_s[i]) > limit > 0.0
+    mem.fast_s[i] = mem.fast_s[i] + m.dt_s if fast else 0.0
+    if mem.fast_s[i] > FAST_S:
+        latch_finger(s, f, MOTOR_TOO_FAST, i, s.motor_speed_rad_s[i], limit)
+
+
+@law
+def check_angle_jump(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
+    """Latch an angle that changes by more than any speed allows."""
+    possible = JUMP_SHARE * m.motor_speed_limit_rad_s[i] * max(m.dt_s, s.dt_s) + JUMP_RAD
+    change = s.motor_angle_rad[i] - mem.last_angle_rad[i]
+    if mem.started != 0 and abs(change) > possible:
+        latch_finger(s, f, ENCODER_FAULT, i, change, possible)
+
+
+@law
+def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
+    """Latch a motor whose angle stands still under a torque that must move it.
+
+    If the tension moves meanwhile it is the encoder, else the motor is blocked.
+    """
+    i = m.tendon_motor[t]
+    excess = s.motor_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
+    still = s.motor_angle_rad[i] == mem.last_angle_rad[i] and abs(excess) > EXCESS_NM
+    if not still or mem.started == 0:
+        mem.blocked_s[i] = 0.0
+        mem.still_tension_n[i] = s.tension_n[t]
+        return
+    mem.blocked_s[i] += m.dt_s
+    moved = abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
+    if mem.blocked_s[i] > STILL_S and moved:
+        latch_finger(s, f, ENCODER_FAULT, i, 0.0, 0.0)
+    if mem.blocked_s[i] > BLOCKED_S:
+        amperes = s.motor_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
+        latch_finger(s, f, MOTOR_BLOCKED, i, amperes, m.motor_current_limit_a[i])
+
+
+@law
+def check_friction_energy(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
+    """Latch a friction compensation that keeps on pushing a motor which should rest."""
+    mem.energy_j[i] *= math.exp(-m.dt_s / ENERGY_MEMORY_S)
+    if abs(s.ref_motor_speed_rad_s[i]) < AT_REST_RAD_S:
+        mem.energy_j[i] += m.dt_s * s.friction_torque_nm[i] * s.motor_speed_rad_s[i]
+        if mem.energy_j[i] > ENERGY_LIMIT_J:
+            latch_finger(s, f, FRICTION_ENERGY, i, mem.energy_j[i], ENERGY_LIMIT_J)
+
+
+@law
+def check_motors(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """Latch the faults of all motors."""
+    for t in range(m.n_tendons):
+        i, f = m.tendon_motor[t], m.tendon_finger[t]
+        if channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
+            check_speed(m, mem, s, f, i)
+            check_angle_jump(m, mem, s, f, i)
+            check_standstill(m, mem, s, f, t)
+            check_friction_energy(m, mem, s, f, i)
+    for i in range(m.n_motors):
+        mem.last_angle_rad[i] = s.motor_angle_rad[i]

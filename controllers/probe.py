@@ -1,0 +1,67 @@
+"""Bounded probe after a lost tension: wind three millimetres with limited torque, then name the cause.
+
+If the tension comes back within them the tendon is slack, else broken. The probe is part of the safe
+reaction: its torque is limited, it only winds, and it ends at the first sign of tension.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.latch import write_finger_cause
+from controllers.tension_checks import at_slack_stop
+from mechanics.friction import motor_friction_nm
+from signals.compiled import law
+from signals.faults import Cause
+
+TENDON_BROKEN: Final = int(Cause.TENDON_BROKEN)
+TENDON_SLACK: Final = int(Cause.TENDON_SLACK)
+
+WINDING: Final = 1
+PROBED: Final = 2
+
+DISTANCE_M: Final = 0.003
+SPEED_RAD_S: Final = 2.5
+GAIN_NMS_RAD: Final = 0.3
+TORQUE_NM: Final = 1.5
+"""Greatest torque of the probe: friction and its spread; on a sound tendon it makes less than 100 N."""
+BACK_S: Final = 0.004
+LONGEST_S: Final = 0.5
+
+
+@law
+def begin_probe(mem: Any, s: Any, f: int, motor: int) -> None:
+    """Start the probe of the tendon that the finger's cause names."""
+    mem.probe_phase[f] = WINDING
+    mem.probe_tendon[f] = s.finger_cause_part[f]
+    mem.probe_angle_rad[f] = s.motor_angle_rad[motor]
+    mem.probe_age_s[f] = 0.0
+    mem.probe_back_s[f] = 0.0
+
+
+@law
+def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
+    """Name the cause once the probe has shown it."""
+    t = mem.probe_tendon[f]
+    i = m.tendon_motor[t]
+    wound = m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.probe_angle_rad[f])
+    mem.probe_age_s[f] += m.dt_s
+    slack = at_slack_stop(m, t, s.lever_angle_rad[t] + m.slack_margin_rad[m.tendon_spring[t]])
+    mem.probe_back_s[f] = 0.0 if slack else mem.probe_back_s[f] + m.dt_s
+    if mem.probe_back_s[f] > BACK_S:
+        write_finger_cause(s, f, TENDON_SLACK, t, 1e3 * wound, 1e3 * DISTANCE_M)
+        mem.probe_phase[f] = PROBED
+    elif wound >= DISTANCE_M or mem.probe_age_s[f] > LONGEST_S:
+        write_finger_cause(s, f, TENDON_BROKEN, t, 1e3 * wound, 1e3 * DISTANCE_M)
+        mem.probe_phase[f] = PROBED
+
+
+@law
+def probe_torque_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
+    """Torque [N m] that winds at the probe's speed; never unwinds, never above its limit."""
+    i = m.tendon_motor[t]
+    friction = motor_friction_nm(
+        SPEED_RAD_S, m.friction_gamma_1_s_rad[i], m.friction_gamma_2_nm[i], m.friction_gamma_3_nms_rad[i]
+    )
+    torque = friction + GAIN_NMS_RAD * (SPEED_RAD_S - s.motor_speed_rad_s[i])
+    return float(min(max(torque, 0.0), TORQUE_NM))

@@ -1,0 +1,149 @@
+"""What a finger in fault does: let its tendons go in a ramp, or hold.
+
+Letting go is an act: the gears' friction holds 88 N of tension against a motor without torque. So the
+tension of every tendon whose sensors can be believed is led down to the least one (the partner of a lost
+tendon down to slack, so that the joint is not driven into its stop), then the motor is off. The motor of a
+tendon that cannot be seen loses its torque in a ramp.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.channel_checks import channel_usable
+from controllers.hold import hold_torque_nm
+from controllers.probe import PROBED, begin_probe, probe_torque_nm
+from controllers.tension_checks import TENSION_LOST, at_slack_stop
+from controllers.tension_loop import tension_torque_nm
+from mechanics.friction import motor_friction_nm
+from signals.compiled import law
+from signals.faults import Cause
+from signals.modes import Reaction
+
+RELEASE: Final = int(Reaction.RELEASE)
+HOLD: Final = int(Reaction.HOLD)
+OPERATOR_STOP: Final = int(Cause.OPERATOR_STOP)
+HALL_FIRST: Final = int(Cause.HALL_STUCK)
+HALL_LAST: Final = int(Cause.HALL_GLITCH)
+MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
+MOTOR_RESET: Final = int(Cause.MOTOR_RESET)
+ENCODER_FAULT: Final = int(Cause.ENCODER_FAULT)
+RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
+JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
+MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
+NONE: Final = int(Cause.NONE)
+
+RAMP_S: Final = 0.1
+"""Time in which a torque that pulls falls to zero."""
+RELEASE_N_S: Final = 500.0
+RELEASE_NM: Final = 1.5
+"""Greatest torque that unwinds: friction, ripple and their spread, with some to spare."""
+RELEASED_N: Final = 1.0
+RELEASED_S: Final = 0.005
+GIVE_UP_S: Final = 1.0
+HOLD_SHARE: Final = 0.5
+"""Share of the torque limit in the reaction HOLD."""
+OPPOSITE: Final = -0.9
+"""Cosine between the rows of P below which two tendons are partners."""
+
+
+@law
+def reaction_of(m: Any, s: Any, f: int) -> int:
+    """Reaction of finger ``f`` in fault: the configured one where the finger's own sensors are sound."""
+    cause = s.finger_cause[f]
+    if cause == NONE and s.hand_cause == OPERATOR_STOP:
+        return HOLD
+    sound = cause == NONE or cause == MOTOR_BLOCKED or cause == JOINT_OUT_OF_RANGE
+    return int(m.finger_reaction[f]) if sound else RELEASE
+
+
+@law
+def partners(m: Any, P: Any, f: int, a: int, b: int) -> bool:
+    """True if tendons ``a`` and ``b`` of finger ``f`` turn its joints in opposite senses."""
+    aa = bb = ab = 0.0
+    for k in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, k]
+        aa += P[a, j] * P[a, j]
+        bb += P[b, j] * P[b, j]
+        ab += P[a, j] * P[b, j]
+    return bool(ab < OPPOSITE * (aa * bb) ** 0.5)
+
+
+@law
+def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
+    """True if tendon ``t`` with motor ``i`` cannot be led: a sensor of it fails or is the cause."""
+    cause, part = s.finger_cause[f], s.finger_cause_part[f]
+    if part == t and HALL_FIRST <= cause <= HALL_LAST:
+        return True
+    if part == i and (cause == MOTOR_LOST or cause == MOTOR_RESET or cause == ENCODER_FAULT):
+        return True
+    hall = channel_usable(int(z.hall_status[t]), z.hall_fine_count[t])
+    return not (hall and channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]))
+
+
+@law
+def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
+    """Note torques and tensions of finger ``f`` as its fault begins."""
+    mem.fault_age_s[f] = 0.0
+    mem.probe_phase[f] = 0
+    cause, part = s.finger_cause[f], s.finger_cause_part[f]
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        i = m.tendon_motor[t]
+        mem.fault_torque_nm[i] = mem.last_torque_nm[i]
+        mem.release_n[t] = s.tension_n[t]
+        mem.release_to_n[t] = m.tension_min_n[t]
+        if cause == TENSION_LOST and partners(m, mem.P_tj_m, f, t, part):
+            mem.release_to_n[t] = 0.0
+        mem.released_s[t] = 0.0
+        mem.blind[t] = blind_tendon(z, s, f, t, i)
+    if cause == TENSION_LOST:
+        begin_probe(mem, s, f, m.tendon_motor[part])
+
+
+@law
+def ramp_nm(mem: Any, f: int, i: int) -> float:
+    """The torque of motor ``i`` at the fault, on its way to zero."""
+    return float(mem.fault_torque_nm[i] * max(1.0 - mem.fault_age_s[f] / RAMP_S, 0.0))
+
+
+@law
+def let_go_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
+    """Torque [N m] that leads the tension of tendon ``t`` down; zero once it is there."""
+    i = m.tendon_motor[t]
+    ramp = ramp_nm(mem, f, i)
+    arrived = s.tension_n[t] <= mem.release_to_n[t] + RELEASED_N or at_slack_stop(m, t, s.lever_angle_rad[t])
+    if arrived:
+        mem.released_s[t] += m.dt_s
+    if mem.released_s[t] > RELEASED_S or mem.fault_age_s[f] > GIVE_UP_S:
+        mem.released_s[t] = GIVE_UP_S
+        return ramp
+    before = mem.release_n[t]
+    mem.release_n[t] = max(before - RELEASE_N_S * m.dt_s, mem.release_to_n[t])
+    rate = (mem.release_n[t] - before) / m.dt_s
+    speed = rate / max(s.tendon_stiffness_n_m[t], 1.0) / m.spool_radius_m[t]
+    g1, g2, g3 = (
+        m.friction_gamma_1_s_rad[i],
+        m.friction_gamma_2_nm[i],
+        m.friction_gamma_3_nms_rad[i],
+    )
+    torque = tension_torque_nm(
+        m, t, mem.release_n[t], s.tension_n[t], s.tendon_stiffness_n_m[t], s.motor_speed_rad_s[i] - speed
+    ) + motor_friction_nm(speed, g1, g2, g3)
+    return float(min(max(torque, -RELEASE_NM), max(ramp, 0.0)))
+
+
+@law
+def fault_torque_nm(m: Any, mem: Any, s: Any, f: int, t: int, reaction: int) -> float:
+    """Torque [N m] of the motor of tendon ``t`` in a finger in fault."""
+    i = m.tendon_motor[t]
+    if mem.probe_phase[f] != 0 and mem.probe_tendon[f] == t:
+        if mem.probe_phase[f] < PROBED:
+            return probe_torque_nm(m, mem, s, f, t)
+        return 0.0
+    if reaction != RELEASE:
+        limit = m.motor_torque_limit_nm[i] * (HOLD_SHARE if reaction == HOLD else 1.0)
+        return float(min(max(hold_torque_nm(m, mem, s, t), -limit), limit))
+    if mem.blind[t] != 0:
+        return ramp_nm(mem, f, i)
+    return let_go_nm(m, mem, s, f, t)

@@ -1,0 +1,99 @@
+"""Detectors of tension: lost (lever at its slack stop while tension is wanted) and too high.
+
+A tendon that was taut and snaps shows the lever at its stop within a few ms; one that dips in motion comes
+back by the tension loop. So the time allowed at the stop depends on the tension wanted, on whether the
+tendon was taut before, and on how fast the lever got there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.channel_checks import channel_usable
+from controllers.latch import latch_finger
+from signals.compiled import law
+from signals.faults import Cause
+
+TENSION_LOST: Final = int(Cause.TENSION_LOST)
+TENSION_TOO_HIGH: Final = int(Cause.TENSION_TOO_HIGH)
+
+LOST_S: Final = 0.010
+"""Time at the slack stop of a tendon that was taut and is wanted so."""
+SNAPPED_S: Final = 0.005
+"""The same after a fall that only a break can make."""
+DIP_S: Final = 0.150
+"""The same for a tension wanted so low that motion can take it to the stop for a moment."""
+SLACK_START_S: Final = 0.6
+"""The same for a tendon that was not taut yet and is being wound in."""
+DIP_BELOW_N: Final = 9.0
+LEAST_WANTED_N: Final = 4.0
+TAUT_S: Final = 0.050
+SNAP_RAD: Final = 0.025
+SNAP_HZ: Final = 50.0
+"""A snap leaves the lever's low-pass of this cut-off behind by SNAP_RAD; a fast unwinding by 0.019 rad."""
+HIGH_S: Final = 0.004
+
+
+@law
+def at_slack_stop(m: Any, t: int, lever_rad: float) -> bool:
+    """True if a lever angle is within the slack margin of the slack stop."""
+    k = m.tendon_spring[t]
+    return bool(lever_rad >= m.lever_max_rad[k] - m.slack_margin_rad[k])
+
+
+@law
+def allowed_slack_s(wanted_n: float, taut: bool, snapped: bool) -> float:
+    """Time [s] that a lever may stay at its slack stop while a tension [N] is wanted."""
+    if not taut:
+        return SLACK_START_S
+    if snapped:
+        return SNAPPED_S
+    return LOST_S if wanted_n > DIP_BELOW_N else DIP_S
+
+
+@law
+def wanted_tension_n(m: Any, mem: Any, s: Any, t: int) -> float:
+    """Tension that should be there: the reference, or the least one where a motor only holds its place."""
+    if s.ref_tension_n[t] > 0.0:
+        return float(s.ref_tension_n[t])
+    return float(m.tension_min_n[t]) if mem.taut[t] != 0 else 0.0
+
+
+@law
+def track_tautness(m: Any, mem: Any, s: Any, t: int) -> None:
+    """Timers of tendon ``t``: at the slack stop, taut, snapped."""
+    lever = s.lever_angle_rad[t]
+    share = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * m.dt_s)
+    if mem.started == 0:
+        mem.lever_low_rad[t] = lever
+    mem.lever_low_rad[t] += share * (lever - mem.lever_low_rad[t])
+    if at_slack_stop(m, t, lever):
+        if lever - mem.lever_low_rad[t] > SNAP_RAD:
+            mem.snapped[t] = 1
+        mem.slack_s[t] += m.dt_s
+        mem.taut_s[t] = 0.0
+    else:
+        mem.snapped[t] = 0
+        mem.slack_s[t] = 0.0
+        mem.taut_s[t] += m.dt_s
+        if mem.taut_s[t] > TAUT_S:
+            mem.taut[t] = 1
+
+
+@law
+def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """Latch lost and excessive tensions."""
+    for t in range(m.n_tendons):
+        if not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+            continue
+        f = m.tendon_finger[t]
+        track_tautness(m, mem, s, t)
+        wanted = wanted_tension_n(m, mem, s, t)
+        allowed = allowed_slack_s(wanted, mem.taut[t] != 0, mem.snapped[t] != 0)
+        if mem.slack_s[t] > allowed and wanted > LEAST_WANTED_N:
+            latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
+        limit = m.tension_limit_n[t]
+        mem.high_s[t] = mem.high_s[t] + m.dt_s if s.tension_n[t] > limit > 0.0 else 0.0
+        if mem.high_s[t] > HIGH_S:
+            latch_finger(s, f, TENSION_TOO_HIGH, t, s.tension_n[t], limit)

@@ -1,0 +1,68 @@
+"""Winding temperature: thermal model of every motor, corrected by the temperature that it reports.
+
+The report is the case's and lags the winding; the model knows the current but not the surroundings. The
+case of the model follows the report slowly, the winding is the model's, never below the report.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.latch import latch_finger
+from mechanics.motor import copper_loss_w
+from mechanics.thermal import thermal_step
+from signals.compiled import law
+from signals.faults import Cause
+
+MOTOR_TOO_HOT: Final = int(Cause.MOTOR_TOO_HOT)
+OBSERVER_S: Final = 30.0
+LEAST_DEGC: Final = -40.0
+"""A report below this, or exactly zero (a device without sensor), is not used."""
+
+
+@law
+def plausible(degc: float) -> bool:
+    """True if a reported temperature may be used."""
+    return math.isfinite(degc) and degc > LEAST_DEGC and degc != 0.0
+
+
+@law
+def winding_temperatures(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """Winding temperatures [degC] one cycle on, from the torque sent last, into ``s``."""
+    for i in range(m.n_motors):
+        report = z.motor_temperature_degc[i]
+        if mem.warm == 0:
+            start = report if plausible(report) else m.ambient_degc
+            mem.winding_degc[i] = mem.case_degc[i] = start
+        current = mem.last_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
+        heat = copper_loss_w(m, i, current)
+        winding, case = mem.winding_degc[i], mem.case_degc[i]
+        if m.thermal_winding_j_k > 0.0 and m.thermal_case_j_k > 0.0:
+            winding, case = thermal_step(m, winding, case, heat, m.dt_s)
+        shown = winding
+        if plausible(report):
+            case += m.dt_s / OBSERVER_S * (report - case)
+            shown = max(winding, report)
+        mem.winding_degc[i], mem.case_degc[i] = winding, case
+        s.winding_temperature_degc[i] = shown
+    mem.warm = 1
+
+
+@law
+def check_windings(m: Any, s: Any) -> None:
+    """Latch windings that are too hot."""
+    limit = m.winding_limit_degc[1]
+    for t in range(m.n_tendons):
+        i = m.tendon_motor[t]
+        if s.winding_temperature_degc[i] > limit > 0.0:
+            latch_finger(s, m.tendon_finger[t], MOTOR_TOO_HOT, i, s.winding_temperature_degc[i], limit)
+
+
+@law
+def derating(m: Any, degc: float) -> float:
+    """Share of the torque limit at a winding temperature: 1 below the first limit, 0 at the second."""
+    first, second = m.winding_limit_degc[0], m.winding_limit_degc[1]
+    if second <= first or degc <= first:
+        return 1.0
+    return float(max((second - degc) / (second - first), 0.0))
