@@ -1,8 +1,8 @@
 """A device's clock on this computer's: unwrapped, and shifted by the least delay seen.
 
-A sample taken at device time ``d`` arrives at ``h = d + offset + delay`` with ``delay >= 0``. The offset is
-followed by the least ``h - d`` of the recent past, allowed to grow by the greatest drift between two crystals,
-so that ``d + offset`` is the sample's time plus the least delay of the way, never later than ``h``.
+A sample taken at device time ``d`` arrives at ``h = d + offset + delay`` with ``delay >= 0``. The offset
+follows the least ``h - d`` of the recent past and may grow by the greatest drift between two crystals, so
+that ``d + offset`` is the sample's time plus the least delay of the way, never later than ``h``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Dynamixel protocol 2.0 as pure bytes: packets, byte stuffing, fast replies, a stream parser that recovers.
 
-Packet: ``FF FF FD 00 | id | length (2) | instruction | parameters | CRC-16 (2)``, little-endian; length counts
-from the instruction to the CRC. Inside instruction and parameters every ``FF FF FD`` is followed by an extra ``FD``;
-the replies of the fast reads are the exception, they are not stuffed.
+Packet: ``FF FF FD 00 | id | length (2) | instruction | parameters | CRC-16 (2)``, little-endian; length
+counts from the instruction to the CRC. Inside instruction and parameters every ``FF FF FD`` is followed by an
+extra ``FD``; the replies of the fast reads are the exception, they are not stuffed.
 
 Source: e-Manual, protocol 2.0. Its printed CRC of the fast bulk read request is wrong (20 F2 for DA 2D), and
 the vendor's Python SDK does not send the stuffing; tests/golden/dynamixel.py holds what holds.
@@ -183,6 +183,8 @@ class PacketParser:
 
     def __init__(self, timeout_ns: int = 20_000_000, max_length: int = MAX_LENGTH) -> None:
         self.counts = WireCounts()
+        self.damaged = b""
+        """Newest fast reply whose checksum failed: its first blocks may be sound."""
         self._buffer = bytearray()
         self._timeout_ns, self._max_length = timeout_ns, max_length
         self._fed_ns = 0
@@ -241,6 +243,8 @@ class PacketParser:
             raw = bytes(buffer[at:end])
             if crc16(raw[:-2]) != raw[-2] | raw[-1] << 8:
                 counts.crc += 1
+                if raw[4] == BROADCAST and raw[7] == Instruction.STATUS:
+                    self.damaged = raw
                 at += 1
                 continue
             found.append(self._opened(raw))

@@ -1,0 +1,226 @@
+"""Driver of a chain of Dynamixel servos: one sync write and one fast sync read per cycle.
+
+A servo that stays silent is taken out of the chain after one deadline and pinged between the cycles; one that
+comes back is set up again step by step and waits for the hand-shake of ``drivers.hal``. A slow block (errors,
+torque, watchdog, mode, temperature) is read every 50 ms.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+import numpy as np
+
+from drivers.dynamixel.cycle import BLOCK_BYTES, Chain, Reply
+from drivers.dynamixel.models import servo_model
+from drivers.dynamixel.port import ServoPort
+from drivers.dynamixel.servo import CHECKED, HAL_MODES, Servo
+from drivers.dynamixel.settings import DynamixelSettings
+from drivers.dynamixel.tracking import Tracking
+from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly
+from drivers.family import Family
+from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
+from drivers.motors import MotorMap
+from drivers.serialport import Clock
+from drivers.slots import Indices, indices, mark
+from signals.modes import Bus as BusBit
+from signals.modes import Channel, MotorMode
+from signals.names import HandNames
+from signals.records import RecordArray
+
+SLOW_NS: Final = 50_000_000
+NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
+STALE: Final = int(Channel.STALE)
+
+
+class DynamixelBus:
+    """One chain of servos.
+
+    Args:
+        settings: its table of the bus file.
+        names: names of the hand.
+        readonly: refuse every write; servos answer only when asked, so all channels stay MISSING.
+        clock: monotonic nanoseconds.
+
+    Raises:
+        BusBusy, BusLost: the line is taken or missing.
+        ReplyTimeout, WrongDevice, DuplicateId: a servo is silent, another model, or there twice.
+    """
+
+    def __init__(
+        self,
+        settings: DynamixelSettings,
+        names: HandNames,
+        readonly: bool = False,
+        clock: Clock = time.monotonic_ns,
+    ) -> None:
+        self.settings, self.readonly, self._clock = settings, readonly, clock
+        turnaround_ns = (settings.adapter_latency_us + settings.reply_margin_us) * 1000
+        self._port = ServoPort(settings.port, settings.baud, settings.name, turnaround_ns, readonly, clock)
+        self._motors = indices(settings.motors(names), names.motors)
+        motors = MotorMap(settings.device, self._motors)
+        self.servos = tuple(
+            Servo(d, i, servo_model(d.model), self._port) for i, d in enumerate(settings.device)
+        )
+        self._chain = Chain(self.servos, motors)
+        self._track = Tracking(self.servos, self._port, motors, settings.watchdog_ms)
+        self._slow_ns = self._exchanges = self.round_trip_ns = 0
+        self._lost, self._lost_why = False, ""
+        try:
+            if not readonly:
+                self._identify()
+        except BaseException:
+            self._port.close()
+            raise
+        self.capabilities = self._capabilities()
+
+    def _identify(self) -> None:
+        for servo in self.servos:
+            servo.identify()
+        self._chain.fast = all(s.fast for s in self.servos)
+
+    def _capabilities(self) -> Capabilities:
+        request, _, reply = self._chain.requests(self._track.present)
+        goals = 14 + 3 * len(self.servos)
+        offered = [m for m, name in HAL_MODES.items() if all(name in s.model.modes for s in self.servos)]
+        lsb_a = float(self._chain.lsb_a.min())
+        return Capabilities(
+            family="dynamixel",
+            n_motors=len(self.servos),
+            n_halls=0,
+            n_axes=0,
+            motor_modes=frozenset([MotorMode.OFF, *offered]),
+            rate_max_hz=1e9 / self._port.wire_ns(goals + len(request) + reply),
+            in_control_process=False,
+            device_watchdog_s=self.settings.watchdog_ms * 1e-3,
+            own_position_loop=True,
+            current_max_a=lsb_a * 32767 if lsb_a > 0.0 else None,
+        )
+
+    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
+        """Write limits and modes into every servo and read them back."""
+        if self.readonly:
+            return
+        for setup in setups:
+            found = np.nonzero(self._motors == setup.index)[0]
+            if found.size == 0:
+                raise ConfigureError(f"motor {setup.name}", "servo", "one of this chain", None)
+            self.servos[found[0]].setup = setup
+            self._track.configure(int(found[0]))
+        self._chain.remember_setups()
+
+    def activate(self) -> None:
+        """Torque on with zero goals, watchdogs armed."""
+        if self.readonly:
+            raise ReadOnly(self.settings.name)
+        self._track.activate()
+
+    def deactivate(self) -> bool:
+        """Torque off in every servo; True if all confirmed it."""
+        self._track.active = False
+        self._track.enabled[:] = False
+        if self.readonly:
+            return True
+        confirmed = True
+        for servo in self.servos:
+            try:
+                for name in ("bus_watchdog", "torque_enable"):
+                    self._port.set(servo.id, servo.model.registers[name], 0, servo.label, name)
+            except DriverError as error:
+                self._track.reason, confirmed = str(error), False
+        return confirmed
+
+    def recover(self) -> None:
+        """Open the line again and set every servo up as before; torque stays off until the hand-shake."""
+        self._port.serial.open()
+        self._port.give_up()
+        self._identify()
+        for i, servo in enumerate(self.servos):
+            if servo.setup is not None:
+                self._track.configure(i)
+        self._track.restart()
+        self._lost = False
+
+    def close(self) -> None:
+        """Close the line and its lock."""
+        self._port.close()
+
+    def report(self) -> BusReport:
+        """Counts and state for the slow path."""
+        return BusReport(
+            name=self.settings.name,
+            family="dynamixel",
+            place=f"{self.settings.port} at {self.settings.baud} baud",
+            exchanges=self._exchanges,
+            lost=self._lost,
+            reason=self._lost_why if self._lost else self._track.reason,
+            counts=self._port.counts.as_dict(),
+            round_trip_ns=self.round_trip_ns,
+        )
+
+    def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
+        """Goals out, measurements in; see ``drivers.hal.Bus``."""
+        self._exchanges += 1
+        if self.readonly or self._lost:
+            mark(measurement, self._motors, NONE, NONE, STALE)
+            return int(BusBit.READ_ONLY | BusBit.TIMEOUT) if self.readonly else int(BusBit.LOST)
+        try:
+            status = self._cycle(command, measurement)
+            self._track.chore(self._clock())
+        except BusLost as error:
+            self._lost, self._lost_why = True, str(error)
+            mark(measurement, self._motors, NONE, NONE, STALE)
+            return int(BusBit.LOST)
+        measurement["seq"][0] = self._exchanges
+        return int(status)
+
+    def _cycle(self, command: RecordArray, measurement: RecordArray) -> BusBit:
+        track = self._track
+        track.release(command)
+        if not track.present.any():
+            mark(measurement, self._motors, NONE, NONE, STALE)
+            return BusBit.TIMEOUT
+        pulling = track.enabled & track.present & ~track.shake.held & ~track.shake.at_rest(command)
+        goals = self._chain.goals(command, pulling, track.enabled & track.present, track.shake.bits)
+        read, slow_read, reply_bytes = self._chain.requests(track.present)
+        begun_ns, errors = self._clock(), self._port.counts.errors()
+        reply = self._ask(goals + read, reply_bytes, BLOCK_BYTES)
+        arrived_ns = self._clock()
+        self.round_trip_ns = arrived_ns - begun_ns
+        answered = self._chain.fill(
+            reply, measurement, arrived_ns, self._port.wire_ns(1), track.shake.bits, track.temperature_degc
+        )
+        if not answered.all():
+            mark(measurement, self._motors[~answered], NONE, NONE, STALE)
+        if self._port.counts.errors() > errors:
+            return BusBit.CORRUPT | BusBit.PARTIAL
+        if not answered[track.present].all():
+            track.exclude(reply)
+            return BusBit.TIMEOUT | BusBit.PARTIAL
+        if arrived_ns >= self._slow_ns:
+            self._slow_ns = arrived_ns + SLOW_NS
+            track.check(self._ask(slow_read, reply_bytes, len(CHECKED)))
+        return BusBit.OK if answered.all() else BusBit.PARTIAL
+
+    def _ask(self, request: bytes, reply_bytes: int, length: int) -> Reply:
+        """Send, and collect until everybody answered or the deadline passed."""
+        reply = Reply(length)
+        wanted = int(self._track.present.sum())
+        until_ns = self._port.begin(request, reply_bytes)
+        while len(reply.parts) < wanted and self._clock() < until_ns:
+            if reply.take(self._port.packets(until_ns)) or self._port.parser.damaged:
+                break
+        if len(reply.parts) < wanted:
+            if self._chain.fast:
+                reply.salvage(self._port.parser.damaged or self._port.parser.pending)
+            self._port.give_up()
+        return reply
+
+
+def open_bus(settings: DynamixelSettings, names: HandNames, readonly: bool) -> Bus:
+    """The driver behind a table of a bus file."""
+    return DynamixelBus(settings, names, readonly)
+
+
+FAMILY: Final = Family(name="dynamixel", settings=DynamixelSettings, open=open_bus, in_control_process=False)

@@ -1,0 +1,44 @@
+"""What the slow block of a servo says: reset, wrong mode, tripped watchdog, latched error, temperature."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from drivers.dynamixel.models import MODE_CODES
+from drivers.dynamixel.servo import HAL_MODES, Servo
+from signals.modes import Channel
+
+TRIPPED = 0xFF
+"""Bus watchdog register after the watchdog stopped the servo (-1)."""
+
+
+class Found(NamedTuple):
+    """State of one servo."""
+
+    problem: str
+    bits: int
+    temperature_degc: float
+    reboot: bool = False
+    """Only a reboot clears it."""
+
+
+def found_in(servo: Servo, data: bytes, should_pull: bool) -> Found:
+    """State of a servo from its slow block.
+
+    Args:
+        servo: whose block it is.
+        data: one byte for each name of ``servo.CHECKED``.
+        should_pull: whether the driver has switched its torque on.
+    """
+    error, torque, watchdog, mode, degc = data
+    if error:
+        text = f"hardware error: {servo.hardware_error(error)}"
+        return Found(text, int(Channel.DEVICE_ERROR), degc, reboot=True)
+    if should_pull and watchdog == TRIPPED:
+        return Found("its bus watchdog tripped", int(Channel.DEVICE_ERROR), degc)
+    if should_pull and not torque:
+        return Found("torque is off: it was reset", int(Channel.RESET), degc)
+    wanted = MODE_CODES[HAL_MODES[servo.mode]] if servo.setup is not None else mode
+    if mode != wanted:
+        return Found(f"mode is {mode}, not {wanted}", int(Channel.WRONG_MODE), degc)
+    return Found("", 0, float(degc))

@@ -1,0 +1,73 @@
+"""Bus-file table of a chain of Dynamixel servos."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from drivers.dynamixel.codec import ID_MAX
+from drivers.dynamixel.models import BAUD_CODES, models
+from drivers.family import BusSettings
+from drivers.locks import serial_identity
+from drivers.motors import MotorDevice
+from signals.names import HandNames
+
+WATCHDOG_STEP_MS = 20
+
+
+class DynamixelDevice(MotorDevice):
+    """``[[bus.device]]``: one servo."""
+
+    id: Annotated[int, Field(ge=0, le=ID_MAX)]
+    model: Annotated[str, Field(min_length=1)]
+
+
+class DynamixelSettings(BusSettings):
+    """``[[bus]]`` with ``family = "dynamixel"``."""
+
+    family: Literal["dynamixel"]
+    port: Annotated[str, Field(min_length=1)]
+    baud: Annotated[int, Field(ge=9600, le=10_500_000)] = 1_000_000
+    adapter_latency_us: Annotated[int, Field(ge=0, le=20_000)] = 1000
+    """Turn-around of the USB adapter; 16 000 where its latency timer was left alone."""
+    reply_margin_us: Annotated[int, Field(ge=0, le=20_000)] = 2000
+    """What the operating system may add before a servo counts as silent."""
+    watchdog_ms: Annotated[int, Field(ge=WATCHDOG_STEP_MS, le=127 * WATCHDOG_STEP_MS)] = 40
+    """Time without any packet after which a servo stops by itself; multiple of 20."""
+    device: Annotated[tuple[DynamixelDevice, ...], Field(min_length=1)]
+
+    def identity(self) -> str:
+        """The serial line."""
+        return serial_identity(self.port)
+
+    def motors(self, names: HandNames) -> tuple[str, ...]:
+        """Motors of the chain."""
+        return tuple(d.motor for d in self.device)
+
+    def halls(self, names: HandNames) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def axes(self, names: HandNames) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def conflicts(self) -> tuple[str, ...]:
+        """Ids used twice, unknown models, impossible baud rates and watchdog times."""
+        found = []
+        for d in self.device:
+            twin = next((e for e in self.device if e.id == d.id and e is not d), None)
+            if twin is not None and d.motor < twin.motor:
+                found.append(f"id {d.id} is given to {d.motor!r} and to {twin.motor!r}")
+            if d.model not in models():
+                found.append(f"{d.motor}: no servo model {d.model!r} (legal: {', '.join(models())})")
+            elif self.baud > models()[d.model].baud_max:
+                found.append(
+                    f"{d.motor}: {d.model} has at most {models()[d.model].baud_max} baud, not {self.baud}"
+                )
+        if self.baud not in BAUD_CODES:
+            found.append(f"baud {self.baud} (legal: {', '.join(map(str, BAUD_CODES))})")
+        if self.watchdog_ms % WATCHDOG_STEP_MS:
+            found.append(f"watchdog_ms {self.watchdog_ms} is not a multiple of {WATCHDOG_STEP_MS}")
+        return tuple(found)

@@ -1,0 +1,156 @@
+"""What the driver knows of every servo between cycles: present, set up, pulling - and the work to get there.
+
+Work on one servo is a generator that yields after each transaction; at most one step is done per cycle, so a
+servo that comes back costs the others a millisecond a cycle, not a pause.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivers.dynamixel.cycle import Reply
+from drivers.dynamixel.health import found_in
+from drivers.dynamixel.port import ServoPort
+from drivers.dynamixel.servo import Servo
+from drivers.errors import BusLost, ConfigureError, DriverError
+from drivers.handshake import Handshake
+from drivers.motors import MotorMap
+from signals.modes import Channel
+from signals.records import RecordArray
+
+PROBE_NS: Final = 100_000_000
+"""Pause between two pings of servos that are silent."""
+REBOOTS_MAX: Final = 3
+"""Reboots of one servo in a run; each needs a command at rest, so an operator stands behind it."""
+RESET: Final = int(Channel.RESET)
+Bools = NDArray[np.bool_]
+
+
+class Tracking:
+    """State of all servos of a chain; arrays of shape (n,).
+
+    Args:
+        servos: the servos.
+        port: their line.
+        motors: map of angles; whole turns are chosen in it.
+        watchdog_ms: their own watchdog.
+    """
+
+    def __init__(
+        self, servos: tuple[Servo, ...], port: ServoPort, motors: MotorMap, watchdog_ms: int
+    ) -> None:
+        self.servos, self._port, self._map, self._watchdog_ms = servos, port, motors, watchdog_ms
+        n = len(servos)
+        self.shake = Handshake(motors.motors)
+        self.present: Bools = np.ones(n, dtype=np.bool_)
+        self.enabled: Bools = np.zeros(n, dtype=np.bool_)
+        self.temperature_degc = np.zeros(n)
+        self._reboot: Bools = np.zeros(n, dtype=np.bool_)
+        self._reboots = np.zeros(n, dtype=np.int64)
+        self._chores: deque[tuple[int, Iterator[None]]] = deque()
+        self._probe_ns = self._probes = 0
+        self.active = False
+        self.reason = ""
+
+    def configure(self, i: int) -> None:
+        """Set servo ``i`` up at once (not in the loop)."""
+        servo = self.servos[i]
+        if servo.setup is None:
+            raise ConfigureError(servo.label, "set-up", "written before activate", "nothing")
+        for _ in servo.setup_steps(servo.setup, self._map):
+            pass
+
+    def activate(self) -> None:
+        """Torque on with zero goals in every servo."""
+        for servo in self.servos:
+            if servo.setup is None:
+                raise ConfigureError(servo.label, "set-up", "written before activate", "nothing")
+            for _ in servo.enable_steps(self._watchdog_ms):
+                pass
+        self.present[:], self.enabled[:] = True, True
+        self.shake.begin()
+        self.active = True
+
+    def restart(self) -> None:
+        """All servos were found and set up again after a loss."""
+        self._chores.clear()
+        self.present[:], self.enabled[:] = True, False
+        self.shake.begin()
+        self.shake.bits[:] = RESET
+
+    def release(self, command: RecordArray) -> None:
+        """Hand-shake: begin to enable servos whose command is at rest, to repair those that need it."""
+        if not self.shake.held.any():
+            return
+        busy = {i for i, _ in self._chores}
+        for i in self.shake.released(command):
+            if self.active and not self.enabled[i] and i not in busy:
+                self._chores.append((i, self._enabling(i)))
+        broken = self.shake.held & ~self.shake.checked & self.present & self.shake.at_rest(command)
+        for j in np.nonzero(broken)[0].tolist():
+            if j not in busy and self._reboots[j] < REBOOTS_MAX:
+                self._chores.append((j, self._returning(j)))
+
+    def exclude(self, reply: Reply) -> None:
+        """Take the first servo that broke the chain out of it, to be pinged instead."""
+        for i in np.nonzero(self.present)[0]:
+            if self.servos[i].id not in reply.parts:
+                self.present[i] = self.enabled[i] = False
+                self.shake.hold(int(i), RESET)
+                self.reason = f"{self.servos[i].label} is silent"
+                return
+
+    def check(self, reply: Reply) -> None:
+        """Compare the slow block with what it should be."""
+        for i, servo in enumerate(self.servos):
+            part = reply.parts.get(servo.id)
+            if part is None:
+                continue
+            found = found_in(servo, part[1], bool(self.enabled[i]))
+            self.temperature_degc[i] = found.temperature_degc
+            if found.problem and not self.shake.held[i]:
+                self.reason = f"{servo.label}: {found.problem}"
+                self.enabled[i] = False
+                self._reboot[i] = found.reboot
+                self.shake.hold(i, found.bits)
+
+    def chore(self, now_ns: int) -> None:
+        """At most one transaction for a servo that is not (yet) part of the cycle; raises BusLost."""
+        if self._chores:
+            i, steps = self._chores[0]
+            try:
+                next(steps)
+            except StopIteration:
+                self._chores.popleft()
+            except BusLost:
+                raise
+            except DriverError as error:
+                self._chores.popleft()
+                self.reason = str(error)
+                self.present[i] = False
+                self.shake.hold(i, RESET)
+        elif now_ns >= self._probe_ns and not self.present.all():
+            self._probe_ns, self._probes = now_ns + PROBE_NS, self._probes + 1
+            absent = np.nonzero(~self.present)[0]
+            i = int(absent[self._probes % absent.size])
+            if self._port.answers(self.servos[i].id):
+                self._chores.append((i, self._returning(i)))
+
+    def _enabling(self, i: int) -> Iterator[None]:
+        yield from self.servos[i].enable_steps(self._watchdog_ms)
+        self.enabled[i] = True
+
+    def _returning(self, i: int) -> Iterator[None]:
+        servo = self.servos[i]
+        if self._reboot[i]:
+            self._reboots[i] += 1
+            self._reboot[i] = False
+            yield from servo.reboot_steps()
+        if servo.setup is not None:
+            yield from servo.setup_steps(servo.setup, self._map)
+        self.shake.checked[i] = self.present[i] = True

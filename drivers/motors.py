@@ -1,0 +1,93 @@
+"""One motor behind a device of its own: how the device's angle and current map to the hand's motor.
+
+``angle = direction * (device_turns / gear_ratio) * 2 pi - zero`` with whole turns of the device added so that
+the angle lies in the motor's travel (a device that forgets its turn count without power).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from drivers.errors import TurnsUnknown
+from drivers.family import Strict
+
+Floats = NDArray[np.float64]
+TURN_RAD = 2.0 * math.pi
+
+
+class MotorDevice(Strict):
+    """Keys that every ``[[bus.device]]`` of a motor has."""
+
+    motor: Annotated[str, Field(min_length=1)]
+    direction: Literal[1, -1] = 1
+    """-1: the device counts up while the tendon unwinds."""
+    gear_ratio: Annotated[float, Field(gt=0.0)] = 1.0
+    """Turns of the device per turn of the spool."""
+    zero_rad: float = 0.0
+    """Spool angle that the device shows at the hand's zero."""
+    travel_rad: tuple[float, float] | None = None
+    """Angles that the spool can have; needed where the device forgets its turns without power."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> MotorDevice:
+        if self.travel_rad is not None and not self.travel_rad[0] < self.travel_rad[1]:
+            raise ValueError(f"travel_rad is {list(self.travel_rad)}; legal is [lower, upper]")
+        return self
+
+
+def turn_of(angle_rad: float, turn_rad: float, travel_rad: tuple[float, float]) -> list[int]:
+    """Whole turns k for which ``angle + k turn`` lies in the travel (edges included to 1e-9 of a turn)."""
+    slack = 1e-9 * turn_rad
+    low = math.ceil((travel_rad[0] - angle_rad - slack) / turn_rad)
+    high = math.floor((travel_rad[1] - angle_rad + slack) / turn_rad)
+    return list(range(low, high + 1))
+
+
+class MotorMap:
+    """Factors and offsets of the motors of one bus, in the order of its devices; arrays of shape (n,).
+
+    Args:
+        devices: the tables of the bus file.
+        motors: index of every device's motor in the hand.
+    """
+
+    def __init__(self, devices: Sequence[MotorDevice], motors: NDArray[np.int64]) -> None:
+        self.devices, self.motors = tuple(devices), motors
+        self.sign: Floats = np.array([float(d.direction) for d in devices])
+        self.ratio: Floats = np.array([d.gear_ratio for d in devices])
+        self.zero_rad: Floats = np.array([d.zero_rad for d in devices])
+        self.rad_per_turn: Floats = self.sign * TURN_RAD / self.ratio
+        """Spool angle per turn of the device."""
+
+    def __len__(self) -> int:
+        return len(self.devices)
+
+    def angle_rad(self, turns: Floats) -> Floats:
+        """Spool angles from device turns, both shape (n,)."""
+        return turns * self.rad_per_turn - self.zero_rad
+
+    def turns(self, angle_rad: Floats) -> Floats:
+        """Device turns from spool angles, both shape (n,)."""
+        return (angle_rad + self.zero_rad) / self.rad_per_turn
+
+    def resolve(self, i: int, turns: float) -> None:
+        """Choose the whole turns of device ``i`` so that its angle lies in the travel.
+
+        Raises:
+            TurnsUnknown: none or several turns fit.
+        """
+        device = self.devices[i]
+        if device.travel_rad is None:
+            return
+        turn_rad = TURN_RAD / device.gear_ratio
+        angle_rad = turns * float(self.rad_per_turn[i]) - device.zero_rad
+        fitting = turn_of(angle_rad, turn_rad, device.travel_rad)
+        if len(fitting) != 1:
+            raise TurnsUnknown(f"motor {device.motor}", angle_rad, len(fitting))
+        self.zero_rad[i] = device.zero_rad - fitting[0] * turn_rad
