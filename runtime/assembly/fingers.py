@@ -10,7 +10,7 @@ from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from runtime.assembly.straight import straight_jacobian
 from runtime.config.fingers import ChainFinger, HingeFinger
 from runtime.config.hand import HandFile
-from signals.modes import FingerKind, Reaction
+from signals.modes import FingerKind, Reaction, Role
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -36,6 +36,7 @@ def store_fingers(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         m["pretension_n"][f] = hand.tendon.pretension_n
         for j, joint in zip(joints, finger.joints, strict=True):
             m["joint_finger"][j] = f
+            m["joint_role"][j] = Role[joint.role.upper()]
             m["joint_min_rad"][j], m["joint_max_rad"][j] = (math.radians(d) for d in joint.range_deg)
             m["joint_viscous_nms_rad"][j] = joint.viscous_nms_rad
             m["joint_coulomb_nm"][j] = joint.coulomb_nm

@@ -54,7 +54,7 @@ def _refusal(root: type[BaseModel], raw: dict[str, Any], error: ErrorDetails) ->
         tags = context.get("expected_tags", "").replace("'", "")
         path = (*path, "kind")
         found = shown(context["tag"]) if "tag" in context else "nothing"
-        legal = f"one of {tags or 'the kinds of finger'}"
+        legal = f"one of {tags or schema.kinds_of(root, raw, path[:-1])}"
         near = nearest(str(context.get("tag", "")), tags.split(", ")) if "tag" in context else None
     elif kind == "finite_number":
         legal = f"a finite number; {legal}"
@@ -93,13 +93,8 @@ def _path(raw: Any, location: tuple[int | str, ...]) -> Path:
             path, raw = (*path, part), raw[part]
         elif isinstance(raw, (list, tuple)) and isinstance(part, int) and part < len(raw):
             path, raw = (*path, part), raw[part]
-        elif isinstance(raw, dict) and raw.get("kind") in (part, *_same_table(part)):
+        elif isinstance(raw, dict) and raw.get("kind") == part:
             continue
         elif part != "[key]":
             return (*path, *(p for p in location[k:] if p != "[key]"))
     return path
-
-
-def _same_table(tag: int | str) -> tuple[str, ...]:
-    """Kinds that share a table: pydantic names a union's member by any of its tags."""
-    return ("chain", "tensegrity_base") if tag in ("chain", "tensegrity_base") else ()

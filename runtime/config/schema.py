@@ -169,3 +169,16 @@ def legal_at(root: type[BaseModel], raw: Any, path: Path) -> str:
 def nearest_key(root: type[BaseModel], raw: Any, path: Path) -> str | None:
     """Nearest legal key to the last part of a path."""
     return nearest(str(path[-1]), keys_of(annotation_at(root, raw, path[:-1])))
+
+
+def kinds_of(root: type[BaseModel], raw: Any, path: Path) -> str:
+    """Legal values of ``kind`` in a union of tables."""
+    annotation: Any = root
+    for part in path:
+        annotation = _step(annotation, part, raw)
+        try:
+            raw = raw[part]
+        except (KeyError, IndexError, TypeError):
+            raw = None
+    members = get_args(_plain(annotation))
+    return ", ".join(str(k) for m in members for k in get_args(m.model_fields["kind"].annotation))
