@@ -75,5 +75,7 @@ class RunOptions:
         """What ``to_json`` wrote."""
         raw: dict[str, Any] = json.loads(text)
         known = {f.name for f in fields(cls)}
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k in known}
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k in known
+        }
         return cls(**values)

@@ -15,11 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from controllers.latch import latch_hand
 from drivers.hal import Bus
 from runtime.clock import now_ns
 from runtime.stages import Stages
 from runtime.telemetry import ring
 from runtime.telemetry.channel import Channel
+from signals.compiled import law
+from signals.faults import Cause
 from signals.records import RecordArray
 
 
@@ -94,3 +97,13 @@ class Pipeline:
         words[ring.TICK], words[ring.MISSED], words[ring.LATE] = guarded - read, missed, late
         words[ring.BUS_STATUS], words[ring.GOAL_SEQ] = bus_status, self._goal_seq[0]
         return self.channel.leave(words)
+
+    def blame(self, cause: Cause, value: float, limit: float) -> None:
+        """Latch a cause of the runtime's own (overrun, lost io) for the whole hand."""
+        blame_hand(self.model, self.state, int(cause), float(value), float(limit))
+
+
+@law
+def blame_hand(model: RecordArray, state: RecordArray, cause: int, value: float, limit: float) -> None:
+    """Fault of the whole hand; the guard's next tick reacts."""
+    latch_hand(model[0], state[0], cause, -1, value, limit)

@@ -1,9 +1,7 @@
 """A whole run in one process, in lockstep: for tests, for other commands and for ``flexor run --lockstep``.
 
-from runtime.session import run_lockstep
-result = run_lockstep("finger_bench", motion="open_close", seconds=4.0)
-result.report["estimate_error_deg"]["rms"]
-result.frames["state"]["tension_n"]        # shape (n, tendons)
+``run_lockstep("finger_bench", motion="open_close", seconds=4.0)`` gives a report,
+``result.report["estimate_error_deg"]["rms"]``, and frames, ``result.frames["state"]["tension_n"]``.
 """
 
 from __future__ import annotations
@@ -50,6 +48,11 @@ class RunResult:
     def seconds(self) -> Any:
         """Time of the kept frames [s], shape (n,)."""
         return (self.frames["state"]["time_ns"] - LOCKSTEP_START_NS) / 1e9
+
+    @property
+    def in_fault(self) -> bool:
+        """The run ended with the whole hand in fault."""
+        return int(self.rig.views["state"]["machine"][0]) == MachineState.FAULT
 
     @property
     def hand(self) -> Hand:
@@ -158,7 +161,7 @@ def run_lockstep(
     """
     if isinstance(overrides, Mapping):
         overrides = tuple(f"{key}={value}" for key, value in overrides.items())
-    tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in choices.items()}
+    tuples: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in choices.items()}
     options = RunOptions(
         hand=hand, motion=motion, seconds=seconds, lockstep=True, settings=tuple(overrides), **tuples
     )

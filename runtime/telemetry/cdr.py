@@ -8,7 +8,7 @@ counts. CDR aligns every element to its size; so does the numpy dtype of ``Colum
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,10 @@ def head(unix_ns: int) -> bytes:
 def payload_size(columns: Columns) -> int:
     """Bytes of a message after its head: CDR has no padding behind the last element."""
     last = columns.columns[-1]
-    dtype = columns.dtype.fields[last.record]  # type: ignore[index]
-    field = dtype[0].fields[last.signal.name]
-    return int(dtype[1] + field[1] + field[0].itemsize)
+    fields: Any = columns.dtype.fields
+    record = fields[last.record]
+    field = record[0].fields[last.signal.name]
+    return int(record[1] + field[1] + field[0].itemsize)
 
 
 def decode(payload: bytes, columns: Columns) -> RecordArray:

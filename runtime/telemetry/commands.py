@@ -1,7 +1,7 @@
 """Commands from clients: decoded by schema, checked whole, then applied - or refused with the reason.
 
-Request ``{v, id, op, lease?, args?, deadline?}``, reply ``{id, ok, error: {code, msg, hint}, state}``. A request
-with one bad part changes nothing. Nothing on the wire can carry code: MessagePack maps only.
+Request ``{v, id, op, lease?, args?, deadline?}``, reply ``{id, ok, error: {code, msg, hint}, state}``. A
+request with one bad part changes nothing. Nothing on the wire can carry code: MessagePack maps only.
 """
 
 from __future__ import annotations

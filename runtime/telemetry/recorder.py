@@ -1,7 +1,7 @@
 """The log: an MCAP file with every frame at full rate, events, and what is needed to repeat the run.
 
-Message encoding ``cdr``, schema encoding ``ros2msg``: the one pair that every viewer opens. Chunks of 256 kB are
-written as they fill, so a killed run loses the last tenth of a second only. A disk that fills ends the
+Message encoding ``cdr``, schema encoding ``ros2msg``: the one pair that every viewer opens. Chunks of 256 kB
+are written as they fill, so a killed run loses the last tenth of a second only. A disk that fills ends the
 recording cleanly, with an event, and nothing else.
 """
 
@@ -146,7 +146,8 @@ class Recorder:
 
     def _finish(self) -> None:
         try:
-            self._writer.finish()
+            finish: Any = self._writer.finish
+            finish()
         except OSError:
             pass  # a full disk: the chunks so far are readable (telemetry.reader reads without an index)
         finally:

@@ -41,8 +41,9 @@ HEADER: Final = np.dtype(
         ("control_beat_ns", "i8"),
         ("control_phase", "i8"),
         ("released", "i8"),
-        ("overruns", "i8"),
-        ("pad_3", "u8", (4,)),
+        ("goal_taken", "u8"),
+        ("run_end", "u8"),
+        ("pad_3", "u8", (3,)),
         ("stop", "i8"),
         ("io_lost_ns", "i8"),
         ("pad_4", "u8", (6,)),
@@ -197,6 +198,10 @@ class Segment:
     def post_goal(self, goal: RecordArray) -> None:
         """Publish a goal record to the control process (the io process alone does)."""
         post(self.field("goal_lock"), self.field("goal_words"), goal.view(np.uint64))
+
+    def goal_arrived(self) -> bool:
+        """The control process has taken the newest goal."""
+        return bool(self.field("goal_taken")[0] == self.field("goal_lock")[0])
 
     def reader(self, capacity: int = 512, start: int | None = None) -> RingReader:
         """A reader of the ring's frames."""

@@ -1,0 +1,1 @@
+"""Commands of ``flexor``, one module each; imported only when the command is called."""

@@ -1,0 +1,1 @@
+"""The processes of a run: supervisor (``flexor run`` itself), control, io."""

@@ -1,0 +1,197 @@
+"""The control process: one thread, real-time rights, the loop, the stop sequence. Started by the supervisor.
+
+``python -m runtime.processes.control SEGMENT OPTIONS_JSON``; one JSON object on stdout at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+from runtime.clock import SPIN_NS, now_ns
+from runtime.loop import LOCKSTEP_START_NS, Loop
+from runtime.options import RunOptions
+from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Stop
+from runtime.realtime import die_with_parent, quiet, request_rights
+from runtime.setup import Rig, build, prepare, read_hand
+from runtime.telemetry.channel import Channel
+from runtime.telemetry.segment import Segment
+from runtime.warmup import warm_up
+from signals.faults import Cause
+from signals.modes import MachineState, Request
+
+LOOK_EVERY = 32
+"""Cycles between two looks at heartbeats; 10 ms at 3 kHz."""
+
+
+class Watch:
+    """Asked before every cycle: go on? Keeps heartbeats, notices stops and a lost io process."""
+
+    def __init__(self, segment: Segment, rig: Rig, loop: Loop) -> None:
+        self.segment, self.rig, self._lockstep = segment, rig, rig.options.lockstep
+        self._progress, self._blamed = loop.progress, False
+        self._beat, self._io_beat = segment.field("control_beat_ns"), segment.field("io_beat_ns")
+        self._stop, self._io_lost = segment.field("stop"), segment.field("io_lost_ns")
+        self._head, self._reader = segment.field("head"), segment.field("reader")
+        self._room = len(segment.slots) // 2
+        self._machine = rig.views["state"]["machine"]
+        self._ends_on_fault = rig.options.motion is not None and rig.options.end_on_fault
+        self._count = 0
+        self.why = ""
+
+    def proceed(self) -> bool:
+        """False: leave the loop."""
+        if self._stop[0]:
+            self.why = "stop"
+            return False
+        self._count += 1
+        if self._count % LOOK_EVERY and not self._lockstep:
+            return True
+        return self._look()
+
+    def _look(self) -> bool:
+        now = now_ns()
+        self._beat[0] = now
+        if self._io_lost[0] or now - int(self._io_beat[0]) > BEAT_LOST_NS:
+            self.why = "io lost"
+            return False
+        if self._progress.sustained and not self._blamed:
+            self._blamed = True
+            window = min(self._progress.cycles, self.rig.pipeline.channel.window)
+            self.rig.pipeline.blame(Cause.SUSTAINED_OVERRUN, self._progress.overruns, window)
+        if self._ends_on_fault and int(self._machine[0]) == MachineState.FAULT:
+            self.why = "fault"
+            return False
+        return self._wait_for_reader() if self._lockstep else True
+
+    def _wait_for_reader(self) -> bool:
+        while int(self._head[0]) - int(self._reader[0]) > self._room:
+            time.sleep(0.0005)
+            self._beat[0] = now_ns()
+            if self._stop[0] or now_ns() - int(self._io_beat[0]) > BEAT_LOST_NS:
+                return True
+        return True
+
+
+def stop_sequence(loop: Loop, rig: Rig, segment: Segment, urgent: bool) -> bool:
+    """Let go in order: guard's reaction, then off, then zero torque read back from the devices.
+
+    Returns:
+        True if the devices confirmed zero torque.
+    """
+    segment.field("control_phase")[0] = int(Phase.STOPPING)
+    stop, beat = segment.field("stop"), segment.field("control_beat_ns")
+
+    def patience() -> bool:
+        beat[0] = now_ns()
+        return int(stop[0]) < Stop.NOW
+
+    run = loop.run_lockstep if rig.options.lockstep else loop.run
+    cycles = round(STOP_SEQUENCE_S * rig.hand.rate_hz)
+    try:
+        segment.field("run_end")[0] = segment.field("head")[0]
+        if not urgent:
+            rig.goals.request(Request.STOP)
+            run(cycles, patience)
+        rig.goals.request(Request.OFF)
+        run(2, lambda: True)
+    finally:
+        confirmed = rig.bus.deactivate()
+        segment.field("released")[0] = int(confirmed)
+    return confirmed
+
+
+def _serve(rig: Rig, loop: Loop, watch: Watch) -> None:
+    """The run itself, until its time is up or ``watch`` ends it."""
+    options = rig.options
+    slots = 2**62 if options.seconds is None else round(options.seconds * rig.hand.rate_hz)
+    if options.lockstep:
+        loop.run_lockstep(slots, watch.proceed)
+    else:
+        loop.run(slots, watch.proceed)
+    if watch.why == "io lost":
+        since_s = (now_ns() - int(watch.segment.field("io_beat_ns")[0])) / 1e9
+        rig.pipeline.blame(Cause.IO_LOST, since_s, BEAT_LOST_NS / 1e9)
+
+
+def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
+    """Whole life of the control process; returns its account."""
+    phase, beat = segment.field("control_phase"), segment.field("control_beat_ns")
+    phase[0] = int(Phase.WARMING)
+    hand = read_hand(options)
+    window = round(hand.rate_hz)
+    channel = Channel(segment.slots, segment.field("head"), segment.field("stats"), window)
+    client_run = options.motion is None
+    rig = build(options, hand, channel, segment=segment, start=not client_run)
+    loop = Loop(rig.pipeline.tick, hand.rate_hz, spin_ns=SPIN_NS if options.hybrid else 0)
+    warm_up(options, hand, beat=lambda: beat.__setitem__(0, now_ns()))
+    granted = request_rights() if not options.lockstep else None
+    if granted is not None:
+        print(granted.sentence(), file=sys.stderr)
+        for lack in granted.lacks:
+            print(f"warning: {lack}", file=sys.stderr)
+    phase[0] = int(Phase.READY)
+    while int(segment.field("io_phase")[0]) < Phase.READY and not segment.field("stop")[0]:
+        beat[0] = now_ns()
+        time.sleep(0.005)
+    prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns())
+    watch = Watch(segment, rig, loop)
+    phase[0] = int(Phase.RUNNING)
+    begun = time.perf_counter()
+    with quiet():
+        try:
+            _serve(rig, loop, watch)
+            elapsed_s = time.perf_counter() - begun
+            cycles, missed, late = loop.progress.cycles, loop.progress.missed, loop.progress.late
+        finally:
+            confirmed = stop_sequence(loop, rig, segment, int(segment.field("stop")[0]) >= Stop.NOW)
+    rig.bus.close()
+    phase[0] = int(Phase.DONE)
+    return {
+        "cycles": cycles,
+        "missed": missed,
+        "late": late,
+        "elapsed_s": elapsed_s,
+        "backend": rig.backend,
+        "confirmed": confirmed,
+        "why": watch.why,
+        "realtime": granted.sentence() if granted is not None else "lockstep",
+    }
+
+
+def main() -> None:
+    """Entry point of the child process."""
+    name, options_text, parent = sys.argv[1:4]
+    segment = Segment.attach(name)
+    stop = segment.field("stop")
+
+    def on_signal(_number: int, _frame: Any) -> None:
+        stop[0] = min(int(stop[0]) + 1, int(Stop.NOW))
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, on_signal)
+    if not die_with_parent(int(parent), signal.SIGTERM):
+        segment.unlink()
+        os._exit(1)
+    options = RunOptions.from_json(options_text)
+    try:
+        account = run(segment, options)
+    except Exception as error:
+        segment.field("control_phase")[0] = int(Phase.FAILED)
+        print(json.dumps({"error": f"{type(error).__name__}: {error}", "kind": type(error).__name__}))
+        if os.environ.get("FLEXOR_DEBUG"):
+            raise
+        sys.exit(1)
+    finally:
+        if os.getppid() != int(parent):
+            segment.unlink()
+    print(json.dumps(account))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+"""The io process: ring -> sockets, score and recorder; commands -> mailbox. Started by the supervisor.
+
+``python -m runtime.processes.io SEGMENT OPTIONS_JSON PARENT_PID``; one JSON object on stdout at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from runtime.clock import now_ns
+from runtime.options import RunOptions
+from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
+from runtime.realtime import die_with_parent
+from runtime.reports.report import Audience, default_keeper, make_report
+from runtime.setup import Hand, read_hand
+from runtime.telemetry.desk import CommandDesk
+from runtime.telemetry.logs import open_log, versions
+from runtime.telemetry.publisher import Publisher, loop_health
+from runtime.telemetry.recorder import Recorder, free_path
+from runtime.telemetry.segment import Segment
+from runtime.telemetry.sockets import PortBusy, bind
+from signals.modes import MachineState
+from signals.records import FRAME, RecordArray
+
+TURN_MS = 4
+"""Longest wait of one turn: the ring is looked at 250 times a second."""
+WARN_NS = 1_000_000_000
+"""At most one warning a second about late cycles."""
+
+
+class IoProcess:
+    """The parts of the io process and their turn.
+
+    Args:
+        segment: shared memory of the run.
+        options: options of the run.
+        hand: the hand.
+
+    Raises:
+        PortBusy: a port is taken.
+        OSError: the log cannot be made.
+    """
+
+    def __init__(self, segment: Segment, options: RunOptions, hand: Hand) -> None:
+        self.segment, self.options, self.hand = segment, options, hand
+        self.context = zmq.Context()
+        facts = {
+            "hand": hand.name,
+            "hand_sha256": hand.sha256,
+            "rate_hz": hand.rate_hz,
+            "backend": "sim",
+            "motion": options.motion or "",
+            "seed": options.seed,
+            "versions": versions(),
+        }
+        self.router = bind(self.context, zmq.ROUTER, options.port_base + 1)
+        self.publisher = Publisher(
+            self.context,
+            hand.names,
+            hand.model,
+            facts,
+            port_base=options.port_base,
+            plotjuggler=options.plotjuggler,
+        )
+        self.desk = CommandDesk(
+            hand.names,
+            hand.model,
+            segment,
+            self._note,
+            motion=options.motion,
+            pretension_n=options.pretension_n,
+        )
+        self.recorder = self._open_log()
+        record = self.recorder.add if self.recorder is not None else None
+        self.audience = Audience(hand, keep=default_keeper(hand), record=record)
+        self.reader = segment.reader(1024, start=0)
+        self.poller = zmq.Poller()
+        self.poller.register(self.router, zmq.POLLIN)
+        self.poller.register(self.publisher.socket, zmq.POLLIN)
+        self._stats = segment.field("stats")
+        self._newest: Any = None
+        self._machine, self._warned_ns, self._troubles = -1, 0, 0
+        self._step_looked_ns = 0
+
+    def _open_log(self) -> Recorder | None:
+        if not self.options.record:
+            return None
+        stem = f"{self.hand.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+        path = free_path(Path(self.options.out or "."), stem)
+        wall = self.publisher.wall
+        return open_log(path, self.hand, self.options, offset_ns=wall.offset_ns, notify=self._log_ended)
+
+    def _log_ended(self, text: str) -> None:
+        self._event("recording", "warning", text, "free space, then start a new run")
+        print(f"warning: {text}", file=sys.stderr)
+
+    def _note(self, kind: str, text: str, hint: str) -> None:
+        self._event(kind, "info", text, hint)
+
+    def _event(self, kind: str, level: str, text: str, hint: str = "", **more: Any) -> None:
+        message = self.publisher.event(now_ns(), kind, level, text, hint, **more)
+        recorder = getattr(self, "recorder", None)
+        if recorder is not None:
+            recorder.event(message)
+
+    def turn(self) -> int:
+        """One turn: commands, frames, health; returns the frames seen."""
+        ready = dict(self.poller.poll(TURN_MS))
+        now = now_ns()
+        self.segment.field("io_beat_ns")[0] = now
+        if self.router in ready:
+            self._commands(now)
+        if self.publisher.socket in ready:
+            self.publisher.greet()
+        frames = self.reader.read()
+        self._see(frames)
+        drop = {"pub": self.reader.lost, "log": 0 if self.recorder is None else self.reader.lost}
+        self.publisher.frames(frames, now, self._stats, drop)
+        self.segment.field("reader")[0] = self.reader.next
+        self.publisher.health(now, self._health)
+        self.desk.flush(now)
+        self._look_at_clock(now)
+        return len(frames)
+
+    def _commands(self, now: int) -> None:
+        for _ in range(200):
+            try:
+                identity, *parts = self.router.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            answer = self.desk.handle(parts[-1] if parts else b"", now)
+            try:
+                self.router.send_multipart([identity, answer], zmq.NOBLOCK)
+            except zmq.ZMQError:
+                pass  # the client is gone
+
+    def _see(self, frames: RecordArray) -> None:
+        end = int(self.segment.field("run_end")[0])
+        if not len(frames):
+            return
+        self._newest = frames[-1].copy()
+        self.desk.see(self._newest)
+        self.desk.view = self.publisher.view
+        first = self.reader.next - len(frames)
+        scored = frames if not end else frames[: max(end - first, 0)]
+        for fault in self.audience.see(scored):
+            self._event("fault", "error", fault.text, fault.hint, fault=fault.as_dict())
+        machine = int(frames["state"]["machine"][-1])
+        if machine != self._machine:
+            self._machine = machine
+            self._event("machine", "info", f"hand is {MachineState(machine).name.lower()}")
+        self._warn_late(frames)
+
+    def _warn_late(self, frames: RecordArray) -> None:
+        timing = frames["timing"][-1]
+        troubles, now = int(timing["missed"]) + int(timing["late"]), now_ns()
+        if troubles > self._troubles and now - self._warned_ns > WARN_NS:
+            self._event(
+                "overrun",
+                "warning",
+                f"{int(timing['missed'])} slots missed, {int(timing['late'])} wake-ups late so far",
+                "flexor doctor",
+            )
+            self._warned_ns, self._troubles = now, troubles
+
+    def _look_at_clock(self, now: int) -> None:
+        if now - self._step_looked_ns < WARN_NS:
+            return
+        self._step_looked_ns = now
+        step = self.publisher.wall.step_s()
+        if step:
+            self._event(
+                "clock", "warning", f"the wall clock was stepped by {step:+.3f} s", "time stamps go on"
+            )
+
+    def _health(self) -> dict[str, Any]:
+        newest = self._newest
+        timing = newest["timing"] if newest is not None else None
+        state = newest["state"] if newest is not None else None
+        n = len(self.hand.names.motors)
+        lease = self.desk.lease
+        return {
+            "machine": self._machine,
+            "cycles": int(timing["cycle"]) + 1 if timing is not None else 0,
+            "missed": int(timing["missed"]) if timing is not None else 0,
+            "late": int(timing["late"]) if timing is not None else 0,
+            **loop_health(self._stats, self.hand.rate_hz),
+            "drop": {"pub": self.reader.lost, "log": 0 if self.recorder is None else self.reader.lost},
+            "commands": {"refused": self.desk.refused},
+            "lease": {"holder": lease.holder, "epoch": lease.epoch},
+            "faults": [fault.text for fault in self.audience.faults.all[-20:]],
+            "temp_max": float(state["winding_temperature_degc"][:n].max()) if state is not None else 0.0,
+            "recording": self.recorder is not None and not self.recorder.stopped,
+            "recorded": self.recorder.frames if self.recorder is not None else 0,
+        }
+
+    def finish(self) -> dict[str, Any]:
+        """Drain the ring, close everything, make the report."""
+        while self.turn():
+            pass
+        timing = self._newest["timing"] if self._newest is not None else None
+        cycles = int(self.segment.field("run_end")[0])
+        report = make_report(
+            self.audience,
+            self.options,
+            self._stats,
+            backend="sim",
+            cycles=cycles,
+            missed=int(timing["missed"]) if timing is not None else 0,
+            late=int(timing["late"]) if timing is not None else 0,
+            elapsed_s=0.0,
+        )
+        if self.recorder is not None:
+            self.recorder.close()
+            report["log"] = str(self.recorder.path)
+        self.publisher.close()
+        self.router.close()
+        self.context.term()
+        return report
+
+
+def warm(hand: Hand) -> None:
+    """Load the compiled functions before the first frame comes."""
+    import numpy as np
+
+    from runtime.telemetry.ring import RingReader, new_slots
+
+    scratch = replace(hand, model=hand.model.copy())
+    Audience(scratch).see(np.zeros(2, dtype=FRAME))
+    RingReader(new_slots(4), np.zeros(1, np.uint64)).read()
+
+
+def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
+    """Whole life of the io process; returns the report."""
+    phase, beat = segment.field("io_phase"), segment.field("io_beat_ns")
+    control_phase, control_beat = segment.field("control_phase"), segment.field("control_beat_ns")
+    stop = segment.field("stop")
+    beat[0] = now_ns()
+    hand = read_hand(options)
+    io = IoProcess(segment, options, hand)
+    warm(hand)
+    beat[0] = now_ns()
+    phase[0] = int(Phase.READY)
+    while int(control_phase[0]) < Phase.DONE and not (stop[0] and int(control_phase[0]) < Phase.RUNNING):
+        io.turn()
+        running = Phase.RUNNING <= int(control_phase[0]) < Phase.DONE
+        if running and now_ns() - int(control_beat[0]) > 4 * BEAT_LOST_NS:
+            io._event("control", "error", "the control process is silent", "the supervisor ends the run")
+            break
+    return _conclude(io, options)
+
+
+def _conclude(io: IoProcess, options: RunOptions) -> dict[str, Any]:
+    keep = io.audience.keep
+    report = io.finish()
+    if options.out is not None and keep is not None and len(keep.frames()):
+        from runtime.reports.picture import draw_run
+
+        stats = io.segment.field("stats")
+        path = draw_run(keep.frames(), io.hand.names, stats, report, Path(options.out))
+        if path is not None:
+            report["picture"] = str(path)
+    return report
+
+
+def main() -> None:
+    """Entry point of the child process."""
+    name, options_text, parent = sys.argv[1:4]
+    segment = Segment.attach(name)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if not die_with_parent(int(parent), signal.SIGKILL):
+        os._exit(1)
+    try:
+        report = run(segment, RunOptions.from_json(options_text))
+    except Exception as error:
+        segment.field("io_phase")[0] = int(Phase.FAILED)
+        segment.field("stop")[0] = max(int(segment.field("stop")[0]), int(Stop.GENTLE))
+        code = "port_busy" if isinstance(error, PortBusy) else type(error).__name__
+        print(json.dumps({"error": str(error), "kind": code}))
+        if os.environ.get("FLEXOR_DEBUG"):
+            raise
+        sys.exit(1)
+    segment.field("io_phase")[0] = int(Phase.DONE)
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""What processes tell each other through the shared block, and how a run ends."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+
+class Phase(IntEnum):
+    """Where a child process stands."""
+
+    STARTING = 0
+    WARMING = 1
+    READY = 2
+    RUNNING = 3
+    STOPPING = 4
+    DONE = 5
+    FAILED = 6
+
+
+class Stop(IntEnum):
+    """What the control process is asked to do; larger is more urgent."""
+
+    NONE = 0
+    GENTLE = 1
+    """Stop sequence: let the hand go in order, then zero torque."""
+    NOW = 2
+    """Zero torque at once."""
+
+
+class Exit(IntEnum):
+    """Exit codes of ``flexor run`` (docs/running.md)."""
+
+    GOOD = 0
+    FAILED = 1
+    """Something unexpected; the message says what."""
+    USAGE = 2
+    """An option, a file or a name is wrong."""
+    FAULT = 3
+    """The run ended with the whole hand in fault."""
+    IO_LOST = 4
+    """The io process died."""
+    CONTROL_LOST = 5
+    """The control process died."""
+    PORT_BUSY = 6
+    """A port is in use."""
+    NOT_RELEASED = 7
+    """The devices did not confirm zero torque."""
+    INTERRUPTED = 130
+    """Ended by Ctrl-C (SIGTERM: 143, SIGHUP: 129)."""
+
+
+BEAT_LOST_NS: Final = 500_000_000
+"""Age of a heartbeat at which its process counts as lost."""
+STOP_BUDGET_S: Final = 2.0
+"""Longest time from a stop request to zero torque; then the process is killed."""
+STOP_SEQUENCE_S: Final = 0.5
+"""Time that the guard's reaction gets before the torque is set to zero."""

@@ -1,0 +1,224 @@
+"""The supervisor: starts control and io, passes signals on, notices deaths, leaves nothing behind.
+
+The supervisor itself never touches the hand. It sets one flag in shared memory to stop the control process,
+which runs the stop sequence; a child that does not end within its budget is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from runtime.clock import now_ns
+from runtime.options import RunOptions
+from runtime.processes.phases import STOP_BUDGET_S, Exit, Phase, Stop
+from runtime.telemetry.segment import Segment, remove_orphans
+
+TURN_S = 0.02
+IO_BUDGET_S = 20.0
+"""Time that io gets to finish log and picture."""
+CONTROL_SILENT_NS = 5_000_000_000
+"""A control process that shows no heartbeat for this long is killed (a callback that does not return)."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a run ended."""
+
+    code: int
+    message: str = ""
+    report: dict[str, Any] | None = None
+    account: dict[str, Any] = field(default_factory=dict)
+
+
+class Child:
+    """A child process whose stdout is one JSON object."""
+
+    def __init__(self, name: str, segment: Segment, options: RunOptions) -> None:
+        self.name = name
+        self._out: IO[bytes] = tempfile.TemporaryFile()
+        words = [sys.executable, "-P", "-m", f"runtime.processes.{name}", segment.name]
+        words += [options.to_json(), str(os.getpid())]
+        environment = dict(os.environ)
+        environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=self._out, env=environment, start_new_session=True
+        )
+
+    def running(self) -> bool:
+        """It has not ended yet."""
+        return self.process.poll() is None
+
+    def wait(self, budget_s: float) -> bool:
+        """Wait for its end; False if it is still running after the budget."""
+        try:
+            self.process.wait(budget_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """End it without asking."""
+        if self.running():
+            self.process.kill()
+            self.process.wait()
+
+    def result(self) -> dict[str, Any]:
+        """What it printed; empty if it died before."""
+        self._out.seek(0)
+        lines = self._out.read().decode(errors="replace").strip().splitlines()
+        try:
+            found = json.loads(lines[-1]) if lines else {}
+        except ValueError:
+            found = {}
+        return found if isinstance(found, dict) else {}
+
+
+class Supervisor:
+    """One run.
+
+    Args:
+        options: options of the run; checked already.
+        rate_hz: rate of the hand, for the size of the ring.
+        tell: where sentences for people go.
+        watch: told the share done now and then.
+    """
+
+    def __init__(
+        self,
+        options: RunOptions,
+        rate_hz: float,
+        tell: Callable[[str], None],
+        watch: Callable[[float], None] | None = None,
+    ) -> None:
+        self.options, self._rate_hz, self._tell, self._watch = options, rate_hz, tell, watch
+        self._signal, self._signals = 0, 0
+
+    def _on_signal(self, number: int, _frame: Any) -> None:
+        self._signal = self._signal or number
+        self._signals += 1
+
+    def run(self) -> Outcome:
+        """Start, supervise, end; every path unlinks the shared memory."""
+        for name in remove_orphans():
+            self._tell(f"removed shared memory of a dead run: {name}")
+        segment = Segment.create(self._rate_hz)
+        handlers = {
+            n: signal.signal(n, self._on_signal) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        }
+        children: list[Child] = []
+        try:
+            children = [Child("io", segment, self.options), Child("control", segment, self.options)]
+            return self._supervise(segment, *children)
+        finally:
+            for child in children:
+                child.kill()
+            segment.unlink()
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def _supervise(self, segment: Segment, io: Child, control: Child) -> Outcome:
+        stop, phase = segment.field("stop"), segment.field("control_phase")
+        told = False
+        while control.running():
+            time.sleep(TURN_S)
+            if self._signals and not told:
+                told = True
+                self._tell("stopping: the hand is let go in order (again: at once)")
+            if self._signals:
+                stop[0] = max(int(stop[0]), int(Stop.NOW if self._signals > 1 else Stop.GENTLE))
+            if not io.running() and not segment.field("io_lost_ns")[0]:
+                segment.field("io_lost_ns")[0] = now_ns()
+            if stop[0] or segment.field("io_lost_ns")[0]:
+                self._wait_for_stop(control)
+                break
+            self._progress(segment, int(phase[0]))
+            if self._silent(segment, int(phase[0])):
+                control.kill()
+        return self._outcome(segment, io, control)
+
+    def _wait_for_stop(self, control: Child) -> None:
+        until = time.monotonic() + STOP_BUDGET_S
+        while control.running() and time.monotonic() < until and self._signals < 3:
+            time.sleep(TURN_S)
+        control.kill()
+
+    def _silent(self, segment: Segment, phase: int) -> bool:
+        beat = int(segment.field("control_beat_ns")[0])
+        return phase == Phase.RUNNING and now_ns() - beat > CONTROL_SILENT_NS
+
+    def _progress(self, segment: Segment, phase: int) -> None:
+        if self._watch is not None and self.options.seconds and phase == Phase.RUNNING:
+            self._watch(min(int(segment.field("head")[0]) / (self.options.seconds * self._rate_hz), 1.0))
+
+    def _outcome(self, segment: Segment, io: Child, control: Child) -> Outcome:
+        account = control.result()
+        io_lost = not io.running() and bool(segment.field("io_lost_ns")[0])
+        if int(segment.field("control_phase")[0]) < Phase.DONE:
+            segment.field("control_phase")[0] = int(Phase.FAILED)
+        if io.running() and not io.wait(IO_BUDGET_S):
+            io.kill()
+        report = io.result()
+        failure = self._failure(segment, io, control, account, report, io_lost)
+        if "error" in report or not report:
+            return Outcome(*failure, None, account)
+        for key in ("cycles", "missed", "late", "elapsed_s"):
+            if key in account:
+                report[key] = account[key]
+        if account.get("elapsed_s"):
+            simulated_s = (account["cycles"] + account["missed"]) / report["rate_hz"]
+            report["real_time_factor"] = round(simulated_s / account["elapsed_s"], 4)
+        return Outcome(*failure, report, account)
+
+    def _failure(
+        self,
+        segment: Segment,
+        io: Child,
+        control: Child,
+        account: dict[str, Any],
+        report: dict[str, Any],
+        io_lost: bool,
+    ) -> tuple[int, str]:
+        if report.get("kind") == "port_busy":
+            return Exit.PORT_BUSY, str(report["error"])
+        if "error" in report:
+            return Exit.FAILED, f"io: {report['error']}"
+        if "error" in account:
+            return Exit.FAILED, f"control: {account['error']}"
+        released = int(segment.field("released")[0])
+        if not account:
+            how = _how(control.process.returncode)
+            return Exit.CONTROL_LOST, f"the control process died ({how}); {_released(released)}"
+        if io_lost:
+            how = _how(io.process.returncode)
+            return Exit.IO_LOST, f"the io process died ({how}): IO_LOST; {_released(released)}"
+        if not account["confirmed"]:
+            return Exit.NOT_RELEASED, _released(0)
+        if self._signal:
+            return 128 + self._signal, f"ended by {signal.Signals(self._signal).name}; {_released(released)}"
+        if account["why"] == "fault":
+            return Exit.FAULT, "the hand is in fault; see faults in the report"
+        return Exit.GOOD, ""
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return "no exit code"
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _released(released: int) -> str:
+    return {
+        1: "the hand was let go in order, zero torque confirmed by the devices",
+        0: "zero torque was sent but NOT confirmed by the devices: switch the hand's power off",
+    }.get(
+        released, "zero torque could NOT be sent: the devices' own watchdogs must do it; switch the power off"
+    )

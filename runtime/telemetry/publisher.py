@@ -1,0 +1,191 @@
+"""Publishes what the ring brings: view at 50 Hz, every frame in raw, health at 10 Hz, events, meta."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+import numpy as np
+import zmq
+
+from runtime import clock
+from runtime.clock import WallClock
+from runtime.telemetry.messages import (
+    BATCH,
+    EVENT,
+    HEALTH,
+    META,
+    RAW,
+    VIEW,
+    RawMessage,
+    ViewMessage,
+    meta_codes,
+    meta_names,
+    meta_units,
+    pack,
+)
+from runtime.telemetry.sockets import PLOTJUGGLER_PORT, bind
+from runtime.telemetry.stats import STAGES, summary_us
+from signals.faults import CAUSES
+from signals.names import HandNames
+from signals.records import RecordArray
+
+VIEW_NS: Final = 20_000_000
+HEALTH_NS: Final = 100_000_000
+META_NS: Final = 1_000_000_000
+RAW_NS: Final = 10_000_000
+
+
+class Publisher:
+    """Owner of the PUB sockets.
+
+    Args:
+        context: ZeroMQ context.
+        names: names of the hand.
+        model: the controller's model.
+        facts: what ``meta`` says of the run (hand, hash, rate, seed, backend, versions).
+        port_base: port of the PUB socket.
+        has_truth: publish the simulation's truth too.
+        plotjuggler: serve view and health on PlotJuggler's own port as well.
+
+    Raises:
+        PortBusy: a port is taken.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        names: HandNames,
+        model: RecordArray,
+        facts: dict[str, Any],
+        *,
+        port_base: int,
+        has_truth: bool = True,
+        plotjuggler: bool = False,
+    ) -> None:
+        self.wall = WallClock()
+        self.lost = 0
+        self.view: dict[str, Any] = {}
+        self.recent: deque[dict[str, Any]] = deque(maxlen=50)
+        self._view, self._raw = ViewMessage(names, has_truth), RawMessage(model, has_truth)
+        self._socket = bind(context, zmq.XPUB, port_base)
+        try:
+            self._plot = bind(context, zmq.PUB, PLOTJUGGLER_PORT) if plotjuggler else None
+        except OSError:
+            self._socket.close()
+            raise
+        self._facts = facts
+        self._meta = self._meta_payload(names, has_truth, port_base)
+        self._next = {"view": 0, "health": 0, "meta": 0, "raw": 0}
+        self._counts = {"health": 0, "event": 0}
+        self._pending: list[RecordArray] = []
+        self._waiting = 0
+
+    def _meta_payload(self, names: HandNames, has_truth: bool, port_base: int) -> bytes:
+        return pack(
+            {
+                "schema": "hand/v1",
+                "timestamp": self.wall.unix_s(clock.now_ns()),
+                "clock_offset_ns": self.wall.offset_ns,
+                **self._facts,
+                "names": meta_names(names),
+                "keys": meta_units(has_truth),
+                "codes": {**meta_codes(), "cause": {cause.name: int(cause) for cause in CAUSES}},
+                "endpoints": {
+                    "publish": f"tcp://127.0.0.1:{port_base}",
+                    "command": f"tcp://127.0.0.1:{port_base + 1}",
+                },
+            }
+        )
+
+    def _due(self, what: str, now_ns: int, every_ns: int) -> bool:
+        if now_ns < self._next[what]:
+            return False
+        self._next[what] = max(self._next[what] + every_ns, now_ns)
+        return True
+
+    def _send(self, topic: bytes, payload: bytes, plot: bool = False) -> None:
+        self._socket.send_multipart([topic, payload], zmq.NOBLOCK)
+        if plot and self._plot is not None:
+            self._plot.send_multipart([topic, payload], zmq.NOBLOCK)
+
+    def frames(self, frames: RecordArray, now_ns: int, stats: Any, drop: dict[str, int]) -> None:
+        """Publish what new frames, shape (n,) of FRAME, are due for."""
+        if len(frames):
+            self._pending.append(frames.copy())
+            self._waiting += len(frames)
+        if self._waiting >= BATCH or (self._waiting and self._due("raw", now_ns, RAW_NS)):
+            batch = self._pending[0] if len(self._pending) == 1 else np.concatenate(self._pending)
+            for k in range(0, len(batch), BATCH):
+                self._send(RAW, self._raw.encode(batch[k : k + BATCH], self.wall.offset_ns))
+            self._pending, self._waiting = [], 0
+        if len(frames) and self._due("view", now_ns, VIEW_NS):
+            newest = frames[-1]
+            unix_s = self.wall.unix_s(int(newest["state"]["time_ns"]))
+            self.view = self._view.build(newest, unix_s, _loop(newest, stats), drop)
+            self._send(VIEW, pack(self.view), plot=True)
+        if self._due("meta", now_ns, META_NS):
+            self._send(META, self._meta)
+
+    def health(self, now_ns: int, build: Any) -> None:
+        """Publish health when it is due; ``build`` makes the map then."""
+        if self._due("health", now_ns, HEALTH_NS):
+            self._counts["health"] += 1
+            message = {"timestamp": self.wall.unix_s(now_ns), "seq": self._counts["health"], **build()}
+            self._send(HEALTH, pack(message), plot=True)
+
+    def event(
+        self, now_ns: int, kind: str, level: str, text: str, hint: str = "", **more: Any
+    ) -> dict[str, Any]:
+        """Publish an event; returns the map for the log."""
+        self._counts["event"] += 1
+        message = {
+            "timestamp": self.wall.unix_s(now_ns),
+            "seq": self._counts["event"],
+            "kind": kind,
+            "level": level,
+            "text": text,
+            "hint": hint,
+            **more,
+        }
+        self.recent.append(message)
+        self._send(EVENT, pack(message))
+        return message
+
+    def greet(self) -> None:
+        """Send meta to whoever has just subscribed (everybody gets it again: it is idempotent)."""
+        while self._socket.poll(0):
+            subscription = self._socket.recv()
+            if subscription[:1] == b"\x01":
+                self._send(META, self._meta)
+
+    @property
+    def socket(self) -> Any:
+        """For a poller: readable when somebody subscribes."""
+        return self._socket
+
+    def close(self) -> None:
+        """Close the sockets."""
+        for socket in (self._socket, self._plot):
+            if socket is not None:
+                socket.close()
+
+
+def _loop(frame: Any, stats: Any) -> dict[str, Any]:
+    timing = frame["timing"]
+    return {
+        "wake_us": float(timing["wake_ns"]) / 1e3,
+        "tick_us": float(timing["tick_ns"]) / 1e3,
+        "jitter_p99_us": summary_us(stats[0])["p99"],
+        "missed": int(timing["missed"]),
+        "late": int(timing["late"]),
+    }
+
+
+def loop_health(stats: Any, rate_hz: float) -> dict[str, Any]:
+    """Loop part of ``health``: percentiles of every stage, the worst cycle of each."""
+    return {
+        "rate_hz": rate_hz,
+        "stages_us": {stage: summary_us(stats[k]) for k, stage in enumerate(STAGES)},
+        "worst_cycle": {stage: int(stats[k][1]) for k, stage in enumerate(STAGES)},
+    }

@@ -1,0 +1,117 @@
+"""Every compiled function is called once before a loop starts: nothing compiles, loads or faults in a cycle.
+
+The calls run on a hand of their own (scratch records, own plant), so that the real one is untouched. Cold, they
+compile for a minute or so and a line on stderr says how far they are; warm, they take a second.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from runtime.clock import new_timespec, now_ns, wait_until
+from runtime.options import RunOptions
+from runtime.pipeline import Pipeline
+from runtime.setup import Hand, Rig, build, prepare
+from runtime.telemetry.channel import Channel
+from runtime.telemetry.segment import post, take
+from signals.faults import Cause
+from signals.records import GOAL, new
+
+CYCLES = 100
+"""Cycles of the scratch hand, so that branch predictors, caches and the stack are warm too."""
+_SHOW_AFTER_S = 1.0
+
+
+class Progress:
+    """``compiling n/m ...`` on stderr, only when it takes long enough to wonder."""
+
+    def __init__(self, total: int, shown: bool) -> None:
+        self._total, self._begun, self._shown, self._drawn = total, time.monotonic(), shown, False
+
+    def step(self, index: int, name: str) -> None:
+        """Say what comes next."""
+        if self._shown and time.monotonic() - self._begun > _SHOW_AFTER_S:
+            end = "\r" if sys.stderr.isatty() else "\n"
+            print(f"compiling {index}/{self._total}: {name:<24}", end=end, file=sys.stderr, flush=True)
+            self._drawn = True
+
+    def close(self) -> None:
+        """Remove the line."""
+        if self._drawn and sys.stderr.isatty():
+            print(" " * 60, end="\r", file=sys.stderr, flush=True)
+
+
+def _mailbox() -> None:
+    lock, words, target = np.zeros(1, np.uint64), np.zeros(GOAL.itemsize // 8, np.uint64), new(GOAL)
+    post(lock, words, target.view(np.uint64))
+    take(lock, words, target.view(np.uint64), 0)
+
+
+def _steps(rig: Rig) -> Iterator[tuple[str, Callable[[], object]]]:
+    pipeline: Pipeline = rig.pipeline
+    stages, views, now = rig.stages, rig.views, now_ns()
+    period = round(1e9 / rig.hand.rate_hz)
+    model = rig.hand.model
+    yield "plant and homing", lambda: prepare(rig, now)
+    yield "goals", lambda: rig.goals.bring(now)
+    yield "mailbox", _mailbox
+    yield (
+        "estimator",
+        lambda: stages.estimate(model, views["measurement"], stages.estimator_memory, views["state"]),
+    )
+    yield (
+        "controller",
+        lambda: stages.control(
+            model, views["goal"], stages.controller_memory, views["state"], views["command"]
+        ),
+    )
+    yield (
+        "guard",
+        lambda: stages.guard(
+            model, views["goal"], views["measurement"], stages.guard_memory, views["state"], views["command"]
+        ),
+    )
+    yield "ring", lambda: pipeline.channel.leave(pipeline.words)
+    yield "clock", lambda: wait_until(now_ns() + 1000, 0, new_timespec())
+
+    def cycles() -> None:
+        for k in range(CYCLES):
+            pipeline.tick(k, now + k * period, now + k * period, period / 1e9, 0, 0)
+        pipeline.blame(Cause.SUSTAINED_OVERRUN, 1.0, 1.0)
+
+    yield "whole tick", cycles
+
+
+def warm_up(
+    options: RunOptions, hand: Hand, *, beat: Callable[[], None] = lambda: None, shown: bool = True
+) -> float:
+    """Compile or load everything that a loop will call; returns the seconds it took.
+
+    Args:
+        options: options of the run.
+        hand: the hand; not changed.
+        beat: called between the steps (heartbeat).
+        shown: show progress on stderr.
+    """
+    begun = time.perf_counter()
+    scratch = replace_model(hand)
+    rig = build(replace(options, faults=()), scratch, Channel.local(CYCLES))
+    steps = list(_steps(rig))
+    progress = Progress(len(steps), shown)
+    for k, (name, call) in enumerate(steps, start=1):
+        progress.step(k, name)
+        call()
+        beat()
+    progress.close()
+    rig.bus.close()
+    return time.perf_counter() - begun
+
+
+def replace_model(hand: Hand) -> Hand:
+    """The same hand with a model record of its own."""
+    return replace(hand, model=hand.model.copy())
