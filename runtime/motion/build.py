@@ -58,6 +58,8 @@ def build(motion: MotionFile, names: HandNames, model: RecordArray, mode: Mode |
     for tendon in motion.tendons_off:
         if tendon not in names.tendons:
             built.refusals.append(_unknown(("tendons_off",), tendon, names.tendons, "a tendon"))
+    if motion.object and not model["object_radius_m"][0] > 0.0:
+        built.refusals.append(Refusal(path=("object",), found="true", legal="a hand with an [object]"))
     _rest_channels(built, names, model)
     palm: dict[str, tuple[Path, Table]] = {}
     for k, track in enumerate(motion.tracks):
