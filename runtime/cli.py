@@ -7,9 +7,8 @@ import os
 import sys
 from typing import Any, Final
 
-import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "run": ("run", "Run a hand: simulated or real, in real time or in lockstep."),
@@ -28,7 +27,11 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "calibrate": ("calibrate", "Calibrate a hand."),
     "view": ("view", "Show the hand in three dimensions."),
 }
-"""Command -> module of ``runtime.commands`` and one line of help. A module holds a typer app called ``app``."""
+"""Command -> module of ``runtime.commands`` and a line of help. A module holds a typer app called ``app``."""
+
+USAGE_ERROR: Final[Any] = typer.BadParameter.__mro__[1]
+CLICK_ERROR: Final[Any] = USAGE_ERROR.__mro__[1]
+"""typer's own classes: it brings its copy of click."""
 
 EPILOG: Final = "Example: flexor run finger_bench --motion open_close --for 10"
 
@@ -36,35 +39,32 @@ EPILOG: Final = "Example: flexor run finger_bench --motion open_close --for 10"
 class _Lazy(TyperGroup):
     """A group that imports a command's module only when it is asked for."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Commands whose module exists."""
         return [name for name, (module, _) in COMMANDS.items() if _exists(module)]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command, imported now; for the list of commands a line without import."""
         entry = COMMANDS.get(cmd_name)
         if entry is None or not _exists(entry[0]):
             return None
         if ctx.resilient_parsing or _only_listing():
-            return click.Command(cmd_name, help=entry[1])
-        command: click.Command = typer.main.get_command(
-            importlib.import_module(f"runtime.commands.{entry[0]}").app
-        )
+            return TyperCommand(cmd_name, help=entry[1])
+        command = typer.main.get_command(importlib.import_module(f"runtime.commands.{entry[0]}").app)
         command.name = cmd_name
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As usual, with the nearest name for an unknown one."""
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except USAGE_ERROR as error:
             import difflib
 
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=0.5)
-            hint = f" Did you mean {near[0]!r}?" if near and "Did you mean" not in error.message else ""
-            raise click.UsageError(f"{error.message}{hint}", ctx) from None
+            if near and "Did you mean" not in error.message:
+                error.message += f" Did you mean {near[0]!r}?"
+            raise
 
 
 def _exists(module: str) -> bool:
@@ -97,16 +97,16 @@ def flexor(debug: bool = typer.Option(False, "--debug", help="Show the traceback
 
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point: one clear line on stderr and a non-zero exit code for every error."""
-    command = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="flexor", standalone_mode=False)
-    except click.exceptions.Abort:
+    except typer.Abort:
         print("stopped", file=sys.stderr)
         sys.exit(130)
-    except click.ClickException as error:
+    except CLICK_ERROR as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as done:
+    except typer.Exit as done:
         sys.exit(done.exit_code)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)

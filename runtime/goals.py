@@ -9,9 +9,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-
-from controllers.motion import motion_goal, motion_start
 
 from runtime.telemetry.segment import Segment, take
 from signals.modes import MachineState, Mode, Request
@@ -23,20 +20,11 @@ _OFF, _READY, _HOLDING = int(MachineState.OFF), int(MachineState.READY), int(Mac
 _NEXT = {_OFF: Request.ARM, _READY: Request.ARM, _HOLDING: Request.ACTIVATE}
 
 
-class MotionTable(Protocol):
-    """A motion bound to a hand: the arguments of ``controllers.motion.motion_goal``."""
+class RunningMotion(Protocol):
+    """A motion bound to a hand (``runtime.motions.Motion``)."""
 
-    @property
-    def record(self) -> RecordArray:
-        """Head, ``controllers.motion.MOTION``, shape (1,)."""
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """Node values, shape (channels, nodes)."""
-
-    @property
-    def slopes(self) -> NDArray[np.float64]:
-        """Their slopes by time."""
+    def write(self, time_s: float, goal: RecordArray) -> None:
+        """Goal at a time since the start; at 0 the measured pose. Real-time safe."""
 
 
 def default_goal(model: RecordArray, pretension_n: float | None = None) -> RecordArray:
@@ -58,7 +46,6 @@ class GoalDesk:
     """Keeps one goal record up to date; ``bring`` is called every cycle.
 
     Args:
-        model: the controller's model.
         goal: the frame's goal view, shape (1,); filled with the default first.
         state: the frame's state view.
         first: goal to begin with (``default_goal``).
@@ -69,21 +56,17 @@ class GoalDesk:
 
     def __init__(
         self,
-        model: RecordArray,
         goal: RecordArray,
         state: RecordArray,
         first: RecordArray,
         *,
-        motion: MotionTable | None = None,
+        motion: RunningMotion | None = None,
         segment: Segment | None = None,
         start: bool = True,
     ) -> None:
         self._goal_words = goal.view(np.uint64)
         self._goal_words[:] = first.view(np.uint64)
-        self._model, self._goal, self._state, self._machine = model, goal, state, state["machine"]
-        self._motion = motion is not None
-        if motion is not None:
-            self._table = (motion.record, motion.values, motion.slopes)
+        self._goal, self._machine, self._motion = goal, state["machine"], motion
         self._joints, self._measured = goal["joint_angle_rad"][0], state["joint_angle_rad"][0]
         self._request, self._request_seq = goal["request"], goal["request_seq"]
         self._starting, self._asked_ns, self._asked_in = start, 0, -1
@@ -117,24 +100,15 @@ class GoalDesk:
                 self._accept()
         if self._starting:
             self._start(time_ns)
-        if self._motion:
-            self._move(time_ns)
-
-    def _move(self, time_ns: int) -> None:
-        """Goal of the motion; until the hand is active the motion waits in the measured pose."""
-        record, values, slopes = self._table
-        if self._started_ns is None:
-            motion_start(record, self._state)
-            time_s = 0.0
-        else:
-            time_s = (time_ns - self._started_ns) * 1e-9
-        motion_goal(record, values, slopes, self._model, time_s, self._goal)
+        if self._motion is not None:
+            begun = time_ns if self._started_ns is None else self._started_ns
+            self._motion.write((time_ns - begun) * 1e-9, self._goal)
 
     def _accept(self) -> None:
         """Take a client's goal; while a motion runs only its requests."""
         asked = int(self._inbox["request_seq"][0])
         wish = Request(int(self._inbox["request"][0]))
-        if not self._motion:
+        if self._motion is None:
             kept, kept_seq = int(self._request[0]), int(self._request_seq[0])
             self._goal_words[:] = self._inbox_words
             self._request[0], self._request_seq[0] = kept, kept_seq
@@ -150,6 +124,6 @@ class GoalDesk:
             self._starting = False
         elif machine != self._asked_in or time_ns - self._asked_ns > PATIENCE_NS:
             self._asked_in, self._asked_ns = machine, time_ns
-            if machine == _HOLDING and not self._motion:
+            if machine == _HOLDING and self._motion is None:
                 self._joints[:] = self._measured
             self.request(_NEXT[machine])

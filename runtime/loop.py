@@ -45,6 +45,12 @@ class Progress:
     sustained: bool = False
     """The overruns passed their limit at least once."""
     started_ns: int = 0
+    ended_ns: int = 0
+
+    @property
+    def elapsed_s(self) -> float:
+        """Time from the first slot to the end of the last cycle; times the rate it is slots, within one."""
+        return (self.ended_ns - self.started_ns) / NS_S
 
     @property
     def slots(self) -> int:
@@ -116,6 +122,7 @@ class Loop:
             progress.overruns = overruns
             if overruns > limit:
                 progress.sustained = True
+        progress.ended_ns = clock()
         return progress
 
     def run_lockstep(self, cycles: int, proceed: Callable[[], bool]) -> Progress:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from drivers.hal import Bus, MotorSetup
 from runtime.config import HandFile
 from runtime.goals import GoalDesk, default_goal
+from runtime.motions import Motion, load_motion
 from runtime.options import RunOptions
 from runtime.pipeline import Pipeline
 from runtime.stages import DEFAULT, Stages, make_stages
@@ -48,7 +48,7 @@ class Rig:
     frame: RecordArray
     views: dict[str, RecordArray]
     pipeline: Pipeline
-    motion: Any
+    motion: Motion | None
 
 
 def read_hand(options: RunOptions) -> Hand:
@@ -67,10 +67,10 @@ def read_hand(options: RunOptions) -> Hand:
     return Hand(file.name, names_of(file), model, text, hand_sha256(file), rate_hz, file)
 
 
-def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray) -> Bus:
+def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
     """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
     from runtime.mismatch import draw_mismatch
-    from signals.modes import SensorLevel
+    from signals.modes import FaultKind, SensorLevel
     from sim.backend import SimulatedBus
     from sim.options import Fault, SimOptions
 
@@ -79,6 +79,8 @@ def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray) -> Bus:
         plant_model = draw_mismatch(hand.model, options.mismatch, hand.file.tolerances)
     homing_s = (HOMING_CYCLES - 1) / hand.rate_hz
     faults = [Fault.parse(text, hand.names) for text in options.faults]
+    off = motion.tendons_off if motion is not None else ()
+    faults += [Fault(kind=FaultKind.TENDON_OFF, index=t, time_s=0.0) for t in off]
     pretension = float(hand.model["pretension_n"][0, 0])
     chosen = SimOptions(
         sensors=SensorLevel[options.sensors.upper()],
@@ -86,6 +88,7 @@ def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray) -> Bus:
         seed=options.seed,
         pretension_n=pretension,
         realtime=not options.lockstep,
+        contact=motion.object if motion is not None else False,
         faults=tuple(replace(f, time_s=f.time_s + homing_s) if f.time_s > 0 else f for f in faults),
     )
     if options.substeps is not None:
@@ -111,10 +114,9 @@ def build(
     frame, views = new_frame()
     motion = None
     if options.motion is not None:
-        from runtime.motions import load_motion
-
         motion = load_motion(options.motion, hand.names, hand.model)
-    bus = sim_bus(hand, options, views["truth"])
+        motion.bind(views["state"])
+    bus = sim_bus(hand, options, views["truth"], motion)
     stages = make_stages(hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT)
     first = default_goal(hand.model, options.pretension_n)
     goals = GoalDesk(

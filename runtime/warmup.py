@@ -1,7 +1,7 @@
 """Every compiled function is called once before a loop starts: nothing compiles, loads or faults in a cycle.
 
-The calls run on a hand of their own (scratch records, own plant), so that the real one is untouched. Cold, they
-compile for a minute or so and a line on stderr says how far they are; warm, they take a second.
+The calls run on a hand of their own (scratch records, own plant), so that the real one is untouched. Cold,
+they compile for a minute or so and a line on stderr says how far they are; warm, they take a second.
 """
 
 from __future__ import annotations

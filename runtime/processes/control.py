@@ -141,11 +141,11 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns())
     watch = Watch(segment, rig, loop)
     phase[0] = int(Phase.RUNNING)
-    begun = time.perf_counter()
     with quiet():
+        begun = time.perf_counter()
         try:
             _serve(rig, loop, watch)
-            elapsed_s = time.perf_counter() - begun
+            elapsed_s = time.perf_counter() - begun if options.lockstep else loop.progress.elapsed_s
             cycles, missed, late = loop.progress.cycles, loop.progress.missed, loop.progress.late
         finally:
             confirmed = stop_sequence(loop, rig, segment, int(segment.field("stop")[0]) >= Stop.NOW)

@@ -25,7 +25,8 @@ def lines(report: dict[str, Any], color: bool = False) -> list[str]:
     tension = report["tension_n"]
     pace = "lockstep" if report["lockstep"] else "real time"
     out = [
-        f"{report['hand']}  {report['motion'] or 'hold'}  {report['rate_hz']:g} Hz  {pace}  ({report['backend']})",
+        f"{report['hand']}  {report['motion'] or 'hold'}  {report['rate_hz']:g} Hz  {pace}  "
+        f"({report['backend']})",
         f"  cycles      {report['cycles']}  missed {report['missed']}  late {report['late']}  "
         f"in {report['elapsed_s']:.3f} s  ({report['real_time_factor']:.2f} x real time)",
         f"  wake [us]   {_us(report['wake_us'])}",
