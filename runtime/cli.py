@@ -119,6 +119,12 @@ def main(arguments: list[str] | None = None) -> Any:
             raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ValueError) else 1)
+    except Exception as error:  # the border of the process: a bug, told in one line
+        if os.environ.get("FLEXOR_DEBUG"):
+            raise
+        print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print("this is a bug; flexor --debug ... shows where", file=sys.stderr)
+        sys.exit(70)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -119,9 +119,7 @@ def build(
     bus = sim_bus(hand, options, views["truth"], motion)
     stages = make_stages(hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT)
     first = default_goal(hand.model, options.pretension_n)
-    goals = GoalDesk(
-        hand.model, views["goal"], views["state"], first, motion=motion, segment=segment, start=start
-    )
+    goals = GoalDesk(views["goal"], views["state"], first, motion=motion, segment=segment, start=start)
     pipeline = Pipeline(
         model=hand.model,
         bus=bus,
