@@ -1,0 +1,42 @@
+"""The doctor's lines on a terminal; fixes are never wrapped, so that they can be copied."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from runtime.deploy.write import Deployed
+from runtime.doctor.finding import Finding, Level
+
+_STYLE = {Level.PASS: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
+_WIDTH = 21
+
+
+def counts(findings: list[Finding]) -> dict[str, int]:
+    """Level -> number of findings."""
+    return {level.name.lower(): sum(f.level is level for f in findings) for level in Level}
+
+
+def print_findings(findings: list[Finding], console: Console | None = None) -> None:
+    """One line a finding; under a Warn or Fail what it costs and how to fix it."""
+    out = console or Console(highlight=False, soft_wrap=True)
+    for finding in findings:
+        line = Text()
+        line.append(finding.level.shown, style=_STYLE[finding.level])
+        line.append(f" {finding.check:<{_WIDTH}} {finding.fact}")
+        out.print(line)
+        if finding.level is not Level.PASS:
+            out.print(Text(f"       costs: {finding.cost}"))
+            out.print(Text(f"       fix:   {finding.fix}"))
+    number = counts(findings)
+    out.print(f"\n{number['pass']} pass, {number['warn']} warn, {number['fail']} fail")
+
+
+def print_deployed(files: list[Deployed], console: Console | None = None) -> None:
+    """What was written for review, and the command that installs each."""
+    if not files:
+        return
+    out = console or Console(highlight=False, soft_wrap=True)
+    out.print("\nwritten for review; nothing is installed until you run:")
+    for file in files:
+        out.print(Text(f"  {file.path}\n      {file.command}"))
