@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.blend import duration_s
+from controllers.collocated import begin_feedback
 from signals.compiled import law
 from signals.modes import Mode
 
@@ -34,6 +35,7 @@ def common_goal_n(m: Any, goal: Any, f: int) -> float:
 def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
     """Note the offsets of finger ``f`` as it starts in ``mode``."""
     longest = SHORTEST_S
+    begin_feedback(m, mem, s, f)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         mem.offset_joint_rad[j] = 0.0

@@ -1,6 +1,8 @@
 r"""Joint torque and joint impedance of a finger: wanted torque, then tensions that give it.
 
-.. math:: \tau = K_d (q_d - q) + D (\dot q_d - \dot q) + \tau_{goal}
+.. math:: \tau = K_d (q_d - \hat q) + D (\dot q_d - \dot{\hat q}) + \tau_{goal}
+
+with the feedback of ``controllers.collocated``.
 
 The common tension serves two separate wants: the impedance gain K_d is the controller's, the mechanical
 stiffness the co-contraction's (``controllers.stiffness``).
@@ -11,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.blend import share_left, share_rate
+from controllers.collocated import joint_feedback
 from controllers.distribution import distribute
 from controllers.enter import common_goal_n
 from controllers.stiffness import common_tension_n
@@ -34,8 +37,8 @@ def wanted_torque_nm(m: Any, goal: Any, mem: Any, s: Any, f: int, j: int, mode: 
         speed = goal.joint_speed_rad_s[j] + offset * share_rate(x, mem.blend_s[f])
         s.ref_joint_angle_rad[j] = angle
         mem.joint_speed_rad_s[j] = speed
-        torque += goal.joint_impedance_nm_rad[j] * (angle - s.joint_angle_rad[j])
-        torque += goal.joint_damping_nms_rad[j] * (speed - s.joint_speed_rad_s[j])
+        torque += goal.joint_impedance_nm_rad[j] * (angle - mem.feedback_rad[j])
+        torque += goal.joint_damping_nms_rad[j] * (speed - mem.feedback_speed_rad_s[j])
     return torque
 
 
@@ -44,6 +47,7 @@ def joint_tensions(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> No
     """Wanted tensions of finger ``f`` into ``mem.wanted_n`` in a joint mode; torques and scale into ``s``."""
     n_tendons, n_joints = m.finger_n_tendons[f], m.finger_n_joints[f]
     tendons, joints = m.finger_tendon, m.finger_joint
+    joint_feedback(m, mem, s, f)
     for b in range(n_joints):
         j = joints[f, b]
         mem.torque[b] = wanted_torque_nm(m, goal, mem, s, f, j, mode)

@@ -46,6 +46,14 @@ CONTROLLER_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("offset_tension_n", "f8", (TENDONS,)),
         ("offset_torque_nm", "f8", (MOTORS,)),
         ("entering", "i8", (FINGERS,)),
+        # joint feedback of the impedance
+        ("feedback_rad", "f8", (JOINTS,)),
+        ("feedback_speed_rad_s", "f8", (JOINTS,)),
+        ("change_rad", "f8", (JOINTS,)),
+        ("last_motor_rad", "f8", (TENDONS,)),
+        ("last_wrist_m", "f8", (TENDONS,)),
+        ("path_m", "f8", (TENDONS,)),
+        ("path_speed_m_s", "f8", (TENDONS,)),
         # references that are carried on
         ("common_n", "f8", (FINGERS,)),
         ("shift_n", "f8", (TENDONS,)),
