@@ -49,11 +49,22 @@ def mark(measurement: NDArray[Any], motors: Indices, halls: Indices, axes: Indic
 
 @law
 def wanted_on(command: NDArray[Any], motors: Indices) -> int:
-    """How many motors are asked for torque: any mode but OFF, except CURRENT with 0 A."""
+    """How many motors are asked for torque: every mode but OFF, except CURRENT with 0 A."""
     c = command[0]
     n = 0
     for m in motors:
         if m >= 0 and c.motor_mode[m] != 0 and not (c.motor_mode[m] == 1 and c.motor_current_a[m] == 0.0):
+            n += 1
+    return n
+
+
+@law
+def axes_on(command: NDArray[Any], axes: Indices) -> int:
+    """How many wrist axes may move."""
+    c = command[0]
+    n = 0
+    for a in axes:
+        if a >= 0 and c.axis_enable[a] != 0:
             n += 1
     return n
 

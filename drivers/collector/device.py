@@ -24,7 +24,7 @@ from drivers.counts import WireCounts
 from drivers.errors import ReadOnly, WrongDevice
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
-from drivers.slots import indices, mark, wanted_on
+from drivers.slots import axes_on, indices, mark, wanted_on
 from signals.modes import Bus as BusBit
 from signals.modes import Channel, MotorMode
 from signals.names import HandNames
@@ -117,6 +117,7 @@ class CollectorBus:
         take_sample(head, slots, self._motors, self._halls, axes, 1.0, 0, 0, measurement)
         mark(measurement, self._motors, self._halls, self._axes, STALE)
         wanted_on(command, self._motors)
+        axes_on(command, self._axes)
 
     def configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """Write watchdog and limits into the board and compare what it took."""
@@ -168,14 +169,16 @@ class CollectorBus:
         begun_ns = self._clock()
         self._exchanges += 1
         self._seq = seq = (self._seq + 1) & 0xFFFFFFFF
-        if self._held and self._rejoin_ns < 0 and not wanted_on(command, self._motors):
+        motors_on = wanted_on(command, self._motors)
+        arm = self._active and not self._held and motors_on + axes_on(command, self._axes) > 0
+        if self._held and self._rejoin_ns < 0 and not motors_on:
             self._held, self._bits = False, 0
         if self.readonly:
             sent = self._port.send(codec.plain(Header(kind=Kind.OBSERVE, seq=seq)))
         elif self._rejoin_ns >= 0:
             sent = self._rejoin(begun_ns)
         else:
-            sent = self._send(command, seq, now_ns)
+            sent = self._send(command, seq, now_ns, arm)
         status = self._receive(seq, begun_ns, measurement) if sent else self._silent(measurement)
         if status & TIMEOUT:
             self._missed += 1
@@ -185,10 +188,10 @@ class CollectorBus:
             self._missed = 0
         return status | (READ_ONLY if self.readonly else 0)
 
-    def _send(self, command: RecordArray, seq: int, now_ns: int) -> bool:
+    def _send(self, command: RecordArray, seq: int, now_ns: int, arm: bool) -> bool:
         wire = self._command
         wire.seq[0], wire.host_time_ns[0] = seq, now_ns
-        wire.flags[0] = CommandFlag.ARM if self._active and not self._held else 0
+        wire.flags[0] = CommandFlag.ARM if arm else 0
         fill_command(command, wire.head, wire.slots, self._motors, self._axes.shape[0])
         wire.seal()
         return self._port.send(wire.datagram)

@@ -13,17 +13,30 @@ from drivers.collector.codec import Kind
 class CommandWire:
     """Datagram of a command for ``slots`` motors: ``head`` (1,), ``slots`` (n,), ``datagram`` as a whole."""
 
-    __slots__ = ("_body", "_crc", "datagram", "flags", "head", "host_time_ns", "length", "seq", "slots")
+    __slots__ = (
+        "_body",
+        "_crc",
+        "datagram",
+        "flags",
+        "head",
+        "host_time_ns",
+        "length",
+        "raw",
+        "seq",
+        "slots",
+    )
 
     def __init__(self, slots: int) -> None:
         self.length = codec.command_bytes(slots)
-        raw = np.zeros(self.length, dtype=np.uint8)
-        at = codec.COMMAND_HEAD.itemsize
-        self.datagram = raw.data
-        self._body = raw.data[:-4]
+        raw = np.zeros(codec.MAX_DATAGRAM + 8, dtype=np.uint8)
+        at, end = codec.COMMAND_HEAD.itemsize, self.length - 4
+        self.raw = raw.data
+        """Buffer of any datagram, for the board's side."""
+        self.datagram = raw.data[: self.length]
+        self._body = raw.data[:end]
         self.head = raw[:at].view(codec.COMMAND_HEAD)
-        self.slots = raw[at:-4].view(codec.COMMAND_SLOT)
-        self._crc = raw[-4:].view("<u4")
+        self.slots = raw[at:end].view(codec.COMMAND_SLOT)
+        self._crc = raw[end : self.length].view("<u4")
         self.head["magic"], self.head["kind"], self.head["slots"] = codec.MAGIC, Kind.COMMAND, slots
         self.flags, self.seq = self.head["flags"], self.head["seq"]
         self.host_time_ns = self.head["host_time_ns"]

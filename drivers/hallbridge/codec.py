@@ -4,7 +4,7 @@ Frame on the wire: COBS of (body, CRC-16/IBM-3740 of the body), closed by 0x00. 
 
     0  u8  type   01 sample, 02 info, 03 status, 10 ask for info, 11 start, 12 stop
     1  u8  flags  1 overrun, 2 sync pulse seen, 4 supply fault
-    2  u16 seq    counts frames; a gap is a loss
+    2  u16 seq    counts sample frames; a gap is a loss
     4  u32 t_us   device time of the first sample, wraps after 71 minutes
     8  u8  channels (1..64), 9 u8 samples (1..16)
    10  samples x channels x u16: bits 0..13 value, 14 sensor error, 15 stale or parity error
@@ -85,7 +85,7 @@ Message = Sample | Info | Type
 
 def framed(body: bytes) -> bytes:
     """Body as it goes over the wire."""
-    return cobs.encode(body + crc16(body).to_bytes(2, "little")) + DELIMITER
+    return bytes(cobs.encode(body + crc16(body).to_bytes(2, "little"))) + DELIMITER
 
 
 def sample(seq: int, t_us: int, words: NDArray[Any], flags: int = 0) -> bytes:

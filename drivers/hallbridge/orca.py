@@ -48,7 +48,7 @@ def odd_parity(words: NDArray[np.uint16]) -> NDArray[np.bool_]:
 
 def frame(values: NDArray[Any], sensor_error: NDArray[Any] | None = None, error: int = 0) -> bytes:
     """One frame from 14-bit values, shape (17,) (the device's side)."""
-    words = values.astype(np.uint16) & VALUE_MASK
+    words: NDArray[np.uint16] = (values.astype(np.uint16) & VALUE_MASK).astype(np.uint16)
     if sensor_error is not None:
         words |= np.where(sensor_error, ERROR, 0).astype(np.uint16)
     words |= np.where(odd_parity(words), PARITY, 0).astype(np.uint16)
@@ -57,7 +57,7 @@ def frame(values: NDArray[Any], sensor_error: NDArray[Any] | None = None, error:
 
 
 class OrcaParser:
-    """Bytes in, readings out; the header may occur in data, so a failed frame is searched from its second byte."""
+    """Bytes in, readings out; data may hold the header, so a failed frame is searched from its 2nd byte."""
 
     def __init__(self, timeout_ns: int = 20_000_000) -> None:
         self.counts = WireCounts()
@@ -127,4 +127,5 @@ class Plausible:
     @staticmethod
     def _far(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
         half = COUNTS_PER_TURN // 2
-        return np.abs((a - b + half) % COUNTS_PER_TURN - half)
+        far: NDArray[np.int64] = np.abs((a - b + half) % COUNTS_PER_TURN - half)
+        return far

@@ -158,7 +158,7 @@ def pair(node: int, command: Command, first: float, second: float) -> Frame:
 
 
 def version(node: int, hardware: tuple[int, int, int], firmware: tuple[int, int, int]) -> Frame:
-    """Message 00 (the drive's side): hardware product line, version, variant; firmware major, minor, revision."""
+    """Message 00 (the drive's side): hardware (line, version, variant), firmware (major, minor, revision)."""
     return _frame(node, Command.VERSION, _VERSION.pack(2, *hardware, *firmware, 0))
 
 
