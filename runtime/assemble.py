@@ -42,6 +42,7 @@ def model_of(
 
     Raises:
         ValueError: a rate or a pretension outside of what the file would be allowed.
+        HandFileError: a range of the wrist that its mechanism does not reach.
     """
     model = new(MODEL)
     names = names_of(hand)

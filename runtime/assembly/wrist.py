@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mechanics.palm_angles import axis_range
+from mechanics.palm_angles import WristOutOfRange, axis_range
 from mechanics.wrist import wrist_lengths, wrist_pose
+from runtime.config.errors import HandFileError, Problem
 from runtime.config.fingers import Wrist
 from runtime.config.hand import HandFile
 from signals.records import RecordArray
+
+FloatArray = NDArray[np.float64]
 
 
 def store_wrist(hand: HandFile, model: RecordArray) -> None:
@@ -33,9 +37,22 @@ def store_wrist(hand: HandFile, model: RecordArray) -> None:
     rotation, origin = np.zeros((3, 3)), np.zeros(3)
     wrist_pose(record, q71, q73, rotation, origin)
     m["wrist_origin_m"] = origin
-    low, high = axis_range(model, _radians(wrist.pitch_range_deg), _radians(wrist.yaw_range_deg))
-    m["axis_min_rad"], m["axis_max_rad"] = low, high
+    m["axis_min_rad"], m["axis_max_rad"] = _axis_range(hand, wrist, model)
     _store_devices(wrist, model)
+
+
+def _axis_range(hand: HandFile, wrist: Wrist, model: RecordArray) -> tuple[FloatArray, FloatArray]:
+    try:
+        return axis_range(model, _radians(wrist.pitch_range_deg), _radians(wrist.yaw_range_deg))
+    except WristOutOfRange as error:
+        problem = Problem(
+            file=hand.path,
+            line=hand.line_of(("wrist", "pitch_range_deg")),
+            key="wrist.pitch_range_deg, wrist.yaw_range_deg",
+            found=f"pitch {wrist.pitch_range_deg}, yaw {wrist.yaw_range_deg} deg",
+            legal=f"a range that the wrist reaches ({error})",
+        )
+        raise HandFileError([problem]) from None
 
 
 def _store_devices(wrist: Wrist, model: RecordArray) -> None:

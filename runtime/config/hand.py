@@ -62,6 +62,7 @@ class HandFile(Table):
     _path: str = PrivateAttr(default="")
     _notices: tuple[str, ...] = PrivateAttr(default=())
     _origins: Mapping[Path, Origin] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
+    _lines: Mapping[Path, int] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
 
     @property
     def path(self) -> str:
@@ -77,6 +78,13 @@ class HandFile(Table):
     def origins(self) -> Mapping[Path, Origin]:
         """Where each value comes from, by its path in the file."""
         return self._origins
+
+    def line_of(self, path: Path) -> int:
+        """Line of a value in the file, or of the nearest table around it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self._lines:
+                return self._lines[path[:length]]
+        return 1
 
     @property
     def joints(self) -> tuple[Joint, ...]:

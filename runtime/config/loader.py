@@ -58,4 +58,5 @@ def parse_hand(content: str, file: str) -> HandFile:
     hand._path = file
     hand._notices = tuple(f"{file}:{locator.place(n.path).line}: {n.text}" for n in notices)
     hand._origins = MappingProxyType(labels)
+    hand._lines = MappingProxyType({path: place.line for path, place in locator.keys.items()})
     return hand

@@ -1,0 +1,112 @@
+"""``flexor check HAND``: the effective hand, its hash, what is assumed in it, what is hard to believe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from runtime.assemble import hand_sha256, model_of
+from runtime.config import HandFile, HandFileError, load_hand
+from runtime.config.locate import Path, dotted
+from runtime.config.origins import WORDS
+from runtime.config.suspicions import suspicions
+
+app = typer.Typer()
+
+
+@app.command()
+def command(
+    hand: str = typer.Argument(help="Name of a shipped hand, or a path of a hand file."),
+    as_json: bool = typer.Option(False, "--json", help="One JSON object on stdout."),
+) -> None:
+    """Check a hand file; print the effective hand, its hash and what is assumed."""
+    raise typer.Exit(check(hand, as_json))
+
+
+def check(hand: str, as_json: bool) -> int:
+    """Check a hand file and show what it means.
+
+    Args:
+        hand: Name of a shipped hand, or a path.
+        as_json: One JSON object on stdout instead of tables.
+
+    Returns:
+        Exit code: 0 for a usable hand, 1 for a refused file (all problems are shown).
+    """
+    try:
+        file = load_hand(hand)
+        model_of(file)
+    except HandFileError as error:
+        _show_refusal(hand, error, as_json)
+        return 1
+    if as_json:
+        print(json.dumps(summary(file), indent=2))
+    else:
+        from runtime.commands.check_view import show
+
+        show(file)
+    return 0
+
+
+def _show_refusal(hand: str, error: HandFileError, as_json: bool) -> None:
+    if as_json:
+        problems = [asdict(p) for p in error.problems]
+        print(json.dumps({"ok": False, "hand": hand, "problems": problems}, indent=2))
+    else:
+        print(error, file=sys.stderr)
+
+
+def value_at(values: Any, path: Path) -> Any:
+    """Value under a path of nested tables and lists."""
+    for part in path:
+        values = values[part]
+    return values
+
+
+def assumed(file: HandFile) -> Iterator[tuple[Path, Any, str]]:
+    """(path, value, reason) of everything that is assumed."""
+    values = file.model_dump(mode="json")
+    for path, origin in file.origins.items():
+        if origin.word == "assumed":
+            yield path, value_at(values, path), origin.source
+
+
+def summary(file: HandFile) -> dict[str, Any]:
+    """Everything as one JSON object."""
+    return {
+        "ok": True,
+        "hand": file.name,
+        "file": file.path,
+        "hand_sha256": hand_sha256(file),
+        "counts": counts(file),
+        "origins": origin_counts(file),
+        "assumed": [
+            {"key": dotted(path), "line": file.line_of(path), "value": value, "why": why}
+            for path, value, why in assumed(file)
+        ],
+        "warnings": [{"key": dotted(s.path), "line": s.line, "text": s.text} for s in suspicions(file)],
+        "notices": list(file.notices),
+        "effective": file.model_dump(mode="json", exclude_none=True),
+        "problems": [],
+    }
+
+
+def counts(file: HandFile) -> dict[str, int]:
+    """How many parts the hand has."""
+    return {
+        "fingers": len(file.fingers),
+        "joints": len(file.joints),
+        "tendons": len(file.tendons),
+        "motors": len(file.motors),
+        "axes": len(file.axes),
+    }
+
+
+def origin_counts(file: HandFile) -> dict[str, int]:
+    """How many values have each label."""
+    return {word: sum(o.word == word for o in file.origins.values()) for word in WORDS}

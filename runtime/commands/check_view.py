@@ -1,0 +1,121 @@
+"""The effective hand as compact tables for a terminal of any width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from runtime.assemble import hand_sha256
+from runtime.commands.check import assumed, counts, origin_counts
+from runtime.config.fingers import ChainFinger
+from runtime.config.hand import HandFile
+from runtime.config.suspicions import suspicions
+
+
+def show(file: HandFile, console: Console | None = None) -> None:
+    """Print the hand, the assumed values, notices and warnings."""
+    out = console or Console(highlight=False)
+    parts = ", ".join(f"{n} {what}" for what, n in counts(file).items() if n)
+    out.print(Text(f"{file.name}: {file.description}", style="bold"))
+    out.print(Text(f"{file.path}\nsha256 {hand_sha256(file)}\n{parts}; {file.control.rate_hz:g} Hz"))
+    out.print(_drive_table(file), _finger_table(file), _tendon_table(file))
+    out.print(Text("assumed values", style="bold"))
+    for line in _assumed_lines(file):
+        out.print(Text(f"  {line}"), soft_wrap=True)
+    labels = ", ".join(f"{n} {word}" for word, n in origin_counts(file).items() if n)
+    out.print(Text(f"origins: {labels}"))
+    for notice in file.notices:
+        out.print(Text(f"notice: {notice}", style="cyan"), soft_wrap=True)
+    for suspicion in suspicions(file):
+        out.print(Text(f"warning: {suspicion}", style="yellow"), soft_wrap=True)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE, show_header=any(columns), pad_edge=False, collapse_padding=True)
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    return table
+
+
+def _drive_table(file: HandFile) -> Table:
+    table = _table("", "")
+    kt, current = file.motor.torque_constant_output_nm_a, file.limits.device_current_a
+    tendon, guides, friction = file.tendon, file.guides, file.friction
+    low, high, most = tendon.force_min_n, tendon.force_max_n, tendon.force_limit_n
+    highest = max((r.order for r in file.ripple), default=0)
+    rows = {
+        "torque limit": f"{current * kt:.2f} N m ({current:g} A x {kt:g} N m/A)",
+        "friction": f"{friction.gamma_1_s_rad:g} s/rad, {friction.gamma_2_nm:g} N m, "
+        f"{friction.gamma_3_nms_rad:g} N m s/rad",
+        "ripple": f"{len(file.ripple)} harmonics, orders up to {highest}",
+        "spool radius": f"{file.spool.radius_m * 1e3:g} mm",
+        "tension": f"{low:g} to {high:g} N, pretension {tendon.pretension_n:g} N, guard at {most:g} N",
+        "guides": f"{guides.law} law, {guides.pair}, {guides.bending_angle_rad:g} rad",
+        "controller": f"{file.controller}; estimator: {file.estimator}",
+        "gravity": " ".join(f"{g:g}" for g in file.surroundings.gravity_m_s2) + " m/s2",
+    }
+    if file.wrist is not None:
+        pitch, yaw = file.wrist.pitch_range_deg, file.wrist.yaw_range_deg
+        rows["wrist"] = f"pitch {pitch[0]:g} to {pitch[1]:g} deg, yaw {yaw[0]:g} to {yaw[1]:g} deg"
+    for name, text in rows.items():
+        table.add_row(name, text)
+    return table
+
+
+def _own(name: str, finger: str) -> str:
+    """A joint's name without its finger's."""
+    return name.removeprefix(f"{finger}_")
+
+
+def _finger_table(file: HandFile) -> Table:
+    table = _table("finger", "on", "joint ranges [deg]", "bones [mm]", "after a fault")
+    for name, finger in file.fingers.items():
+        ranges = ", ".join(
+            f"{_own(j.name, name)} {j.range_deg[0]:g}..{j.range_deg[1]:g}" for j in finger.joints
+        )
+        bones = "-"
+        if isinstance(finger, ChainFinger):
+            bones = " ".join(f"{b.length_m * 1e3:g}" for b in finger.bones)
+            if finger.coupled_ratio is not None:
+                ranges += f" (turns the distal bone {finger.coupled_ratio:g} times)"
+        table.add_row(name, finger.parent, ranges, bones, finger.reaction)
+    return table
+
+
+def _tendon_table(file: HandFile) -> Table:
+    table = _table("tendon", "motor = id", "Hall", "dh/dq [mm/rad]", "l0 [m]")
+    for tendon in file.tendons:
+        row = (tendon.dh_dq_m_rad or {}).items()
+        path = ", ".join(f"{_own(joint, tendon.finger)} {value * 1e3:+g}" for joint, value in row)
+        motor = f"{tendon.motor} = {file.motors[tendon.motor]}"
+        path = path or f"straight, point {tendon.insertion}"
+        table.add_row(tendon.name, motor, str(tendon.hall_channel), path, f"{tendon.length_m:g}")
+    return table
+
+
+def _assumed_lines(file: HandFile) -> list[str]:
+    """One line per key and reason; the items of an array and parallel tables share a line."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for path, value, why in assumed(file):
+        parts = [
+            "*" if isinstance(p, int) or (k == 1 and path[0] == "fingers") else p for k, p in enumerate(path)
+        ]
+        grouped.setdefault((".".join(str(p) for p in parts), why), []).append(_short(value))
+    lines = []
+    for (key, why), shown in grouped.items():
+        same = len(set(shown)) == 1
+        text = shown[0] if same else f"{shown[0]} and {len(shown) - 1} more"
+        lines.append(f"{key} = {text}" + (f"  ({why})" if why else ""))
+    return lines
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_short(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return "[" + ", ".join(_short(v) for v in value) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
