@@ -101,10 +101,9 @@ def _assumed_lines(file: HandFile) -> list[str]:
     """One line per key and reason; the items of an array and parallel tables share a line."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for path, value, why in assumed(file):
-        parts = [
-            "*" if isinstance(p, int) or (k == 1 and path[0] == "fingers") else p for k, p in enumerate(path)
-        ]
-        grouped.setdefault((".".join(str(p) for p in parts), why), []).append(_short(value))
+        many = path[0] in ("fingers", "motors")
+        parts = ["*" if isinstance(p, int) or (k == 1 and many) else str(p) for k, p in enumerate(path)]
+        grouped.setdefault((".".join(parts), why), []).append(_short(value))
     lines = []
     for (key, why), shown in grouped.items():
         same = len(set(shown)) == 1

@@ -104,19 +104,15 @@ def _springs(hand: HandFile) -> Found:
         geometry = geometry_of(spring)
         levers = np.radians([spring.lever_slack_deg, spring.lever_max_deg, spring.lever_hard_stop_deg])
         slack, calibrated, stop = geometry.force_n(levers)
-        if hand.tendon.force_min_n < slack:
-            path: Path = ("tendon", "force_min_n")
-            yield path, f"{hand.tendon.force_min_n:g} N, but spring {name} sees nothing below {slack:.1f} N"
-        if hand.tendon.force_max_n > calibrated:
-            path = ("tendon", "force_max_n")
-            yield (
-                path,
-                f"{hand.tendon.force_max_n:g} N, but spring {name} is calibrated to {calibrated:.0f} N",
-            )
-        if hand.tendon.force_limit_n > stop:
-            path = ("tendon", "force_limit_n")
-            text = f"{hand.tendon.force_limit_n:g} N, but the lever of {name} stops at {stop:.0f} N: over-tension"
-            yield path, text + f" shows only as a lever beyond its calibrated end ({calibrated:.0f} N)"
+        low, high, most = hand.tendon.force_min_n, hand.tendon.force_max_n, hand.tendon.force_limit_n
+        if low < slack:
+            yield ("tendon", "force_min_n"), f"{low:g} N, but {name} sees nothing below {slack:.1f} N"
+        if high > calibrated:
+            yield ("tendon", "force_max_n"), f"{high:g} N, but {name} is calibrated to {calibrated:.0f} N"
+        if most > stop:
+            text = f"{most:g} N, but the lever of {name} stops at {stop:.0f} N: over-tension shows only"
+            text += f" as a lever beyond its calibrated end ({calibrated:.0f} N)"
+            yield ("tendon", "force_limit_n"), text
 
 
 def _balance(hand: HandFile) -> Found:
