@@ -1,7 +1,9 @@
 """Detectors of a Hall channel: stuck, at a rail or outside the lever's way, jumping.
 
-Stuck is a count that stays exactly the same while its motor winds a millimetre and the counts of the other
-tendons of the finger go on changing. A jump is a change in one cycle that no motion can make; only towards
+Stuck is a count that stays exactly the same while its motor winds. Two kinds of evidence: a channel whose
+noise used to change it and that is silent now; or, for a channel without noise, a millimetre wound while the
+other counts of the finger change and the tendon's length begins to contradict theirs (with the tension held
+constant a sound count may well stay). A jump is a change in one cycle that no motion can make; only towards
 the slack stop can a break make one, and that is no fault of the sensor. A jump that comes back is a spike
 and counts; one that stays is a fault at once. The value itself is never held back, so that fast true motion
 is not frozen out.
@@ -14,7 +16,7 @@ from typing import Any, Final
 
 from controllers.channel_checks import channel_usable
 from controllers.latch import latch_finger
-from controllers.tension_checks import at_slack_stop
+from controllers.tension_checks import at_slack_stop, beyond_stop
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -22,9 +24,16 @@ HALL_STUCK: Final = int(Cause.HALL_STUCK)
 HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
 HALL_GLITCH: Final = int(Cause.HALL_GLITCH)
 
+MOVED_M: Final = 0.00005
+NOISY: Final = 0.2
+"""Share of the cycles in which a noisy channel changes at least."""
+RATE_SHARE: Final = 0.002
+SILENT: Final = 40.0
+"""Changes that noise would have made, and did not, before a channel counts as stuck: e^-40."""
 STUCK_M: Final = 0.001
 CHANGES_OF_OTHERS: Final = 8
-BEYOND_STOP_RAD: Final = 0.05
+CONTRADICTION_M: Final = 0.00004
+"""Change of the residual beyond what counts can round: a count is 9 to 24 um of path."""
 RAIL_S: Final = 0.005
 JUMP_COUNTS: Final = 50.0
 NOISE_FACTOR: Final = 8.0
@@ -34,27 +43,40 @@ SPIKE_MEMORY_S: Final = 1.0
 
 
 @law
+def note_change(mem: Any, s: Any, f: int, t: int, i: int) -> None:
+    """The count of tendon ``t`` changed: what happens from now on is measured from here."""
+    mem.changes[f] += 1
+    mem.anchor_angle_rad[t] = s.motor_angle_rad[i]
+    mem.anchor_changes[t] = mem.changes[f]
+    mem.anchor_residual_m[t] = s.residual_m[t]
+    mem.anchor_rate[t] = mem.change_rate[t]
+    mem.same_cycles[t] = 0
+
+
+@law
 def check_stuck(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
-    """Latch a count that stays while its motor winds and the finger's other counts change."""
+    """Latch a count that stays while its motor winds, although it should change."""
     i = m.tendon_motor[t]
-    if count != mem.last_count[t] or mem.started == 0 or at_slack_stop(m, t, s.lever_angle_rad[t]):
-        mem.changes[f] += 1
-        mem.anchor_angle_rad[t] = s.motor_angle_rad[i]
-        mem.anchor_changes[t] = mem.changes[f]
+    changed = 1.0 if count != mem.last_count[t] else 0.0
+    mem.change_rate[t] += RATE_SHARE * (changed - mem.change_rate[t])
+    if changed > 0.0 or mem.started == 0:
+        note_change(mem, s, f, t, i)
         return
+    mem.same_cycles[t] += 1
     wound = abs(m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.anchor_angle_rad[t]))
+    if wound > MOVED_M and mem.anchor_rate[t] > NOISY and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT:
+        latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * MOVED_M)
     others = mem.changes[f] - mem.anchor_changes[t]
-    if wound > STUCK_M and others >= CHANGES_OF_OTHERS * (m.finger_n_tendons[f] - 1):
+    contradiction = abs(s.residual_m[t] - mem.anchor_residual_m[t])
+    seen = others >= CHANGES_OF_OTHERS * (m.finger_n_tendons[f] - 1) and contradiction > CONTRADICTION_M
+    if wound > STUCK_M and seen and not at_slack_stop(m, t, s.lever_angle_rad[t]):
         latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * STUCK_M)
 
 
 @law
 def check_rail(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
     """Latch a count at the end of its range, or a lever angle beyond its stops."""
-    k, lever = m.tendon_spring[t], s.lever_angle_rad[t]
-    outside = count <= 0 or count >= m.hall_count_max[t]
-    outside = outside or lever > m.lever_max_rad[k] + BEYOND_STOP_RAD
-    outside = outside or lever < m.lever_min_rad[k] - BEYOND_STOP_RAD
+    outside = count <= 0 or count >= m.hall_count_max[t] or beyond_stop(m, t, s.lever_angle_rad[t])
     mem.rail_s[t] = mem.rail_s[t] + m.dt_s if outside else 0.0
     if mem.rail_s[t] > RAIL_S:
         latch_finger(s, f, HALL_SATURATED, t, float(count), float(m.hall_count_max[t]))

@@ -33,6 +33,7 @@ SNAP_RAD: Final = 0.025
 SNAP_HZ: Final = 50.0
 """A snap leaves the lever's low-pass of this cut-off behind by SNAP_RAD; a fast unwinding by 0.019 rad."""
 HIGH_S: Final = 0.004
+BEYOND_STOP_RAD: Final = 0.05
 
 
 @law
@@ -40,6 +41,15 @@ def at_slack_stop(m: Any, t: int, lever_rad: float) -> bool:
     """True if a lever angle is within the slack margin of the slack stop."""
     k = m.tendon_spring[t]
     return bool(lever_rad >= m.lever_max_rad[k] - m.slack_margin_rad[k])
+
+
+@law
+def beyond_stop(m: Any, t: int, lever_rad: float) -> bool:
+    """True if a lever angle lies where no lever can be: its sensor is wrong."""
+    k = m.tendon_spring[t]
+    return bool(
+        lever_rad > m.lever_max_rad[k] + BEYOND_STOP_RAD or lever_rad < m.lever_min_rad[k] - BEYOND_STOP_RAD
+    )
 
 
 @law
@@ -68,7 +78,7 @@ def track_tautness(m: Any, mem: Any, s: Any, t: int) -> None:
     if mem.started == 0:
         mem.lever_low_rad[t] = lever
     mem.lever_low_rad[t] += share * (lever - mem.lever_low_rad[t])
-    if at_slack_stop(m, t, lever):
+    if at_slack_stop(m, t, lever) and not beyond_stop(m, t, lever):
         if lever - mem.lever_low_rad[t] > SNAP_RAD:
             mem.snapped[t] = 1
         mem.slack_s[t] += m.dt_s
