@@ -47,8 +47,6 @@ class RunOptions:
     out: str | None = None
     port_base: int = 5600
     plotjuggler: bool = False
-    end_on_fault: bool = True
-    """A motion run ends when the whole hand is in fault."""
 
     def __post_init__(self) -> None:
         _one_of("sensor level", self.sensors, SENSORS)

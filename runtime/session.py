@@ -21,7 +21,6 @@ from runtime.reports.report import Audience, default_keeper, make_report
 from runtime.setup import Hand, Rig, build, prepare, read_hand
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import Keeper
-from signals.modes import MachineState
 from signals.records import RecordArray
 
 DRAIN = 256
@@ -51,8 +50,8 @@ class RunResult:
 
     @property
     def in_fault(self) -> bool:
-        """The run ended with the whole hand in fault."""
-        return int(self.rig.views["state"]["machine"][0]) == MachineState.FAULT
+        """The run ended with a finger or the whole hand in fault."""
+        return self.rig.in_fault()
 
     @property
     def hand(self) -> Hand:
@@ -85,15 +84,14 @@ class Session:
         self.audience = Audience(self.hand, keep=keeper(self.hand), record=record)
         self.elapsed_s = 0.0
         self._reader = self.channel.reader(2 * DRAIN)
-        self._machine = self.rig.views["state"]["machine"]
         prepare(self.rig, LOCKSTEP_START_NS)
 
     def run(self, seconds: float, watch: Callable[[float], None] | None = None) -> None:
-        """Run on; ``watch`` is told the share done now and then. Ends early when the hand is in fault."""
+        """Run on; ``watch`` is told the share done now and then."""
         cycles, done = round(seconds * self.hand.rate_hz), 0
         begun = time.perf_counter()
         with quiet():
-            while done < cycles and not self._finished():
+            while done < cycles:
                 step = min(DRAIN, cycles - done)
                 self.loop.run_lockstep(step, _yes)
                 self.audience.see(self._reader.read())
@@ -101,10 +99,6 @@ class Session:
                 if watch is not None:
                     watch(done / cycles)
         self.elapsed_s += time.perf_counter() - begun
-
-    def _finished(self) -> bool:
-        fault = int(self._machine[0]) == MachineState.FAULT
-        return fault and self.options.end_on_fault and self.options.motion is not None
 
     def close(self) -> bool:
         """Zero torque and release the bus; True if the devices confirmed zero torque."""
@@ -154,7 +148,7 @@ def run_lockstep(
         record: file of a full-rate log.
         watch: told the share done now and then.
         choices: fields of ``RunOptions``: sensors, guides, mismatch, pretension_n, faults, without,
-            seed, rate_hz, substeps, end_on_fault.
+            seed, rate_hz, substeps.
 
     Raises:
         ValueError: a file or an option is refused.

@@ -15,6 +15,7 @@ from runtime.pipeline import Pipeline
 from runtime.stages import DEFAULT, Stages, make_stages
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment
+from signals.modes import MachineState
 from signals.names import HandNames
 from signals.records import MEASUREMENT, RecordArray, new, new_frame
 
@@ -49,6 +50,12 @@ class Rig:
     views: dict[str, RecordArray]
     pipeline: Pipeline
     motion: Motion | None
+
+    def in_fault(self) -> bool:
+        """A finger or the whole hand is in fault now."""
+        state = self.views["state"][0]
+        fingers = state["finger_state"][: len(self.hand.names.fingers)]
+        return bool(state["machine"] == MachineState.FAULT or (fingers == MachineState.FAULT).any())
 
 
 def read_hand(options: RunOptions) -> Hand:

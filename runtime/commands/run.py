@@ -104,6 +104,7 @@ def _watcher(bar: Any, seconds: float) -> Any:
 
 def _lockstep(options: Any) -> tuple[int, str, dict[str, Any] | None]:
     from runtime.processes.phases import Exit
+    from runtime.processes.supervisor import IN_FAULT
     from runtime.session import run_options
     from runtime.setup import read_hand
     from runtime.warmup import warm_up
@@ -127,7 +128,7 @@ def _lockstep(options: Any) -> tuple[int, str, dict[str, Any] | None]:
         if picture is not None:
             report["picture"] = str(picture)
     if result.in_fault:
-        return Exit.FAULT, "the hand is in fault; see faults in the report", report
+        return Exit.FAULT, IN_FAULT, report
     return Exit.GOOD, "", report
 
 

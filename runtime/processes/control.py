@@ -22,7 +22,7 @@ from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment
 from runtime.warmup import warm_up
 from signals.faults import Cause
-from signals.modes import MachineState, Request
+from signals.modes import Request
 
 LOOK_EVERY = 32
 """Cycles between two looks at heartbeats; 10 ms at 3 kHz."""
@@ -38,8 +38,6 @@ class Watch:
         self._stop, self._io_lost = segment.field("stop"), segment.field("io_lost_ns")
         self._head, self._reader = segment.field("head"), segment.field("reader")
         self._room = len(segment.slots) // 2
-        self._machine = rig.views["state"]["machine"]
-        self._ends_on_fault = rig.options.motion is not None and rig.options.end_on_fault
         self._count = 0
         self.why = ""
 
@@ -63,9 +61,6 @@ class Watch:
             self._blamed = True
             window = min(self._progress.cycles, self.rig.pipeline.channel.window)
             self.rig.pipeline.blame(Cause.SUSTAINED_OVERRUN, self._progress.overruns, window)
-        if self._ends_on_fault and int(self._machine[0]) == MachineState.FAULT:
-            self.why = "fault"
-            return False
         return self._wait_for_reader() if self._lockstep else True
 
     def _wait_for_reader(self) -> bool:
@@ -93,7 +88,6 @@ def stop_sequence(loop: Loop, rig: Rig, segment: Segment, urgent: bool) -> bool:
     run = loop.run_lockstep if rig.options.lockstep else loop.run
     cycles = round(STOP_SEQUENCE_S * rig.hand.rate_hz)
     try:
-        segment.field("run_end")[0] = segment.field("head")[0]
         if not urgent:
             rig.goals.request(Request.STOP)
             run(cycles, patience)
@@ -138,15 +132,19 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     while int(segment.field("io_phase")[0]) < Phase.READY and not segment.field("stop")[0]:
         beat[0] = now_ns()
         time.sleep(0.005)
-    prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns())
     watch = Watch(segment, rig, loop)
     phase[0] = int(Phase.RUNNING)
     with quiet():
+        prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns())
         begun = time.perf_counter()
         try:
             _serve(rig, loop, watch)
             elapsed_s = time.perf_counter() - begun if options.lockstep else loop.progress.elapsed_s
             cycles, missed, late = loop.progress.cycles, loop.progress.missed, loop.progress.late
+            in_fault = rig.in_fault()
+            segment.field("run_missed")[0], segment.field("run_late")[0] = missed, late
+            segment.field("run_elapsed_ns")[0] = round(elapsed_s * 1e9)
+            segment.field("run_end")[0] = segment.field("head")[0]
         finally:
             confirmed = stop_sequence(loop, rig, segment, int(segment.field("stop")[0]) >= Stop.NOW)
     rig.bus.close()
@@ -159,6 +157,7 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
         "backend": rig.backend,
         "confirmed": confirmed,
         "why": watch.why,
+        "in_fault": in_fault,
         "realtime": granted.sentence() if granted is not None else "lockstep",
     }
 

@@ -207,17 +207,18 @@ class IoProcess:
         """Drain the ring, close everything, make the report."""
         while self.turn():
             pass
-        timing = self._newest["timing"] if self._newest is not None else None
-        cycles = int(self.segment.field("run_end")[0])
+        run = {
+            key: int(self.segment.field(f"run_{key}")[0]) for key in ("end", "missed", "late", "elapsed_ns")
+        }
         report = make_report(
             self.audience,
             self.options,
             self._stats,
             backend="sim",
-            cycles=cycles,
-            missed=int(timing["missed"]) if timing is not None else 0,
-            late=int(timing["late"]) if timing is not None else 0,
-            elapsed_s=0.0,
+            cycles=run["end"],
+            missed=run["missed"],
+            late=run["late"],
+            elapsed_s=run["elapsed_ns"] / 1e9,
         )
         if self.recorder is not None:
             self.recorder.close()

@@ -22,6 +22,7 @@ from runtime.options import RunOptions
 from runtime.processes.phases import STOP_BUDGET_S, Exit, Phase, Stop
 from runtime.telemetry.segment import Segment, remove_orphans
 
+IN_FAULT = "the run ended in fault; see faults in the report"
 TURN_S = 0.02
 IO_BUDGET_S = 20.0
 """Time that io gets to finish log and picture."""
@@ -170,12 +171,6 @@ class Supervisor:
         failure = self._failure(segment, io, control, account, report, io_lost)
         if "error" in report or not report:
             return Outcome(*failure, None, account)
-        for key in ("cycles", "missed", "late", "elapsed_s"):
-            if key in account:
-                report[key] = account[key]
-        if account.get("elapsed_s"):
-            simulated_s = (account["cycles"] + account["missed"]) / report["rate_hz"]
-            report["real_time_factor"] = round(simulated_s / account["elapsed_s"], 4)
         return Outcome(*failure, report, account)
 
     def _failure(
@@ -204,8 +199,8 @@ class Supervisor:
             return Exit.NOT_RELEASED, _released(0)
         if self._signal:
             return 128 + self._signal, f"ended by {signal.Signals(self._signal).name}; {_released(released)}"
-        if account["why"] == "fault":
-            return Exit.FAULT, "the hand is in fault; see faults in the report"
+        if account["in_fault"]:
+            return Exit.FAULT, IN_FAULT
         return Exit.GOOD, ""
 
 

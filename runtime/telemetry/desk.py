@@ -102,6 +102,12 @@ class CommandDesk:
             {"id": request.id, "ok": True, "error": None, "state": self._state(), **extra}
         )
 
+    def _answer(self, identity: Any, error: dict[str, str] | None, extra: dict[str, Any]) -> bytes:
+        ok = error is None
+        return msgspec.msgpack.encode(
+            {"id": identity, "ok": ok, "error": error, "state": self._state(), **extra}
+        )
+
     def flush(self, now_ns: int) -> None:
         """Post what the requests since the last call changed, once; notice an expired lease."""
         lost = self.lease.expired(now_ns)

@@ -1,0 +1,232 @@
+"""One picture of a run: joints, errors, tensions, motor torques, timing - and when what went wrong."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from runtime.telemetry.stats import BINS, HEAD, STAGES, edge_ns
+from signals.names import HandNames
+from signals.records import RecordArray
+
+INK: Final = "#1b2430"
+PALE: Final = "#8a94a3"
+GRID: Final = "#e4e8ee"
+RED: Final = "#c8321e"
+BAND: Final = "#fdf0ed"
+COLOURS: Final = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8", "#b3404a", "#4aa3a8", "#7a6a2f", "#5b6b8f")
+_STYLE: Final[Any] = {
+    "font.size": 9.0,
+    "font.family": "DejaVu Sans",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": PALE,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": PALE,
+    "ytick.color": PALE,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 7.5,
+    "lines.linewidth": 1.1,
+    "lines.solid_joinstyle": "round",
+}
+MOST_LINES: Final = 8
+"""More lines than this in one panel are drawn as a band of all and the lines of the most active ones."""
+
+
+def _chosen(values: Any, count: int = MOST_LINES) -> list[int]:
+    """Columns to draw by name: all, or those that move most."""
+    n = values.shape[1]
+    if n <= count:
+        return list(range(n))
+    spread = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+    return sorted(np.argsort(spread)[::-1][:count].tolist())
+
+
+def _panel(axis: Any, title: str, unit: str) -> None:
+    axis.set_title(title)
+    axis.set_ylabel(unit)
+    axis.margins(x=0.0)
+
+
+def _legend(axis: Any, columns: int = 4) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    if handles:
+        axis.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.005, 0.985), ncols=columns,
+                    handlelength=1.2, columnspacing=0.9, handletextpad=0.4, borderpad=0.0)  # fmt: skip
+
+
+def _shade(axis: Any, time: Any, values: Any, shown: int) -> None:
+    if values.shape[1] > shown:
+        low, high = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
+        axis.fill_between(time, low, high, color=GRID, linewidth=0.0, label=f"all {values.shape[1]}")
+
+
+def _joints(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
+    _panel(axis, "Joint angles", "deg")
+    truth, goal = frames["truth"]["joint_angle_rad"], frames["state"]["ref_joint_angle_rad"]
+    estimate = frames["state"]["joint_angle_rad"]
+    for k, j in enumerate(_chosen(truth)):
+        color = COLOURS[k % len(COLOURS)]
+        axis.plot(time, np.degrees(goal[:, j]), color=color, linewidth=2.6, alpha=0.25, solid_capstyle="butt")
+        axis.plot(time, np.degrees(truth[:, j]), color=color, label=names.joints[j])
+        axis.plot(time, np.degrees(estimate[:, j]), color=INK, linewidth=0.7, linestyle=(0, (1, 2)))
+    axis.plot([], [], color=PALE, linewidth=2.6, alpha=0.4, label="goal")
+    axis.plot([], [], color=INK, linewidth=0.7, linestyle=(0, (1, 2)), label="estimate")
+    _legend(axis, 6)
+
+
+def _errors(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
+    _panel(axis, "Estimation error", "deg")
+    error = np.degrees(frames["state"]["joint_angle_rad"] - frames["truth"]["joint_angle_rad"])
+    chosen = _chosen(error)
+    _shade(axis, time, error, len(chosen))
+    for k, j in enumerate(chosen):
+        axis.plot(time, error[:, j], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.joints[j])
+    _legend(axis)
+
+
+def _tensions(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
+    _panel(axis, "Tendon tension", "N")
+    measured, wanted = frames["state"]["tension_n"], frames["state"]["ref_tension_n"]
+    wanted = np.where(wanted > 0.0, wanted, np.nan)
+    chosen = _chosen(measured)
+    _shade(axis, time, measured, len(chosen))
+    for k, t in enumerate(chosen):
+        color = COLOURS[k % len(COLOURS)]
+        axis.plot(time, wanted[:, t], color=color, linewidth=2.6, alpha=0.22, solid_capstyle="butt")
+        axis.plot(time, measured[:, t], color=color, linewidth=0.9, label=names.tendons[t])
+    _legend(axis)
+
+
+def _torques(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
+    _panel(axis, "Motor torque", "N m")
+    torque = frames["state"]["motor_torque_nm"]
+    chosen = _chosen(torque)
+    _shade(axis, time, torque, len(chosen))
+    for k, i in enumerate(chosen):
+        axis.plot(time, torque[:, i], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.motors[i])
+    _legend(axis)
+
+
+def _tracking(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
+    _panel(axis, "Tracking error (goal - true)", "deg")
+    error = np.degrees(frames["state"]["ref_joint_angle_rad"] - frames["truth"]["joint_angle_rad"])
+    chosen = _chosen(error)
+    _shade(axis, time, error, len(chosen))
+    for k, j in enumerate(chosen):
+        axis.plot(time, error[:, j], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.joints[j])
+    _legend(axis)
+
+
+def _histogram(axis: Any, stats: Any, lockstep: bool) -> None:
+    stages = ("exchange", "tick") if lockstep else ("wake", "exchange", "tick")
+    _panel(axis, "Timing of every cycle", "cycles")
+    for k, stage in enumerate(stages):
+        row = stats[STAGES.index(stage)]
+        counts = row[HEAD:]
+        used = np.flatnonzero(counts)
+        if not len(used):
+            continue
+        span = range(max(int(used[0]) - 1, 0), min(int(used[-1]) + 2, BINS))
+        edges = [max(edge_ns(b), 1.0) / 1e3 for b in span]
+        color = COLOURS[k]
+        axis.stairs(counts[span.start : span.stop - 1], edges, fill=True, color=color, alpha=0.25)
+        axis.stairs(counts[span.start : span.stop - 1], edges, color=color, linewidth=1.1, label=stage)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel("us")
+    _legend(axis, 3)
+
+
+def _limit_to_before(axis: Any, time: Any, until_s: float) -> None:
+    """Error panels show the scale of the run before its first fault."""
+    before = time < until_s
+    values = [line.get_ydata()[before] for line in axis.get_lines() if len(line.get_ydata()) == len(time)]
+    if values and before.any():
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        room = 0.15 * max(high - low, 1e-6)
+        axis.set_ylim(low - room, high + room)
+
+
+def _mark_faults(axes: Any, report: dict[str, Any], end_s: float) -> None:
+    for axis in axes:
+        for fault in report["faults"]:
+            axis.axvline(fault["time_s"], color=RED, linewidth=0.9)
+        if report["faults"]:
+            axis.axvspan(report["faults"][0]["time_s"], end_s, color=BAND, zorder=0)
+
+
+def _headline(report: dict[str, Any]) -> tuple[str, str]:
+    pace = "lockstep" if report["lockstep"] else f"real time, {report['missed']} slots missed"
+    title = f"{report['hand']}   {report['motion'] or 'hold'}"
+    estimate, tracking = report["estimate_error_deg"]["rms"], report["tracking_error_deg"]["rms"]
+    force = report["force_error_n"]["rms"]
+    parts = [f"{report['cycles']} cycles at {report['rate_hz']:g} Hz, {pace}"]
+    if estimate is not None:
+        parts.append(f"estimate {estimate:.3f} deg rms")
+    if tracking is not None:
+        parts.append(f"tracking {tracking:.3f} deg rms")
+    if force is not None:
+        parts.append(f"tension {force:.2f} N rms")
+    sensors = f"sensors {report['sensors']}, guides {report['guides']}"
+    if report["mismatch"] is not None:
+        sensors += f", mismatch {report['mismatch']}"
+    return title, "   |   ".join([*parts, sensors])
+
+
+def draw_run(
+    frames: RecordArray, names: HandNames, stats: Any, report: dict[str, Any], out: Path
+) -> Path | None:
+    """Write ``run.png``; without matplotlib say so and return ``None``.
+
+    Args:
+        frames: kept frames of the run, shape (n,).
+        names: names of the hand.
+        stats: the loop's histograms.
+        report: the report's JSON object.
+        out: folder.
+    """
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        print("no picture: matplotlib is missing (pip install 'flexor[report]')", file=sys.stderr)
+        return None
+    time = (frames["state"]["time_ns"] - frames["state"]["time_ns"][0]) / 1e9
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(3, 2, figsize=(13.0, 10.2), dpi=110)
+        figure.subplots_adjust(left=0.06, right=0.985, top=0.89, bottom=0.055, hspace=0.42, wspace=0.14)
+        panels = axes.ravel()
+        _joints(panels[0], time, frames, names)
+        _tensions(panels[1], time, frames, names)
+        _errors(panels[2], time, frames, names)
+        _torques(panels[3], time, frames, names)
+        _tracking(panels[4], time, frames, names)
+        _histogram(panels[5], stats, report["lockstep"])
+        _mark_faults(panels[:5], report, float(time[-1]))
+        if report["faults"]:
+            _limit_to_before(panels[2], time, report["faults"][0]["time_s"])
+            _limit_to_before(panels[4], time, report["faults"][0]["time_s"])
+        for axis in panels[:5]:
+            axis.set_xlabel("s", labelpad=1.0)
+        title, line = _headline(report)
+        figure.text(0.06, 0.968, title, fontsize=15, fontweight="bold", va="center")
+        figure.text(0.06, 0.943, line, fontsize=9.5, color=PALE, va="center")
+        path = out / "run.png"
+        figure.savefig(path)
+        plt.close(figure)
+    return path
