@@ -149,7 +149,11 @@ def draw_hand(
             route = pose.tendon(t)
             if len(route) > 1:
                 axis.plot(
-                    sign * route[:, across], route[:, 0], color=colours.to_rgba(tension_n[t]), linewidth=1.1, zorder=3
+                    sign * route[:, across],
+                    route[:, 0],
+                    color=colours.to_rgba(tension_n[t]),
+                    linewidth=1.1,
+                    zorder=3,
                 )
         for g in range(n_fingers):
             bones = pose.bones(g) if pose.chain(g) else np.zeros((0, 3))
@@ -158,7 +162,9 @@ def draw_hand(
                     sign * bones[:, across], bones[:, 0],
                     color=BONE, linewidth=7.0, solid_capstyle="round", zorder=1,
                 )  # fmt: skip
-                axis.plot(sign * bones[:-1, across], bones[:-1, 0], "o", color=JOINT, markersize=3.0, zorder=2)
+                axis.plot(
+                    sign * bones[:-1, across], bones[:-1, 0], "o", color=JOINT, markersize=3.0, zorder=2
+                )
                 tip = bones[-1]
                 axis.annotate(
                     names.fingers[g], (sign * tip[across], tip[0]),
