@@ -49,7 +49,7 @@ class Joint:
     coordinates: tuple[str, ...] = ()
     """Names of a custom joint's coordinates; other joints use the body's name."""
     custom_law: int = 0
-    """``mechanics.dynamics.custom.CustomLaw``."""
+    """``mechanics.dynamics.joint_laws.CustomLaw``."""
     params: tuple[float, ...] = ()
     parent_ratio: float | None = None
     """Two-body joint: this hinge turns by ratio times the parent's coordinate."""

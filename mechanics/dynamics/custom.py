@@ -12,31 +12,15 @@ which is (20)-(29) with a matrix for the spatial axis, as the paper allows below
 from __future__ import annotations
 
 import math
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.spatial import times_inertia
 from signals.compiled import law
 
 FloatArray = NDArray[np.float64]
-CUSTOM = int(JointKind.CUSTOM)
-
-
-class CustomLaw(IntEnum):
-    """Who fills a custom joint's kinematics."""
-
-    GIVEN = 0
-    """The caller, before each evaluation: E, r, S, s in the work record."""
-
-
-@law
-def fill(t: Any, w: Any, q: FloatArray, qd: FloatArray) -> None:
-    """Write E, r, S and s of all custom joints whose law is known here."""
-    return
 
 
 @law

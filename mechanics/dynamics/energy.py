@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanics.dynamics.passive import stop_energy_j
 from mechanics.dynamics.posture import place, spin, world_poses
 from mechanics.dynamics.records import JointKind
 from signals.compiled import law
@@ -73,10 +74,7 @@ def potential_j(t: Any, w: Any, q: FloatArray) -> float:
             total -= g[a] * (t.mass[i] * P[i, a] + first)
     for d in range(t.n_dofs):
         stretch = q[d] - t.rest[d]
-        total += 0.5 * t.stiffness[d] * stretch * stretch
-        depth = max(q[d] - t.upper[d], t.lower[d] - q[d], 0.0)
-        if depth > 0.0:
-            total += 0.5 * t.stop_stiffness[d] * depth * depth
+        total += 0.5 * t.stiffness[d] * stretch * stretch + stop_energy_j(t, d, q[d])
     return total
 
 

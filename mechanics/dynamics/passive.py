@@ -22,6 +22,8 @@ FloatArray = NDArray[np.float64]
 @law
 def stop_torque(t: Any, d: int, q: float, qd: float, h: float) -> tuple[float, float]:
     """Torque of a joint stop [N m or N] and its implicit diagonal; (0, 0) inside the range."""
+    if t.stop_stiffness[d] == 0.0:
+        return 0.0, 0.0
     ahead = q + h * qd
     depth = 0.0
     if ahead > t.upper[d]:
@@ -35,6 +37,16 @@ def stop_torque(t: Any, d: int, q: float, qd: float, h: float) -> tuple[float, f
     if torque * depth <= 0.0:
         return 0.0, 0.0
     return torque, h * c + h * h * k
+
+
+@law
+def stop_energy_j(t: Any, d: int, q: float) -> float:
+    """Energy stored in a joint stop [J]."""
+    depth = max(q - t.upper[d], t.lower[d] - q, 0.0)
+    if depth > 0.0:
+        energy: float = 0.5 * t.stop_stiffness[d] * depth * depth
+        return energy
+    return 0.0
 
 
 @law

@@ -5,7 +5,7 @@
 
 (tree paper (2), (9), (12) with E_i in front of the centripetal term). The acceleration is the classical one
 of the body's origin, so a hinge needs no 2 w x v; a slider does. Bodies of custom joints are placed first,
-by ``mechanics.dynamics.custom.fill``.
+by ``mechanics.dynamics.joint_laws.fill``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.dynamics.custom import fill, spin_custom
+from mechanics.dynamics.custom import spin_custom
+from mechanics.dynamics.joint_laws import fill
 from mechanics.dynamics.records import JointKind
 from signals.compiled import law
 

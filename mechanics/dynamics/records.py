@@ -13,6 +13,8 @@ from typing import Final
 
 import numpy as np
 
+from mechanics.carpal import CARPAL
+
 N_BODIES: Final = 64
 N_DOFS: Final = 64
 N_FRAMES: Final = 96
@@ -45,7 +47,7 @@ TREE: Final = np.dtype(
         ("coupled", "i8", (_B,)),  # 1: shares the coordinate of its parent (two-body joint)
         ("parallel", "i8", (_B,)),  # 1: frame parallel to the parent's at q = 0
         ("slot", "i8", (_B,)),  # custom joint: its place in the custom_* fields, -1: none
-        ("custom_law", "i8", (_C,)),  # mechanics.dynamics.custom.CustomLaw
+        ("custom_law", "i8", (_C,)),  # mechanics.dynamics.joint_laws.CustomLaw
         ("custom_dofs", "i8", (_C,)),
         ("frame_body", "i8", (_F,)),  # -1: fixed to the world
         ("ratio", "f8", (_B,)),  # joint angle per coordinate
@@ -57,6 +59,7 @@ TREE: Final = np.dtype(
         ("custom_params", "f8", (_C, N_PARAMS)),
         ("frame_R", "f8", (_F, 9)),  # body from user's frame
         ("frame_p", "f8", (_F, 3)),
+        ("wrist_size_m", "f8", (3,)),  # of the double inverted parallelogram joint, named as in MODEL
         ("gravity", "f8", (3,)),  # [m/s2] in the world frame
         ("armature", "f8", (_D,)),  # inertia on the joint's own axis [kg m2 or kg]
         ("damping", "f8", (_D,)),  # [N m s/rad or N s/m]
@@ -92,6 +95,7 @@ WORK: Final = np.dtype(
         ("L", "f8", (_C, _K, _K)),  # custom joints: Cholesky factor
         ("x", "f8", (_C, _K)),  # custom joints: a right-hand side, then its solution
         ("y", "f8", (_C, _K)),  # custom joints: tau^A - U^T C
+        ("carpal", CARPAL),  # custom joints of that law
         ("passive", "f8", (_D,)),  # torque of springs, dampers and stops
         ("arm", "f8", (_D,)),  # armature and the implicit diagonal
     ],
