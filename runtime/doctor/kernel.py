@@ -67,7 +67,7 @@ def preemption(machine: Machine) -> Finding:
         cost = "sections of the kernel still hold a rare cycle up, by milliseconds under load"
         return warn(name, f"{mode} ({source})", cost, package)
     if mode == "unknown":
-        fix = f"run as root: mount -t debugfs none /sys/kernel/debug; cat {LIVE}; best: {package}"
+        fix = f"run as root: mount -t debugfs none /sys/kernel/debug && cat {LIVE}; best: {package}"
         return warn(name, f"unknown ({source})", "how late a cycle may be is unknown too", fix)
     now = ""
     if machine.read(LIVE) is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.text import Text
 
@@ -10,6 +12,12 @@ from runtime.doctor.finding import Finding, Level
 
 _STYLE = {Level.PASS: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
 _WIDTH = 21
+
+
+def _labels() -> Iterator[str]:
+    yield "fix:"
+    while True:
+        yield ""
 
 
 def counts(findings: list[Finding]) -> dict[str, int]:
@@ -27,7 +35,8 @@ def print_findings(findings: list[Finding], console: Console | None = None) -> N
         out.print(line)
         if finding.level is not Level.PASS:
             out.print(Text(f"       costs: {finding.cost}"))
-            out.print(Text(f"       fix:   {finding.fix}"))
+            for label, step in zip(_labels(), finding.fix.split("; "), strict=False):
+                out.print(Text(f"       {label:<6} {step}"))
     number = counts(findings)
     out.print(f"\n{number['pass']} pass, {number['warn']} warn, {number['fail']} fail")
 
