@@ -23,12 +23,10 @@ import numpy as np
 F = TypeVar("F", bound=Callable[..., Any])
 
 ROOMS: Final = ("signals", "mechanics", "drivers", "estimators", "controllers", "sim", "runtime")
+_ROOM: Final = rf"(?:{'|'.join(ROOMS)})[\w.]*"
+# the names end with the line, or with the bracket: a greedy class with newlines would eat the next import
 _IMPORT: Final = re.compile(
-    r"^\s*(?:from\s+((?:"
-    + "|".join(ROOMS)
-    + r")[\w.]*)\s+import\s+\(?([\w, \n]*)|import\s+((?:"
-    + "|".join(ROOMS)
-    + r")[\w.]*))",
+    rf"^[ \t]*(?:from[ \t]+({_ROOM})[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n(]*))|import[ \t]+({_ROOM}))",
     re.MULTILINE,
 )
 
@@ -56,9 +54,9 @@ def _source_of(module: str) -> Path | None:
 @cache
 def _imports_of(path: Path) -> frozenset[Path]:
     found = set()
-    for source, names, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
+    for source, bracketed, listed, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
         module = source or plain
-        candidates = [module] + [f"{module}.{n.strip()}" for n in names.split(",") if n.strip()]
+        candidates = [module] + [f"{module}.{name}" for name in re.findall(r"\w+", bracketed or listed)]
         for candidate in candidates:
             origin = _source_of(candidate)
             if origin is not None:
