@@ -1,0 +1,43 @@
+"""The compile cache of a tick depends on every source that the tick reaches."""
+
+from __future__ import annotations
+
+import ast
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from signals.compiled import ROOMS, _imports_of
+
+
+def _true_imports(path: Path) -> set[Path]:
+    """Project modules that a file imports, by Python's own parser."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module] + [f"{node.module}.{a.name}" for a in node.names]
+        elif isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        for name in names:
+            if name.split(".")[0] not in ROOMS:
+                continue
+            try:
+                spec = find_spec(name)
+            except (ImportError, ValueError):
+                continue
+            if spec is not None and spec.origin is not None:
+                found.add(Path(spec.origin))
+    return found
+
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [
+    p for room in ("controllers", "estimators", "mechanics", "sim") for p in (ROOT / room).rglob("*.py")
+]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.name}")
+def test_every_project_import_is_part_of_the_cache_key(path: Path) -> None:
+    assert _true_imports(path) <= set(_imports_of(path))
