@@ -16,8 +16,9 @@ from runtime.clock import NS_S, new_timespec, now_ns, wait_until
 LOCKSTEP_START_NS = NS_S
 """Simulated time of the first cycle: a constant, so that runs repeat bit by bit."""
 DT_MIN_PERIODS = 0.5
-DT_MAX_PERIODS = 10.0
-"""Bounds of the dt that controllers get; a longer stall is for the guard, not for a derivative."""
+DT_MAX_S = 0.1
+"""Bounds of the dt that controllers get. It is the real one up to here, so that a speed after a stall is
+true; what happened in a longer one is for the guard to find."""
 _GRID = NS_S * 1000
 """Grid in 1/1000 Hz: slot k is due at ``k * _GRID // rate_mhz``, so a rate of 3000 Hz has no drift."""
 SUSTAINED_SHARE = 0.5
@@ -96,7 +97,7 @@ class Loop:
             proceed: asked before every cycle; must be as real-time safe as the tick.
         """
         period, half, progress = self.period_ns, self.period_ns // 2, self.progress
-        dt_min, dt_max = DT_MIN_PERIODS * period / NS_S, DT_MAX_PERIODS * period / NS_S
+        dt_min, dt_max = DT_MIN_PERIODS * period / NS_S, max(DT_MAX_S, period / NS_S)
         tick, clock, wait = self._tick, self._clock, self._wait
         spin_ns, limit, pace = self._spin_ns, self._overrun_limit, self._pace
         timespec = new_timespec()

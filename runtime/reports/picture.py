@@ -130,6 +130,17 @@ def _tracking(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> No
     _legend(axis)
 
 
+def _force_error(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
+    _panel(axis, "Tension error (wanted - measured)", "N")
+    state = frames["state"]
+    error = np.where(state["ref_tension_n"] > 0.0, state["ref_tension_n"] - state["tension_n"], np.nan)
+    chosen = _chosen(state["tension_n"])
+    _shade(axis, time, error, len(chosen))
+    for k, t in enumerate(chosen):
+        axis.plot(time, error[:, t], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.tendons[t])
+    _legend(axis)
+
+
 def _histogram(axis: Any, stats: Any, lockstep: bool) -> None:
     stages = ("exchange", "tick") if lockstep else ("wake", "exchange", "tick")
     _panel(axis, "Timing of every cycle", "cycles")
@@ -215,7 +226,8 @@ def draw_run(
         _tensions(panels[1], time, frames, names)
         _errors(panels[2], time, frames, names)
         _torques(panels[3], time, frames, names)
-        _tracking(panels[4], time, frames, names)
+        follows_joints = report["tracking_error_deg"]["rms"] is not None
+        (_tracking if follows_joints else _force_error)(panels[4], time, frames, names)
         _histogram(panels[5], stats, report["lockstep"])
         _mark_faults(panels[:5], report, float(time[-1]))
         if report["faults"]:

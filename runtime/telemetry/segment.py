@@ -94,7 +94,7 @@ def take(lock: Any, source: Any, target: Any, seen: int) -> int:
     fence()
     if load_acquire(lock.ctypes.data) != before:
         return -1
-    return int(before)
+    return np.int64(before)  # type: ignore[return-value]  # a plain int() stays unsigned, the union is a float
 
 
 def layout_hash() -> int:

@@ -1,0 +1,9 @@
+"""Watch the tension of a tendon; start `flexor run finger_bench --motion open_close` first."""
+
+import flexor
+
+with flexor.Hand("127.0.0.1") as hand:
+    tendon = hand.names("tendon")[0]
+    for view in hand.watch(seconds=10.0):
+        bar = "#" * round(view.tension[tendon])
+        print(f"{tendon} {view.tension[tendon]:6.2f} N {bar}")

@@ -1,0 +1,237 @@
+"""The hand at the other end of two sockets: state comes in, requests go out and are answered."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+import zmq
+
+from flexor.errors import HandError, HandSilent, Refused, SchemaMismatch
+from flexor.views import View, rows_as_array
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from flexor.control import Control
+
+SCHEMA: Final = "hand/v1"
+PORT_BASE: Final = 5600
+_MOST: Final = 100_000
+"""Messages drained at most in one go: a fast publisher must not hold us for ever."""
+
+
+class Hand:
+    """A running hand.
+
+    Args:
+        host: machine on which ``flexor run`` runs.
+        port_base: its ``--port-base``.
+        timeout_s: longest wait for a message or an answer.
+
+    Not for use by several threads at once; make one per thread.
+    """
+
+    def __init__(
+        self, host: str = "127.0.0.1", *, port_base: int = PORT_BASE, timeout_s: float = 2.0
+    ) -> None:
+        self.publish = f"tcp://{host}:{port_base}"
+        self.command = f"tcp://{host}:{port_base + 1}"
+        self.timeout_s = timeout_s
+        self._context = zmq.Context()
+        self._sockets: dict[str, Any] = {}
+        self._last_seq: dict[str, int] = {}
+        self._ids = itertools.count(1)
+        self._meta: dict[str, Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; safe to call twice."""
+        for socket in self._sockets.values():
+            socket.close()
+        self._sockets.clear()
+        self._context.term()
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Names, units, codes, hash, versions of the hand; waits for it once.
+
+        Raises:
+            HandSilent: nothing comes.
+            SchemaMismatch: the hand speaks another version.
+        """
+        if self._meta is None:
+            payload = self._receive("meta", self.timeout_s)
+            found: dict[str, Any] = msgspec.msgpack.decode(payload)
+            if found.get("schema") != SCHEMA:
+                raise SchemaMismatch(
+                    f"the hand speaks {found.get('schema')!r}, this client {SCHEMA!r}: update"
+                )
+            self._meta = found
+        return self._meta
+
+    def names(self, space: str) -> list[str]:
+        """Names of ``motor``, ``tendon``, ``joint``, ``finger`` or ``axis``."""
+        found: list[str] = self.meta["names"][space]
+        return found
+
+    def view(self) -> View:
+        """The newest view; older ones that wait in the socket are passed over.
+
+        Raises:
+            HandSilent: nothing comes.
+        """
+        socket = self._subscriber("view")
+        payload, skipped = self._receive("view", self.timeout_s), 0
+        while skipped < _MOST:
+            try:
+                payload, skipped = socket.recv_multipart(zmq.NOBLOCK)[1], skipped + 1
+            except zmq.Again:
+                break
+        values: dict[str, Any] = msgspec.msgpack.decode(payload)
+        seq = int(values["seq"])
+        last = self._last_seq.get("view", seq - 1 - skipped)
+        self._last_seq["view"] = seq
+        return View(values, skipped, max(seq - last - 1 - skipped, 0))
+
+    def watch(self, seconds: float | None = None) -> Iterator[View]:
+        """Views as they come, newest first choice, for some time or for ever."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while until is None or time.monotonic() < until:
+            yield self.view()
+
+    def raw(self) -> NDArray[np.void]:
+        """The next batch of full-rate rows, shape (n,), fields ``timestamp``, ``seq``, ``tension``, ...
+
+        Raises:
+            HandSilent: nothing comes.
+        """
+        return rows_as_array(msgspec.msgpack.decode(self._receive("raw", self.timeout_s)))
+
+    def health(self) -> dict[str, Any]:
+        """The next health message (10 Hz)."""
+        found: dict[str, Any] = msgspec.msgpack.decode(self._receive("health", self.timeout_s))
+        return found
+
+    def newest_health(self) -> dict[str, Any] | None:
+        """The newest health message that has come already, or ``None``; does not wait."""
+        waiting = self._waiting("health")
+        return msgspec.msgpack.decode(waiting[-1]) if waiting else None
+
+    def waiting_events(self) -> list[dict[str, Any]]:
+        """Events that have come already; does not wait."""
+        return [msgspec.msgpack.decode(payload) for payload in self._waiting("event")]
+
+    def events(self, seconds: float) -> Iterator[dict[str, Any]]:
+        """Events as they come, for some time."""
+        until = time.monotonic() + seconds
+        socket = self._subscriber("event")
+        while (left := until - time.monotonic()) > 0:
+            if socket.poll(int(1000 * left) + 1):
+                yield msgspec.msgpack.decode(socket.recv_multipart()[1])
+
+    def listen(self, *topics: str) -> None:
+        """Subscribe now, so that nothing is missed until the first read (``raw``, ``event``, ...)."""
+        for topic in topics:
+            self._subscriber(topic)
+
+    def control(self, name: str, *, take: str | None = None) -> Control:
+        """Become the one who commands; use as a context manager.
+
+        Args:
+            name: who you are, for others to see.
+            take: reason to take the lease from whoever holds it.
+        """
+        from flexor.control import Control
+
+        return Control(self, name, take)
+
+    def stop(self) -> dict[str, Any]:
+        """Stop the hand now; needs no lease."""
+        return self.request("stop")
+
+    def request(self, op: str, *, lease: int = 0, deadline_s: float = 0.0, **args: Any) -> dict[str, Any]:
+        """One request and its answer (docs/telemetry.md lists the operations).
+
+        Raises:
+            Refused: with code, text and hint.
+            HandSilent: no answer.
+        """
+        socket = self._commander()
+        number = next(self._ids)
+        message: dict[str, Any] = {"v": 1, "id": number, "op": op, "lease": lease, "args": args}
+        if deadline_s:
+            message["deadline"] = time.time() + deadline_s
+        socket.send(msgspec.msgpack.encode(message))
+        until = time.monotonic() + self.timeout_s
+        while (left := until - time.monotonic()) > 0:
+            if not socket.poll(int(1000 * left) + 1):
+                continue
+            answer: dict[str, Any] = msgspec.msgpack.decode(socket.recv())
+            if answer.get("id") != number:
+                continue  # the late answer of an earlier request that was given up
+            if answer["ok"]:
+                return answer
+            error = answer["error"]
+            raise Refused(op, error["code"], error["msg"], error["hint"])
+        self._drop("command")
+        raise HandSilent(self.command, self.timeout_s, f"answer to {op!r}")
+
+    def _commander(self) -> Any:
+        if "command" not in self._sockets:
+            self._sockets["command"] = self._connect(zmq.DEALER, self.command)
+        return self._sockets["command"]
+
+    def _subscriber(self, topic: str) -> Any:
+        if topic not in self._sockets:
+            if topic not in ("view", "raw", "health", "event", "meta"):
+                raise HandError(f"no topic {topic!r}; there are view, raw, health, event, meta")
+            socket = self._connect(zmq.SUB, self.publish)
+            socket.setsockopt(zmq.SUBSCRIBE, f"{SCHEMA}/{topic}".encode())
+            self._sockets[topic] = socket
+        return self._sockets[topic]
+
+    def _connect(self, kind: int, endpoint: str) -> Any:
+        if self._context.closed:
+            raise HandError("this connection is closed; make a new Hand")
+        socket = self._context.socket(kind)
+        socket.setsockopt(zmq.LINGER, 0)
+        socket.setsockopt(zmq.RCVHWM, 400)
+        socket.setsockopt(zmq.RECONNECT_IVL, 100)
+        socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+        socket.connect(endpoint)
+        return socket
+
+    def _drop(self, name: str) -> None:
+        socket = self._sockets.pop(name, None)
+        if socket is not None:
+            socket.close()
+
+    def _waiting(self, topic: str) -> list[bytes]:
+        socket = self._subscriber(topic)
+        found: list[bytes] = []
+        while len(found) < _MOST:
+            try:
+                found.append(socket.recv_multipart(zmq.NOBLOCK)[1])
+            except zmq.Again:
+                break
+        return found
+
+    def _receive(self, topic: str, timeout_s: float) -> bytes:
+        socket = self._subscriber(topic)
+        if not socket.poll(int(1000 * timeout_s)):
+            raise HandSilent(self.publish, timeout_s, f"{topic!r} message")
+        payload: bytes = socket.recv_multipart()[1]
+        return payload

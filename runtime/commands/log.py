@@ -1,0 +1,132 @@
+"""``flexor log``: look into a recorded log, or write columns of it as CSV."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True
+)
+
+
+def _names(log: Any, space: str) -> list[str]:
+    text = log.run.get(f"names.{space}", "")
+    return text.split() if text else []
+
+
+def _facts(path: Path, log: Any) -> dict[str, Any]:
+    frames = log.frames
+    seconds, missed = 0.0, 0
+    if len(frames):
+        times = frames["state"]["time_ns"]
+        seconds = float(times[-1] - times[0]) / 1e9
+        missed = int(frames["timing"]["missed"][-1])
+    return {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "complete": log.complete,
+        "hand": log.run.get("hand", ""),
+        "hand_sha256": log.run.get("hand_sha256", ""),
+        "seed": log.run.get("seed", ""),
+        "rate_hz": float(log.run.get("rate_hz", "nan")),
+        "frames": len(frames),
+        "seconds": seconds,
+        "missed": missed,
+        "events": log.events,
+        "attachments": {name: len(data) for name, data in log.attachments.items()},
+        "versions": {k[8:]: v for k, v in log.run.items() if k.startswith("version.")},
+        "counts": log.counts,
+    }
+
+
+@app.command(epilog="Example: flexor log info run.mcap")
+def info(
+    file: Annotated[Path, typer.Argument(help="A log (.mcap).")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """What a log holds: hand, length, events, attachments, versions."""
+    from runtime.telemetry.reader import read_log
+
+    facts = _facts(file, read_log(file))
+    if as_json:
+        print(json.dumps(facts))
+        return
+    print(f"{file}: {facts['frames']} frames, {facts['seconds']:.3f} s at {facts['rate_hz']:g} Hz, "
+          f"{facts['bytes'] / 1e6:.1f} MB{'' if facts['complete'] else ', CUT OFF'}")  # fmt: skip
+    print(
+        f"  hand {facts['hand']}  sha256 {facts['hand_sha256'][:12]}  seed {facts['seed']}  "
+        f"missed {facts['missed']}"
+    )
+    print(f"  attachments {', '.join(f'{k} ({n} B)' for k, n in facts['attachments'].items()) or 'none'}")
+    print(f"  versions    {', '.join(f'{k} {v}' for k, v in facts['versions'].items())}")
+    print(f"  events      {len(facts['events'])}")
+    start = facts["events"][0]["timestamp"] if facts["events"] else 0.0
+    for event in facts["events"]:
+        print(
+            f"    {event['timestamp'] - start:9.3f} s  {event['level']:<8} {event['kind']:<9} {event['text']}"
+        )
+
+
+def _columns(log: Any, signals: list[str]) -> tuple[list[str], list[Any]]:
+    """Titles and values of ``record.signal`` or ``record.signal/name``."""
+    from signals.names import UnknownName
+    from signals.table import TABLE
+
+    spaces = {f"{r}.{s.name}": s.dims for r, rows in TABLE.items() for s in rows}
+    legal = [f"{r}.{n}" for r in log.frames.dtype.names for n in log.frames.dtype[r].names]
+    titles, values = [], []
+    for wanted in signals:
+        signal, _, part = wanted.partition("/")
+        if signal not in legal:
+            raise UnknownName("signal", signal, tuple(legal))
+        record, _, name = signal.partition(".")
+        data = log.frames[record][name]
+        if data.ndim == 1:
+            titles.append(signal)
+            values.append(data)
+            continue
+        flat = data.reshape(len(data), -1)
+        dims = spaces.get(signal, ())
+        names = _names(log, dims[0]) if len(dims) == 1 else []
+        names = names or [str(k) for k in range(flat.shape[1])]
+        if part and part not in names:
+            raise UnknownName(dims[0] if dims else "part", part, tuple(names))
+        for k, label in enumerate(names):
+            if not part or part == label:
+                titles.append(f"{signal}/{label}")
+                values.append(flat[:, k])
+    return titles, values
+
+
+@app.command(
+    epilog="Example: flexor log csv run.mcap state.tension_n state.joint_angle_rad/index_pip > out.csv"
+)
+def csv(
+    file: Annotated[Path, typer.Argument(help="A log (.mcap).")],
+    signals: Annotated[list[str], typer.Argument(help="RECORD.SIGNAL or RECORD.SIGNAL/NAME.")],
+    begin: Annotated[float, typer.Option("--from", help="First second.")] = 0.0,
+    end: Annotated[float | None, typer.Option("--to", help="Last second.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Every n-th frame.")] = 1,
+) -> None:
+    """Write signals of a log as CSV on stdout; the first column is time [s]."""
+    import numpy as np
+
+    from runtime.telemetry.reader import read_log
+
+    log = read_log(file)
+    titles, values = _columns(log, signals)
+    times = log.frames["state"]["time_ns"]
+    seconds = (times - (times[0] if len(times) else 0)) / 1e9
+    inside = seconds >= begin
+    if end is not None:
+        inside &= seconds <= end
+    chosen = np.flatnonzero(inside)[::every]
+    out = sys.stdout
+    out.write(",".join(["time_s", *titles]) + "\n")
+    for k in chosen:
+        out.write(",".join([f"{seconds[k]:.6f}", *(f"{v[k]:.9g}" for v in values)]) + "\n")
