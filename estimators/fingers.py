@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from estimators.linear import finger_residual, linear_angles
+from estimators.linear import finger_residual, linear_angles, weighted_angles
 from estimators.thumb import base_angles, normal_equations
 from mechanics.coupling import joint_torque, tendon_jacobian, tendon_lengths
 from mechanics.kinematics import fingertips
@@ -17,16 +17,25 @@ BASE_JOINTS: Final = 2
 
 
 @law
-def finger_angles(m: Any, s: Any) -> None:
-    """Joint angles [rad] into ``s`` from ``s.tendon_length_m``; the thumb starts from the last cycle's."""
+def finger_angles(m: Any, mem: Any, s: Any) -> None:
+    """Joint angles [rad] and condition numbers into ``s`` from ``s.tendon_length_m``.
+
+    The thumb starts from the last cycle's angles.
+    """
     q, length = s.joint_angle_rad, s.tendon_length_m
     for f in range(m.n_fingers):
         first = 0
+        s.finger_condition[f] = m.finger_condition[f]
         if m.finger_kind[f] == TENSEGRITY:
             first = BASE_JOINTS
             j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
-            q[j0], q[j1] = base_angles(m, f, length, q[j0], q[j1])
-        linear_angles(m, f, first, length, q)
+            q[j0], q[j1] = base_angles(m, f, mem.weight, length, q[j0], q[j1])
+            s.finger_condition[f] = max(s.finger_condition[f], base_condition(m, f, mem.weight, length, q))
+        if mem.degraded[f] != 0:
+            condition = weighted_angles(m, mem, f, first, length, q)
+            s.finger_condition[f] = max(s.finger_condition[f], condition)
+        else:
+            linear_angles(m, f, first, length, q)
 
 
 @law
@@ -34,14 +43,14 @@ def residuals(m: Any, mem: Any, s: Any) -> None:
     """Residuals per tendon and finger [m] into ``s``."""
     tendon_lengths(m, s.joint_angle_rad, mem.length_m)
     for f in range(m.n_fingers):
-        s.finger_residual_m[f] = finger_residual(m, f, mem.length_m, s.tendon_length_m, s.residual_m)
+        s.finger_residual_m[f] = finger_residual(m, mem, f, s.tendon_length_m, s.residual_m)
 
 
 @law
-def base_condition(m: Any, f: int, s: Any) -> float:
+def base_condition(m: Any, f: int, weight: Any, length: Any, q: Any) -> float:
     """Condition number of a tensegrity base's P at the present pose."""
-    q, length = s.joint_angle_rad, s.tendon_length_m
-    a00, a01, a11, _, _ = normal_equations(m, f, length, q[m.finger_joint[f, 0]], q[m.finger_joint[f, 1]])
+    q0, q1 = q[m.finger_joint[f, 0]], q[m.finger_joint[f, 1]]
+    a00, a01, a11, _, _ = normal_equations(m, f, weight, length, q0, q1)
     mean, half = 0.5 * (a00 + a11), 0.5 * (a00 - a11)
     root = math.sqrt(half * half + a01 * a01)
     return math.sqrt((mean + root) / max(mean - root, 1e-12 * mean + 1e-300))
@@ -49,14 +58,9 @@ def base_condition(m: Any, f: int, s: Any) -> float:
 
 @law
 def finger_torques(m: Any, mem: Any, s: Any) -> None:
-    """Joint torques ``-P(q)^T f`` [N m] of the measured tensions and condition numbers into ``s``."""
+    """Joint torques ``-P(q)^T f`` [N m] of the measured tensions into ``s``."""
     tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
     joint_torque(m, mem.P_tj_m, s.tension_n, s.joint_torque_nm)
-    for f in range(m.n_fingers):
-        condition = m.finger_condition[f]
-        if m.finger_kind[f] == TENSEGRITY:
-            condition = max(condition, base_condition(m, f, s))
-        s.finger_condition[f] = condition
 
 
 @law

@@ -1,52 +1,157 @@
 r"""Joint angles of pulley fingers: ``q = P^+ h``, with ``P^+ = (P^T P)^{-1} P^T`` (eq. 5.15 corrected).
 
-The residual ``(I - P P^+) h`` is what no joint angle explains: zero for a healthy finger.
+With tendons whose length is not known (weights w below 1, ``estimators.weights``) the weighted least squares,
+damped towards the last angles so that a direction nobody sees any more stays where it was:
+
+.. math:: (P^T W P + \lambda I)\,q = P^T W h + \lambda\,q_{last}
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from signals.compiled import law
+
+DAMPING: Final = 1e-6
+"""lambda as a share of the mean curvature: 1e-6 of an angle's change where all is seen."""
+POWER_STEPS: Final = 12
+
+
+@law
+def pulley_length(m: Any, f: int, first: int, t: int, length_m: Any, q: Any) -> float:
+    """Measured length [m] of tendon ``t`` without what the joints before ``first`` add to it."""
+    h = length_m[t]
+    for a in range(first):
+        j = m.finger_joint[f, a]
+        h -= m.P_tj_m[t, j] * q[j]
+    return float(h)
 
 
 @law
 def linear_angles(m: Any, f: int, first: int, length_m: Any, q_out: Any) -> None:
     """Angles [rad] of the joints ``first`` and beyond of finger ``f`` into ``q_out``, shape (J,).
 
-    Joints before ``first`` (a tensegrity base) are known already; what they add to the pulley tendons'
-    lengths is taken off.
+    Joints before ``first`` (a tensegrity base) are known already.
     """
-    tendons, joints, pinv_jt, P_tj_m = m.finger_tendon, m.finger_joint, m.pinv_jt_1_m, m.P_tj_m
-    n_tendons = m.finger_n_tendons[f]
+    tendons, joints, pinv_jt = m.finger_tendon, m.finger_joint, m.pinv_jt_1_m
     for b in range(first, m.finger_n_joints[f]):
         q_out[joints[f, b]] = 0.0
-    for k in range(n_tendons):
+    for k in range(m.finger_n_tendons[f]):
         t = tendons[f, k]
-        h = length_m[t]
-        for a in range(first):
-            h -= P_tj_m[t, joints[f, a]] * q_out[joints[f, a]]
+        h = pulley_length(m, f, first, t, length_m, q_out)
         for b in range(first, m.finger_n_joints[f]):
             j = joints[f, b]
             q_out[j] += pinv_jt[j, t] * h
 
 
 @law
-def finger_residual(m: Any, f: int, expected_m: Any, length_m: Any, residual_out: Any) -> float:
-    """Residuals [m] of the finger's tendons into ``residual_out``; returns their rms [m].
+def factorise(H: Any, n: int) -> None:
+    """Cholesky factor of a symmetric positive definite matrix, shape (n, n), in its lower half."""
+    for a in range(n):
+        for b in range(a + 1):
+            v = H[a, b]
+            for c in range(b):
+                v -= H[a, c] * H[b, c]
+            if a == b:
+                H[a, a] = math.sqrt(max(v, 1e-300))
+            else:
+                H[a, b] = v / H[b, b]
 
-    Args:
-        m: model record.
-        f: finger.
-        expected_m: lengths at the estimated angles (``mechanics.coupling.tendon_lengths``), shape (T,).
-        length_m: measured lengths, shape (T,).
-        residual_out: receives the differences, shape (T,).
+
+@law
+def solve_factor(H: Any, x: Any, n: int) -> None:
+    """Solves with the factor of ``factorise``; right-hand side and solution in ``x``, shape (n,)."""
+    for a in range(n):
+        for c in range(a):
+            x[a] -= H[a, c] * x[c]
+        x[a] /= H[a, a]
+    for r in range(n):
+        a = n - 1 - r
+        for c in range(a + 1, n):
+            x[a] -= H[c, a] * x[c]
+        x[a] /= H[a, a]
+
+
+@law
+def normal_matrix(m: Any, mem: Any, f: int, first: int, n: int) -> float:
+    """P^T W P of finger ``f`` into the lower half of ``mem.H``; returns its mean diagonal [m^2]."""
+    H, P_tj_m = mem.H, m.P_tj_m
+    for a in range(n):
+        for b in range(a + 1):
+            H[a, b] = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        for a in range(n):
+            p = mem.weight[t] * P_tj_m[t, m.finger_joint[f, first + a]]
+            for b in range(a + 1):
+                H[a, b] += p * P_tj_m[t, m.finger_joint[f, first + b]]
+    trace = 0.0
+    for a in range(n):
+        trace += H[a, a]
+    return trace / max(n, 1)
+
+
+@law
+def weighted_angles(m: Any, mem: Any, f: int, first: int, length_m: Any, q_out: Any) -> float:
+    """As ``linear_angles`` with the weights in ``mem``; returns the condition number of the weighted P."""
+    n, H, x = m.finger_n_joints[f] - first, mem.H, mem.x
+    if n <= 0:
+        return 1.0
+    mean = normal_matrix(m, mem, f, first, n)
+    for a in range(n):
+        x[a] = DAMPING * mean * q_out[m.finger_joint[f, first + a]]
+        H[a, a] += DAMPING * mean + 1e-300
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        h = mem.weight[t] * pulley_length(m, f, first, t, length_m, q_out)
+        for a in range(n):
+            x[a] += m.P_tj_m[t, m.finger_joint[f, first + a]] * h
+    factorise(H, n)
+    solve_factor(H, x, n)
+    for a in range(n):
+        q_out[m.finger_joint[f, first + a]] = x[a]
+    return condition_of_factor(H, x, n)
+
+
+@law
+def condition_of_factor(H: Any, x: Any, n: int) -> float:
+    """Condition number of P, from the factor of P^T W P: at most sqrt(n) too large.
+
+    The largest eigenvalue is bounded by the trace, the smallest found by power iteration on the inverse.
+    """
+    largest = 0.0
+    for a in range(n):
+        for c in range(a + 1):
+            largest += H[a, c] * H[a, c]
+    for a in range(n):
+        x[a] = 1.0 + 0.1 * a
+    smallest_inverse = 0.0
+    for _ in range(POWER_STEPS):
+        norm = 0.0
+        for a in range(n):
+            norm += x[a] * x[a]
+        norm = math.sqrt(norm)
+        for a in range(n):
+            x[a] /= norm
+        solve_factor(H, x, n)
+        smallest_inverse = 0.0
+        for a in range(n):
+            smallest_inverse += x[a] * x[a]
+        smallest_inverse = math.sqrt(smallest_inverse)
+    return math.sqrt(largest * smallest_inverse)
+
+
+@law
+def finger_residual(m: Any, mem: Any, f: int, length_m: Any, residual_out: Any) -> float:
+    """Residuals [m] of the finger's tendons into ``residual_out``, weighted; returns their rms [m].
+
+    ``mem.length_m`` holds the lengths at the estimated angles (``mechanics.coupling.tendon_lengths``).
     """
     tendons, n_tendons = m.finger_tendon, m.finger_n_tendons[f]
     total = 0.0
     for k in range(n_tendons):
         t = tendons[f, k]
-        residual_out[t] = length_m[t] - expected_m[t]
+        residual_out[t] = mem.weight[t] * (length_m[t] - mem.length_m[t])
         total += residual_out[t] * residual_out[t]
     return math.sqrt(total / max(n_tendons, 1))

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from signals.records import RecordArray
-from signals.sizes import AXES, BODIES, FINGERS, JOINTS, MOTORS, TENDONS
+from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGERS, JOINTS, MOTORS, TENDONS
 
 ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
     [
@@ -21,7 +21,12 @@ ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("last_joint_angle_rad", "f8", (JOINTS,)),
         ("last_axis_angle_rad", "f8", (AXES,)),
         ("spike_cycles", "i8", (TENDONS,)),
+        # trust in the tendons' lengths
+        ("weight", "f8", (TENDONS,)),
+        ("degraded", "i8", (FINGERS,)),
         # scratch
+        ("H", "f8", (FINGER_JOINTS, FINGER_JOINTS)),
+        ("x", "f8", (FINGER_JOINTS,)),
         ("motor_ok", "i8", (MOTORS,)),
         ("wrist_R", "f8", (3, 3)),
         ("wrist_o_m", "f8", (3,)),

@@ -1,6 +1,7 @@
 r"""Base angles of the tensegrity thumb from absolute tendon lengths (eq. 5.19-5.20), fixed work per cycle.
 
-Least squares ``min |h_meas - h(q)|^2`` over the two base joints by one of two searches, both warm-started:
+Least squares ``min |h_meas - h(q)|^2``, weighted (``estimators.weights``), over the two base joints by one of
+two searches, both warm-started:
 
 * Gauss-Newton with the exact P: error 4e-16 rad after 5 steps from anywhere in +-0.6 rad;
 * the step-halving gradient search of Algorithm 1, corrected (gradient recomputed, best cost updated, first
@@ -19,20 +20,20 @@ DAMPING: Final = 1e-12
 
 
 @law
-def length_error_m2(m: Any, f: int, length_m: Any, q0: float, q1: float) -> float:
+def length_error_m2(m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float) -> float:
     """Sum of squared length errors [m^2] of the finger's base tendons at base angles (q0, q1)."""
     total = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         if m.tendon_kind[t] == INSERTION:
             e = length_m[t] - insertion_length(m, f, t, q0, q1)
-            total += e * e
+            total += weight[t] * e * e
     return total
 
 
 @law
 def normal_equations(
-    m: Any, f: int, length_m: Any, q0: float, q1: float
+    m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float
 ) -> tuple[float, float, float, float, float]:
     """(P^T P)_00, _01, _11 [m^2] and P^T (h_meas - h) [m^2] of the base tendons at (q0, q1)."""
     a00 = a01 = a11 = b0 = b1 = 0.0
@@ -41,19 +42,22 @@ def normal_equations(
         if m.tendon_kind[t] == INSERTION:
             h, p0, p1 = insertion_gradient(m, f, t, q0, q1)
             e = length_m[t] - h
-            a00 += p0 * p0
-            a01 += p0 * p1
-            a11 += p1 * p1
-            b0 += p0 * e
-            b1 += p1 * e
+            w0, w1 = weight[t] * p0, weight[t] * p1
+            a00 += w0 * p0
+            a01 += w0 * p1
+            a11 += w1 * p1
+            b0 += w0 * e
+            b1 += w1 * e
     return a00, a01, a11, b0, b1
 
 
 @law
-def gauss_newton(m: Any, f: int, length_m: Any, q0: float, q1: float, steps: int) -> tuple[float, float]:
+def gauss_newton(
+    m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float, steps: int
+) -> tuple[float, float]:
     """Base angles [rad] after ``steps`` Gauss-Newton steps from (q0, q1)."""
     for _ in range(steps):
-        a00, a01, a11, b0, b1 = normal_equations(m, f, length_m, q0, q1)
+        a00, a01, a11, b0, b1 = normal_equations(m, f, weight, length_m, q0, q1)
         a00 += DAMPING * (a00 + a11)
         a11 += DAMPING * (a00 + a11)
         determinant = a00 * a11 - a01 * a01
@@ -64,30 +68,32 @@ def gauss_newton(m: Any, f: int, length_m: Any, q0: float, q1: float, steps: int
 
 
 @law
-def gradient_search(m: Any, f: int, length_m: Any, q0: float, q1: float, steps: int) -> tuple[float, float]:
+def gradient_search(
+    m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float, steps: int
+) -> tuple[float, float]:
     """Base angles [rad] after ``steps`` steps of the corrected Algorithm 1 from (q0, q1).
 
     A step along the gradient that lowers the cost is taken; one that does not halves the step.
     """
-    a00, _, a11, b0, b1 = normal_equations(m, f, length_m, q0, q1)
-    best = length_error_m2(m, f, length_m, q0, q1)
+    a00, _, a11, b0, b1 = normal_equations(m, f, weight, length_m, q0, q1)
+    best = length_error_m2(m, f, weight, length_m, q0, q1)
     if a00 + a11 <= 0.0:
         return q0, q1
     size = 2.0 / (a00 + a11)
     for _ in range(steps):
         try0, try1 = q0 + size * b0, q1 + size * b1
-        cost = length_error_m2(m, f, length_m, try0, try1)
+        cost = length_error_m2(m, f, weight, length_m, try0, try1)
         if cost < best:
             best, q0, q1 = cost, try0, try1
-            _, _, _, b0, b1 = normal_equations(m, f, length_m, q0, q1)
+            _, _, _, b0, b1 = normal_equations(m, f, weight, length_m, q0, q1)
         else:
             size *= 0.5
     return q0, q1
 
 
 @law
-def base_angles(m: Any, f: int, length_m: Any, q0: float, q1: float) -> tuple[float, float]:
+def base_angles(m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float) -> tuple[float, float]:
     """Base angles [rad] by the search that the model names, from the last ones."""
     if m.thumb_gauss_newton != 0:
-        return gauss_newton(m, f, length_m, q0, q1, m.thumb_iterations)
-    return gradient_search(m, f, length_m, q0, q1, m.thumb_iterations)
+        return gauss_newton(m, f, weight, length_m, q0, q1, m.thumb_iterations)
+    return gradient_search(m, f, weight, length_m, q0, q1, m.thumb_iterations)
