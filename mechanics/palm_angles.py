@@ -31,7 +31,7 @@ class WristOutOfRange(ValueError):
         self.margin = margin
         super().__init__(
             f"wrist cannot reach {what}: loop margin {margin:.3f}, at least {MARGIN_MIN} is needed "
-            "(1 near neutral, 0 where the crossing bars lock); ask for a smaller pitch or yaw"
+            "(1 neutral, 0 where the crossing bars lock); ask for a smaller pitch or yaw"
         )
 
 

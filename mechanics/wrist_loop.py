@@ -10,8 +10,8 @@ with mx, my, psi functions of t_B = pi/2 - q73 alone and sigma the solution of
 
     F = alpha sin(sigma) + beta cos(sigma) - gamma = 0,    dF/dsigma = +sqrt(alpha^2 + beta^2 - gamma^2)
 
-on the branch with the plus sign: the crossed one (A = (a, b/2, 0) in neutral), never left while the root is
-positive. Beyond it the loop cannot close: the root is held at zero and ``wrist_margin`` turns negative.
+on the branch with the plus sign: the crossed one (A = (a, b/2, 0) in neutral), never left while
+``wrist_margin`` is positive. Where the loop cannot close the root is held at zero.
 """
 
 from __future__ import annotations
@@ -87,13 +87,19 @@ def crossed_solution(alpha: float, beta: float, gamma: float) -> tuple[float, fl
 
 @law
 def wrist_margin(m: Any, q71_rad: float, q73_rad: float) -> float:
-    """Distance from the pose where the loop locks: 1 near neutral, 0 locked, negative impossible."""
+    """Distance from the pose where the loop locks: 1 neutral, 0 locked, negative beyond.
+
+    The last loop locks where its root is 0. With the palm straight ahead that is q71 = +-90 deg, where all
+    its bars lie in one line and the crossed and the open solution meet: the root grows again beyond, but on
+    the other branch, so that those poses count as impossible too.
+    """
     size = m.wrist_size_m
     a, b, c = size[0], size[1], size[2]
     mx, my, sp, cp, _, _, _, _, _, _ = parallelogram(a, b, c, 0.5 * math.pi - q73_rad)
     alpha, beta, gamma = closure(a, b, c, q71_rad, mx, my, sp, cp)
     margin: float = (alpha * alpha + beta * beta - gamma * gamma) / (a * a)
-    return margin
+    ahead: float = math.cos(q71_rad) * math.sqrt(a * a + c * c) / a
+    return min(margin, ahead)
 
 
 @law
