@@ -44,6 +44,10 @@ class RunOptions:
     substeps: int | None = None
     hybrid: bool = False
     record: bool = False
+    publish: bool = True
+    """With processes of their own for sockets and recorder; a lockstep run may do without."""
+    io_restarts: int = 0
+    """How often a dead io process is started again; 0: the run ends."""
     out: str | None = None
     port_base: int = 5600
     plotjuggler: bool = False

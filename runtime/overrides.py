@@ -23,8 +23,12 @@ def _value(text: str) -> Any:
         return text
 
 
-def _known(table: Any, key: str, setting: str) -> None:
-    if key in table:
+FOREIGN = ("controller", "estimator")
+"""Keys that a hand file may leave out."""
+
+
+def _known(table: Any, key: str, setting: str, top: bool) -> None:
+    if key in table or (top and key in FOREIGN):
         return
     legal = [str(k) for k in table if k != "origin"]
     near = difflib.get_close_matches(key, legal, n=1, cutoff=0.5)
@@ -39,12 +43,12 @@ def _apply(document: Any, setting: str) -> None:
         raise SettingError(f"--set {setting!r}: write key=value, for example gains.ripple_gain=1.0")
     table = document
     for key in keys[:-1]:
-        _known(table, key, setting)
+        _known(table, key, setting, table is document)
         table = table[key]
         if not hasattr(table, "keys"):
             raise SettingError(f"--set {setting}: {key!r} is a value, not a table")
-    _known(table, keys[-1], setting)
-    value, old = _value(text.strip()), table[keys[-1]]
+    _known(table, keys[-1], setting, table is document)
+    value, old = _value(text.strip()), table.get(keys[-1])
     if isinstance(old, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     table[keys[-1]] = value

@@ -24,7 +24,7 @@ from signals.records import GOAL, new
 
 CYCLES = 100
 """Cycles of the scratch hand, so that branch predictors, caches and the stack are warm too."""
-_SHOW_AFTER_S = 1.0
+_SHOW_AFTER_S = 2.0
 
 
 class Progress:

@@ -124,6 +124,10 @@ def _events(watched: Watched, count: int = 6) -> Any:
 
     styles = {"error": "red", "warning": "yellow"}
     text = Text()
+    told = {event["text"] for event in watched.events}
+    for earlier in watched.health.get("faults", []):
+        if earlier not in told:
+            text.append(f"earlier   {earlier}\n", style="red")
     for event in watched.events[-count:]:
         at = time.strftime("%H:%M:%S", time.localtime(event["timestamp"]))
         text.append(f"{at}  {event['text']}", style=styles.get(event["level"], "none"))

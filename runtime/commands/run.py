@@ -40,6 +40,8 @@ def run(
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the hand file.")] = None,
     hybrid: Annotated[bool, typer.Option("--hybrid/--plain", help="Sleep, then spin 100 us.")] = False,
     record: Annotated[bool, typer.Option(help="Record every frame (MCAP) into --out or here.")] = False,
+    publish: Annotated[bool, typer.Option(help="Sockets for a lockstep run too.")] = False,
+    io_restarts: Annotated[int, typer.Option(min=0, help="Times a dead io process is restarted.")] = 0,
     plotjuggler: Annotated[bool, typer.Option(help="Serve PlotJuggler's default port 9872.")] = False,
     port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
     as_json: Annotated[bool, typer.Option("--json", help="The report alone on stdout, as JSON.")] = False,
@@ -66,11 +68,13 @@ def run(
         record=record,
         out=None if out is None else str(out),
         port_base=port_base,
+        publish=publish or not lockstep,
+        io_restarts=io_restarts,
         plotjuggler=plotjuggler,
     )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    code, message, report = _lockstep(options) if lockstep else _realtime(options)
+    code, message, report = _with_processes(options) if options.publish else _in_process(options)
     if report is not None:
         _show(report, as_json, out)
     if message:
@@ -102,7 +106,7 @@ def _watcher(bar: Any, seconds: float) -> Any:
     return lambda share: bar.update(task, completed=share)
 
 
-def _lockstep(options: Any) -> tuple[int, str, dict[str, Any] | None]:
+def _in_process(options: Any) -> tuple[int, str, dict[str, Any] | None]:
     from runtime.processes.phases import Exit
     from runtime.processes.supervisor import IN_FAULT
     from runtime.session import run_options
@@ -138,7 +142,7 @@ def _log_path(options: Any, name: str) -> Path:
     return free_path(Path(options.out or "."), f"{name}-{options.motion or 'hold'}")
 
 
-def _realtime(options: Any) -> tuple[int, str, dict[str, Any] | None]:
+def _with_processes(options: Any) -> tuple[int, str, dict[str, Any] | None]:
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import build, read_hand
     from runtime.telemetry.channel import Channel

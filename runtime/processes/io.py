@@ -254,7 +254,7 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     while int(control_phase[0]) < Phase.DONE and not (stop[0] and int(control_phase[0]) < Phase.RUNNING):
         io.turn()
         running = Phase.RUNNING <= int(control_phase[0]) < Phase.DONE
-        if running and now_ns() - int(control_beat[0]) > 4 * BEAT_LOST_NS:
+        if running and now_ns() - int(control_beat[0]) > 2 * BEAT_LOST_NS:
             io._event("control", "error", "the control process is silent", "the supervisor ends the run")
             break
     return _conclude(io, options)

@@ -50,8 +50,9 @@ class Exit(IntEnum):
     """Ended by Ctrl-C (SIGTERM: 143, SIGHUP: 129)."""
 
 
-BEAT_LOST_NS: Final = 500_000_000
-"""Age of a heartbeat at which its process counts as lost."""
+BEAT_LOST_NS: Final = 2_000_000_000
+"""Age of io's heartbeat at which it counts as lost. Goals age by themselves, much earlier (command_age_ms);
+a dead io process is noticed by the supervisor within 20 ms."""
 STOP_BUDGET_S: Final = 2.0
 """Longest time from a stop request to zero torque; then the process is killed."""
 STOP_SEQUENCE_S: Final = 0.5

@@ -101,7 +101,8 @@ class Supervisor:
         watch: Callable[[float], None] | None = None,
     ) -> None:
         self.options, self._rate_hz, self._tell, self._watch = options, rate_hz, tell, watch
-        self._signal, self._signals = 0, 0
+        self._signal, self._signals, self._restarts = 0, 0, 0
+        self._io: Child | None = None
 
     def _on_signal(self, number: int, _frame: Any) -> None:
         self._signal = self._signal or number
@@ -117,16 +118,29 @@ class Supervisor:
         }
         children: list[Child] = []
         try:
-            children = [Child("io", segment, self.options), Child("control", segment, self.options)]
-            return self._supervise(segment, *children)
+            self._io = Child("io", segment, self.options)
+            children = [self._io, Child("control", segment, self.options)]
+            return self._supervise(segment, children[1])
         finally:
-            for child in children:
+            for child in [*children, *filter(None, [self._io])]:
                 child.kill()
             segment.unlink()
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
-    def _supervise(self, segment: Segment, io: Child, control: Child) -> Outcome:
+    def _look_after_io(self, segment: Segment) -> None:
+        """A dead io process is started again if the options allow it; else the control process is told."""
+        if self._io is None or self._io.running() or segment.field("io_lost_ns")[0]:
+            return
+        if int(segment.field("io_phase")[0]) < Phase.READY or self._restarts >= self.options.io_restarts:
+            segment.field("io_lost_ns")[0] = now_ns()
+            return
+        self._restarts += 1
+        self._tell(f"the io process died ({_how(self._io.process.returncode)}); starting it again")
+        segment.field("io_phase")[0] = int(Phase.STARTING)
+        self._io = Child("io", segment, self.options)
+
+    def _supervise(self, segment: Segment, control: Child) -> Outcome:
         stop, phase = segment.field("stop"), segment.field("control_phase")
         told = False
         while control.running():
@@ -136,15 +150,17 @@ class Supervisor:
                 self._tell("stopping: the hand is let go in order (again: at once)")
             if self._signals:
                 stop[0] = max(int(stop[0]), int(Stop.NOW if self._signals > 1 else Stop.GENTLE))
-            if not io.running() and not segment.field("io_lost_ns")[0]:
-                segment.field("io_lost_ns")[0] = now_ns()
+            self._look_after_io(segment)
+            if self._restarts and int(segment.field("io_phase")[0]) < Phase.READY:
+                segment.field("io_beat_ns")[0] = now_ns()
             if stop[0] or segment.field("io_lost_ns")[0]:
                 self._wait_for_stop(control)
                 break
             self._progress(segment, int(phase[0]))
             if self._silent(segment, int(phase[0])):
                 control.kill()
-        return self._outcome(segment, io, control)
+        assert self._io is not None
+        return self._outcome(segment, self._io, control)
 
     def _wait_for_stop(self, control: Child) -> None:
         until = time.monotonic() + STOP_BUDGET_S
@@ -162,14 +178,14 @@ class Supervisor:
 
     def _outcome(self, segment: Segment, io: Child, control: Child) -> Outcome:
         account = control.result()
-        io_lost = not io.running() and bool(segment.field("io_lost_ns")[0])
+        io_lost = bool(segment.field("io_lost_ns")[0]) or account.get("why") == "io lost"
         if int(segment.field("control_phase")[0]) < Phase.DONE:
             segment.field("control_phase")[0] = int(Phase.FAILED)
-        if io.running() and not io.wait(IO_BUDGET_S):
+        if io.running() and (io_lost or not io.wait(IO_BUDGET_S)):
             io.kill()
         report = io.result()
         failure = self._failure(segment, io, control, account, report, io_lost)
-        if "error" in report or not report:
+        if "error" in report or "error" in account or not report:
             return Outcome(*failure, None, account)
         return Outcome(*failure, report, account)
 
@@ -182,19 +198,19 @@ class Supervisor:
         report: dict[str, Any],
         io_lost: bool,
     ) -> tuple[int, str]:
+        released = int(segment.field("released")[0])
         if report.get("kind") == "port_busy":
             return Exit.PORT_BUSY, str(report["error"])
         if "error" in report:
             return Exit.FAILED, f"io: {report['error']}"
         if "error" in account:
-            return Exit.FAILED, f"control: {account['error']}"
-        released = int(segment.field("released")[0])
+            return Exit.FAILED, f"control: {account['error']}; {_released(released)}"
         if not account:
             how = _how(control.process.returncode)
             return Exit.CONTROL_LOST, f"the control process died ({how}); {_released(released)}"
         if io_lost:
             how = _how(io.process.returncode)
-            return Exit.IO_LOST, f"the io process died ({how}): IO_LOST; {_released(released)}"
+            return Exit.IO_LOST, f"the io process was lost ({how}): IO_LOST; {_released(released)}"
         if not account["confirmed"]:
             return Exit.NOT_RELEASED, _released(0)
         if self._signal:

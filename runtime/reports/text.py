@@ -28,7 +28,7 @@ def lines(report: dict[str, Any], color: bool = False) -> list[str]:
         f"{report['hand']}  {report['motion'] or 'hold'}  {report['rate_hz']:g} Hz  {pace}  "
         f"({report['backend']})",
         f"  cycles      {report['cycles']}  missed {report['missed']}  late {report['late']}  "
-        f"in {report['elapsed_s']:.3f} s  ({report['real_time_factor']:.2f} x real time)",
+        f"in {report['elapsed_s']:.3f} s  ({_n(report['real_time_factor'], 'x real time')})",
         f"  wake [us]   {_us(report['wake_us'])}",
         f"  tick [us]   {_us(report['tick_us'])}",
         f"  estimate    rms {_n(estimate['rms'], 'deg')}  worst {_n(estimate['max'], 'deg')}",

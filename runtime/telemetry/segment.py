@@ -67,6 +67,7 @@ class SegmentError(RuntimeError):
 def post(lock: Any, target: Any, source: Any) -> None:
     """Write a mailbox: ``source`` (words) into ``target`` under the sequence lock. One writer."""
     sequence = load_acquire(lock.ctypes.data)
+    sequence += sequence & np.uint64(1)  # odd: the writer before us died in the middle of a message
     store_release(lock.ctypes.data, sequence + 1)
     fence()
     copy_bytes(target.ctypes.data, source.ctypes.data, source.shape[0] * 8)
