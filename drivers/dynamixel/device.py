@@ -27,7 +27,7 @@ from drivers.slots import Indices, indices, mark
 from signals.modes import Bus as BusBit
 from signals.modes import Channel, MotorMode
 from signals.names import HandNames
-from signals.records import RecordArray
+from signals.records import MEASUREMENT, RecordArray, new
 
 SLOW_NS: Final = 50_000_000
 NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
@@ -74,6 +74,7 @@ class DynamixelBus:
             self._port.close()
             raise
         self.capabilities = self._capabilities()
+        mark(new(MEASUREMENT), self._motors, NONE, NONE, STALE)  # compiled before the first cycle
 
     def _identify(self) -> None:
         for servo in self.servos:

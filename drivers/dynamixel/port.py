@@ -14,6 +14,7 @@ from drivers.serialport import Clock, SerialPort
 
 BITS_PER_BYTE: Final = 10
 TRIES: Final = 3
+LISTEN_NS: Final = 2_000_000
 PING_SPACING_S: Final = 0.003
 
 
@@ -43,6 +44,7 @@ class ServoPort:
         self.serial = SerialPort(path, baud, name, readonly, clock)
         self.parser = PacketParser()
         self._dirty = True
+        self._tries = self._extra = 0
 
     @property
     def counts(self) -> WireCounts:
@@ -81,20 +83,18 @@ class ServoPort:
 
         Raises:
             ReplyTimeout: it stays silent.
-            DuplicateId: bytes come, but never a sound packet, or two packets at once.
+            DuplicateId: bytes come every time, but never a sound packet.
         """
         garbled = 0
-        for _ in range(TRIES):
+        for self._tries in range(1, TRIES + 1):
             errors, arrived = self.counts.errors(), self.serial.bytes_in
             until_ns = self.begin(request, codec.OVERHEAD + 1 + reply_bytes)
             found: list[Packet] = []
             while not found and self.clock() < until_ns:
                 found = [p for p in self.packets(until_ns) if p.instruction == Instruction.STATUS]
             mine = [p for p in found if p.id == device_id]
-            if len(mine) > 1:
-                self.give_up()
-                raise DuplicateId(self.name, device_id, f"{len(mine)} answers to one question")
             if mine:
+                self._extra = len(mine) - 1
                 return mine[0]
             self.give_up()
             garbled += self.counts.errors() > errors or self.serial.bytes_in > arrived
@@ -124,8 +124,18 @@ class ServoPort:
             raise ConfigureError(label, setting, value, found)
 
     def ping(self, device_id: int, label: str) -> tuple[int, int]:
-        """Model number and firmware of one device."""
+        """Model number and firmware of one device.
+
+        Raises:
+            DuplicateId: a second answer to the first question follows within the turn-around.
+        """
         data = self.ask(codec.ping(device_id), device_id, 3, label).data
+        extra, until_ns = self._extra, self.clock() + LISTEN_NS
+        while self._tries == 1 and self.clock() < until_ns:
+            extra += sum(p.id == device_id for p in self.packets(until_ns))
+        if extra:
+            self.give_up()
+            raise DuplicateId(self.name, device_id, f"{1 + extra} answers to one ping")
         return int.from_bytes(data[:2], "little"), data[2] if len(data) > 2 else 0
 
     def answers(self, device_id: int) -> bool:

@@ -113,7 +113,8 @@ class Tracking:
                 continue
             found = found_in(servo, part[1], bool(self.enabled[i]))
             self.temperature_degc[i] = found.temperature_degc
-            if found.problem and not self.shake.held[i]:
+            news = not self.shake.held[i] or (found.reboot and not self._reboot[i])
+            if found.problem and news:
                 self.reason = f"{servo.label}: {found.problem}"
                 self.enabled[i] = False
                 self._reboot[i] = found.reboot

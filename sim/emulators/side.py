@@ -6,6 +6,7 @@ what stands in ``measurement``. Several emulators share one side, each touches i
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -44,50 +45,37 @@ class BackendSide:
 
 
 class BenchSide:
-    """Motors on a test bench, each against a spring: small, exact at rest, for tests of wires.
+    """Motors on a test bench, each against a spring and a damper: small, exact in time, for tests of wires.
 
-    ``J w' = kt i - b w - k angle``; at rest ``angle = kt i / k``. A motor in POSITION mode follows a stiff
-    spring to its goal within its current limit. Hall channel i shows ``2048 + 400 angle_i``; an axis follows
-    its command with a lag of 20 ms.
+    ``b w = kt i - k angle`` has the exact step ``angle = rest + (angle - rest) exp(-k dt / b)`` with ``rest =
+    kt i / k``; a motor in POSITION mode goes to its goal with the same time constant. Hall channel i shows
+    ``2048 + 400 angle_i``; an axis follows its command with a lag of 20 ms.
     """
 
-    STEP_NS = 250_000
-    KT_NM_A, K_NM_RAD, B_NMS_RAD, J_KG_M2 = 1.0, 1.0, 0.08, 0.0008
-    SERVO_NM_RAD, CURRENT_MAX_A = 40.0, 8.0
-    HALL_ZERO_COUNT, HALL_COUNTS_RAD, AXIS_LAG_S = 2048.0, 400.0, 0.02
+    KT_NM_A, K_NM_RAD, LAG_S, AXIS_LAG_S = 1.0, 1.0, 0.02, 0.02
+    HALL_ZERO_COUNT, HALL_COUNTS_RAD = 2048.0, 400.0
 
-    def __init__(self, motors: int, halls: int = 0, axes: int = 0, start_ns: int = 0) -> None:
+    def __init__(self, motors: int, halls: int = 0, axes: int = 0) -> None:
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
         self.n, self.halls, self.axes = motors, halls, axes
         self.angle_rad, self.speed_rad_s = np.zeros(motors), np.zeros(motors)
         self.axis_rad = np.zeros(axes)
-        self._now_ns = start_ns
-        self._show(start_ns)
+        self._now_ns = 0
+        self._show(0)
 
     def advance(self, now_ns: int) -> None:
-        """Integrate in fixed steps (semi-implicit Euler)."""
-        if not self._now_ns:
-            self._now_ns = now_ns
+        """Move exactly to ``now_ns`` under the present command."""
         c, n = self.command[0], self.n
-        mode, goal_rad = c["motor_mode"][:n], c["motor_angle_rad"][:n]
-        steps = min((now_ns - self._now_ns) // self.STEP_NS, 4000)
-        dt_s = self.STEP_NS * 1e-9
-        for _ in range(steps):
-            servo_a = np.clip(
-                self.SERVO_NM_RAD * (goal_rad - self.angle_rad), -self.CURRENT_MAX_A, self.CURRENT_MAX_A
-            )
-            current_a = np.select([mode == 1, mode == 2], [c["motor_current_a"][:n], servo_a], 0.0)
-            torque_nm = self.KT_NM_A * current_a - self.K_NM_RAD * self.angle_rad
-            self.speed_rad_s += dt_s * torque_nm / self.J_KG_M2
-            self.speed_rad_s /= 1.0 + dt_s * self.B_NMS_RAD / self.J_KG_M2
-            self.angle_rad += dt_s * self.speed_rad_s
-            enable = c["axis_enable"][: self.axes] != 0
-            lag = (c["axis_angle_rad"][: self.axes] - self.axis_rad) * dt_s / self.AXIS_LAG_S
-            self.axis_rad += np.where(enable, lag, 0.0)
-        if now_ns - self._now_ns > 4000 * self.STEP_NS:
-            self._now_ns = now_ns
-        else:
-            self._now_ns += steps * self.STEP_NS
+        mode = c["motor_mode"][:n]
+        dt_s = (now_ns - self._now_ns) * 1e-9 if self._now_ns else 0.0
+        self._now_ns = now_ns
+        rest = c["motor_current_a"][:n] * (self.KT_NM_A / self.K_NM_RAD)
+        rest = np.select([mode == 1, mode == 2], [rest, c["motor_angle_rad"][:n]], 0.0)
+        away = (self.angle_rad - rest) * math.exp(-dt_s / self.LAG_S)
+        self.angle_rad, self.speed_rad_s = rest + away, -away / self.LAG_S
+        lag = 1.0 - math.exp(-dt_s / self.AXIS_LAG_S)
+        wanted = c["axis_angle_rad"][: self.axes] - self.axis_rad
+        self.axis_rad = self.axis_rad + np.where(c["axis_enable"][: self.axes] != 0, wanted * lag, 0.0)
         self._show(now_ns)
 
     def _show(self, now_ns: int) -> None:

@@ -1,0 +1,136 @@
+"""What the driver knows of every axis: newest feedback, heartbeat, foreign commands; arrays of shape (n,)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivers.counts import WireCounts
+from drivers.handshake import Bools, Handshake
+from drivers.motors import TURN_RAD, MotorMap
+from drivers.odrive import codec
+from drivers.odrive.codec import AxisState, Command, Frame
+from drivers.odrive.settings import OdriveSettings
+from signals.modes import Channel
+from signals.records import RecordArray
+
+STALE, RESET, DEVICE_ERROR = int(Channel.STALE), int(Channel.RESET), int(Channel.DEVICE_ERROR)
+MISSING: Final = int(Channel.MISSING)
+FOREIGN: Final = codec.SETPOINTS | {Command.AXIS_STATE, Command.CONTROLLER_MODE, Command.LIMITS}
+"""Commands that only the owner of a bus sends; seen on the bus, somebody else drives our motors."""
+HEARTBEATS_MISSED: Final = 4
+Int64s = NDArray[np.int64]
+
+
+class Axes:
+    """Feedback of all axes of one bus.
+
+    Args:
+        settings: the bus.
+        motors: map of angles.
+        counts: counts of the bus.
+    """
+
+    def __init__(self, settings: OdriveSettings, motors: MotorMap, counts: WireCounts) -> None:
+        n = len(settings.device)
+        self.settings, self.map, self.counts = settings, motors, counts
+        self.row = {d.node: i for i, d in enumerate(settings.device)}
+        self.shake = Handshake(motors.motors)
+        self.turns, self.turns_s = np.zeros(n), np.zeros(n)
+        self.iq_a, self.degc = np.zeros(n), np.zeros(n)
+        self.time_ns: Int64s = np.zeros(n, dtype=np.int64)
+        self.beat_ns: Int64s = np.zeros(n, dtype=np.int64)
+        self.beats: Int64s = np.zeros(n, dtype=np.int64)
+        self.state: Int64s = np.zeros(n, dtype=np.int64)
+        self.error: Int64s = np.zeros(n, dtype=np.int64)
+        self.fresh: Bools = np.zeros(n, dtype=np.bool_)
+        """Encoder message seen since the last exchange."""
+        self.firmware: list[tuple[int, int, int] | None] = [None] * n
+        self.replies: dict[tuple[int, int], bytes] = {}
+        """Newest value of an endpoint, by (row, endpoint)."""
+        self.pulling = False
+        """Whether the axes are meant to be in closed loop."""
+        self.reason = ""
+
+    def take(self, frames: list[Frame], now_ns: int) -> None:
+        """Take everything that came over the bus."""
+        for frame in frames:
+            i = self.row.get(frame.node)
+            if i is None:
+                continue
+            command = frame.command
+            if command == Command.ENCODER:
+                self._encoder(i, frame, now_ns)
+            elif command == Command.HEARTBEAT:
+                self._heartbeat(i, frame, now_ns)
+            elif command in (Command.IQ, Command.TEMPERATURE):
+                self._pair(i, frame)
+            elif command == Command.TX_SDO and len(frame.data) == 8:
+                self.replies[i, frame.data[1] | frame.data[2] << 8] = frame.data[4:]
+            elif command == Command.VERSION:
+                self.firmware[i] = codec.firmware_of(frame)
+            elif command in FOREIGN:
+                self.counts.unexpected += 1
+                self.reason = f"somebody else commands node {frame.node} ({Command(command).name.lower()})"
+                self.shake.hold(i, DEVICE_ERROR, checked=bool(self.shake.checked[i]))
+
+    def _encoder(self, i: int, frame: Frame, now_ns: int) -> None:
+        pair = codec.pair_of(frame)
+        if pair is None:
+            self.counts.length += 1
+            return
+        self.turns[i], self.turns_s[i] = pair
+        self.time_ns[i] = now_ns
+        self.fresh[i] = True
+
+    def _pair(self, i: int, frame: Frame) -> None:
+        pair = codec.pair_of(frame)
+        if pair is None:
+            self.counts.length += 1
+        elif frame.command == Command.IQ:
+            self.iq_a[i] = pair[1]
+        else:
+            self.degc[i] = pair[1]
+
+    def _heartbeat(self, i: int, frame: Frame, now_ns: int) -> None:
+        beat = codec.heartbeat_of(frame)
+        if beat is None:
+            self.counts.length += 1
+            return
+        self.beat_ns[i], self.error[i], self.state[i] = now_ns, beat.error, beat.state
+        self.beats[i] += 1
+        if not self.pulling or self.shake.held[i]:
+            return
+        motor = self.settings.device[i].motor
+        if beat.error:
+            self.reason = f"motor {motor} (node {frame.node}): error {beat.error:#x}"
+            self.shake.hold(i, DEVICE_ERROR)
+        elif beat.state != AxisState.CLOSED_LOOP:
+            self.reason = f"motor {motor} (node {frame.node}): left closed loop (state {beat.state})"
+            self.shake.hold(i, RESET)
+
+    def silent(self, now_ns: int) -> Bools:
+        """Axes without a heartbeat for too long."""
+        limit_ns = HEARTBEATS_MISSED * self.settings.heartbeat_ms * 1_000_000
+        quiet: Bools = (now_ns - self.beat_ns) > limit_ns
+        return quiet
+
+    def fill(self, measurement: RecordArray, now_ns: int) -> int:
+        """Write the newest feedback into the measurement; returns channels with a status."""
+        x, m, ratio = measurement[0], self.map.motors, self.map
+        stale_ns = 3 * self.settings.feedback_ms * 1_000_000
+        bits: NDArray[Any] = self.shake.bits.copy()
+        bits |= np.where((now_ns - self.time_ns) > stale_ns, STALE, 0).astype(np.uint32)
+        seen = self.time_ns > 0
+        bits = np.where(seen, bits, bits | MISSING).astype(np.uint32)
+        use = m[seen]
+        x["motor_angle_rad"][use] = ratio.angle_rad(self.turns)[seen]
+        x["motor_speed_rad_s"][use] = (self.turns_s * TURN_RAD * ratio.sign / ratio.ratio)[seen]
+        x["motor_current_a"][use] = (self.iq_a * ratio.sign)[seen]
+        x["motor_temperature_degc"][use] = self.degc[seen]
+        x["motor_time_ns"][use] = self.time_ns[seen]
+        x["motor_status"][m] = bits
+        x["time_ns"] = now_ns
+        return int((bits != 0).sum())

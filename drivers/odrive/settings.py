@@ -1,0 +1,85 @@
+"""Bus-file table of ODrive axes on one CAN bus."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from drivers.family import BusSettings
+from drivers.locks import can_identity
+from drivers.motors import MotorDevice
+from drivers.odrive.codec import NODE_MAX
+from signals.names import HandNames
+
+Endpoint = Literal["current_soft_max", "vel_limit", "watchdog_timeout", "enable_watchdog"]
+
+
+class OdriveDevice(MotorDevice):
+    """``[[bus.device]]``: one axis."""
+
+    node: Annotated[int, Field(ge=0, le=NODE_MAX)]
+    torque_constant_nm_a: Annotated[float, Field(gt=0.0)]
+    """Torque of the motor shaft per ampere, as configured in the drive."""
+
+
+class OdriveSettings(BusSettings):
+    """``[[bus]]`` with ``family = "odrive"``."""
+
+    family: Literal["odrive"]
+    interface: Annotated[str, Field(min_length=1)] = "socketcan"
+    """Back-end of python-can."""
+    channel: Annotated[str, Field(min_length=1)]
+    bitrate: Annotated[int, Field(gt=0)] = 1_000_000
+    """Rate of the bus, for the computed wire limit; the interface itself sets it."""
+    host: str | None = None
+    """Server, with ``interface = "socketcand"``."""
+    port: int | None = None
+    """Its port."""
+    firmware: Literal["0.5", "0.6"] = "0.6"
+    heartbeat_ms: Annotated[int, Field(ge=10, le=1000)] = 100
+    feedback_ms: Annotated[int, Field(ge=1, le=100)] = 10
+    """Period of the encoder messages, as configured in the drives."""
+    watchdog_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 50.0
+    endpoints: dict[Endpoint, Annotated[int, Field(ge=0, le=65535)]] = {}
+    """Numbers from the firmware's own flat_endpoints.json; with them limits and watchdog are read back."""
+    device: Annotated[tuple[OdriveDevice, ...], Field(min_length=1)]
+
+    def identity(self) -> str:
+        """Interface and channel; a server's address belongs to it."""
+        place = self.channel if self.host is None else f"{self.channel}-{self.host}-{self.port}"
+        return can_identity(self.interface, place)
+
+    def bus_arguments(self) -> dict[str, Any]:
+        """Arguments of ``can.Bus``."""
+        arguments: dict[str, Any] = {"interface": self.interface, "channel": self.channel}
+        if self.interface == "socketcand":
+            arguments |= {"host": self.host, "port": self.port, "tcp_tune": True}
+        elif self.interface == "udp_multicast":
+            arguments["hop_limit"] = 0
+        return arguments
+
+    def motors(self, names: HandNames) -> tuple[str, ...]:
+        """Motors on the bus."""
+        return tuple(d.motor for d in self.device)
+
+    def halls(self, names: HandNames) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def axes(self, names: HandNames) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def conflicts(self) -> tuple[str, ...]:
+        """Nodes used twice; a server without an address."""
+        found = []
+        for d in self.device:
+            twin = next((e for e in self.device if e.node == d.node and e is not d), None)
+            if twin is not None and d.motor < twin.motor:
+                found.append(f"node {d.node} is given to {d.motor!r} and to {twin.motor!r}")
+        if self.interface == "socketcand" and (self.host is None or self.port is None):
+            found.append("interface socketcand needs host and port")
+        if ("watchdog_timeout" in self.endpoints) != ("enable_watchdog" in self.endpoints):
+            found.append("endpoints: watchdog_timeout and enable_watchdog go together")
+        return tuple(found)

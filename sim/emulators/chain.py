@@ -1,0 +1,237 @@
+"""Emulated chain of Dynamixel servos on a pty: half-duplex wire time, return delay, latency, faults."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from drivers.dynamixel import codec
+from drivers.dynamixel.codec import BROADCAST, ErrorCode, Instruction, Packet, PacketParser
+from drivers.dynamixel.models import BAUD_CODES
+from sim.emulators.loop import NEVER, Clock
+from sim.emulators.pty_line import PtyLine
+from sim.emulators.servo import EmulatedServo
+from sim.emulators.side import DeviceSide
+from sim.emulators.wire import HalfDuplex, Outbox, serial_ns
+
+IDLE_NS: Final = 2_000_000
+DELAY_UNIT_NS: Final = 2000
+CHAIN_TIMEOUT_NS: Final = 1_000_000
+
+
+@dataclass(slots=True)
+class LineFaults:
+    """Fault hooks of a serial line; each share is of replies."""
+
+    flip: float = 0.0
+    truncate: float = 0.0
+    junk: float = 0.0
+    """Junk bytes in front."""
+    split_ns: int = 0
+    """Every reply comes in two pieces, the second later by this."""
+    rng: random.Random = field(default_factory=lambda: random.Random(2))
+
+    def damaged(self, reply: bytes) -> bytes:
+        """The reply as it arrives."""
+        out, rng = bytearray(reply), self.rng
+        if rng.random() < self.flip:
+            bit = rng.randrange(len(out) * 8)
+            out[bit // 8] ^= 1 << bit % 8
+        if rng.random() < self.truncate:
+            del out[rng.randrange(1, len(out)) :]
+        if rng.random() < self.junk:
+            out[:0] = rng.randbytes(rng.randrange(1, 9))
+        return bytes(out)
+
+
+class ChainEmulator:
+    """Servos on one line.
+
+    Args:
+        servos: the servos; two with one id collide.
+        side: the hand behind them.
+        link: stable name of the line.
+        adapter_latency_ns: time that the USB adapter keeps a reply.
+        clock: monotonic nanoseconds.
+    """
+
+    def __init__(
+        self,
+        servos: list[EmulatedServo],
+        side: DeviceSide,
+        link: Path,
+        adapter_latency_ns: int = 0,
+        clock: Clock = time.monotonic_ns,
+    ) -> None:
+        self.servos, self.side, self.line = servos, side, PtyLine(link)
+        self.adapter_latency_ns, self._clock = adapter_latency_ns, clock
+        self.faults = LineFaults()
+        self._parser = PacketParser()
+        self._wire = HalfDuplex(57600)
+        self._out = Outbox()
+        self._idle_ns = clock()
+        self.wire_ns = 0
+        """Time that the line was occupied."""
+        self.packets = self.unstuffed = self.wrong_baud = 0
+
+    # --- Emulator -----------------------------------------------------------------------------------------
+
+    def descriptors(self) -> list[int]:
+        """The pty, while it is plugged in."""
+        return [self.line.descriptor] if self.line.plugged else []
+
+    def due_ns(self) -> int:
+        """Next reply, or the idle step of hand and watchdogs."""
+        return min(self._out.due_ns(NEVER), self._idle_ns)
+
+    def on_time(self, now_ns: int) -> None:
+        """Send what is due; let the hand and the watchdogs live."""
+        data = self._out.take(now_ns)
+        if data:
+            self.line.write(data)
+        if now_ns >= self._idle_ns:
+            self._idle_ns = now_ns + IDLE_NS
+            self.side.advance(now_ns)
+            for servo in self.servos:
+                servo.watch(now_ns)
+
+    def close(self) -> None:
+        """Pull the adapter out."""
+        self.line.close()
+
+    def unplug(self) -> None:
+        """Fault hook: the adapter is pulled; the servos keep their power."""
+        self.line.unplug()
+        self._out.clear()
+        self._parser.clear()
+
+    def readable(self, descriptor: int, now_ns: int) -> None:
+        """Take what the driver sent."""
+        data = self.line.read()
+        if not data:
+            return
+        baud = self.line.baud()
+        self._wire.baud = baud or self._wire.baud
+        before = self._wire.free_ns
+        begun_ns = max(before, now_ns)
+        for p in self._parser.feed(data, now_ns):
+            self.packets += 1
+            self.unstuffed += p.stuffing_missing
+            if p.instruction != Instruction.STATUS:
+                self._serve(p, begun_ns + serial_ns(len(data), self._wire.baud), now_ns)
+        if self._wire.free_ns == before:
+            self._wire.take(len(data), now_ns)
+        self.wire_ns += self._wire.free_ns - begun_ns
+
+    # --- packets ------------------------------------------------------------------------------------------
+
+    def _hearing(self) -> list[EmulatedServo]:
+        """Servos that hear this baud rate."""
+        code = BAUD_CODES.get(self._wire.baud)
+        hearing = [s for s in self.servos if s.get("baud") == code]
+        self.wrong_baud += len(self.servos) - len(hearing)
+        return [s for s in hearing if not s.silent]
+
+    def _serve(self, p: Packet, end_ns: int, now_ns: int) -> None:
+        """Handle one instruction whose last byte is on the wire at ``end_ns``."""
+        self._wire.free_ns = end_ns
+        servos = self._hearing()
+        for servo in servos:
+            servo.fed(now_ns)
+        self.side.advance(now_ns)
+        for servo in servos:
+            servo.sense(now_ns)
+        if p.instruction in (Instruction.FAST_SYNC_READ, Instruction.SYNC_READ):
+            self._sync_read(p, servos)
+        elif p.instruction == Instruction.SYNC_WRITE:
+            self._sync_write(p, servos)
+        elif p.instruction == Instruction.PING and p.id == BROADCAST:
+            for servo in sorted(servos, key=lambda s: s.id):
+                self._reply(servo, codec.status(servo.id, servo.alert, self._identity(servo)))
+        else:
+            answers = [(s, self._single(s, p)) for s in servos if p.id in (s.id, BROADCAST)]
+            replies = [(s, r) for s, r in answers if r and p.id != BROADCAST]
+            if len(replies) == 1:
+                self._reply(*replies[0])
+            elif replies:
+                self._collide([r for _, r in replies])
+
+    @staticmethod
+    def _identity(servo: EmulatedServo) -> bytes:
+        return servo.get("model_number").to_bytes(2, "little") + bytes((servo.get("firmware"),))
+
+    def _single(self, servo: EmulatedServo, p: Packet) -> bytes:
+        """Answer of one servo to an instruction for it alone."""
+        error, data, body = ErrorCode.NONE, b"", p.parameters
+        if p.instruction == Instruction.PING:
+            data = self._identity(servo)
+        elif p.instruction == Instruction.READ and len(body) == 4:
+            data = servo.read(body[0] | body[1] << 8, body[2] | body[3] << 8)
+        elif p.instruction == Instruction.WRITE and len(body) > 2:
+            before = servo.id
+            error = servo.write(body[0] | body[1] << 8, body[2:])
+            return codec.status(before, error | servo.alert) if servo.get("status_return_level") == 2 else b""
+        elif p.instruction == Instruction.REBOOT:
+            reply = codec.status(servo.id, servo.alert)
+            servo.reboot()
+            return reply
+        else:
+            error = ErrorCode.INSTRUCTION
+        if servo.get("status_return_level") == 0 and p.instruction != Instruction.PING:
+            return b""
+        return codec.status(servo.id, error | servo.alert, data)
+
+    def _sync_write(self, p: Packet, servos: list[EmulatedServo]) -> None:
+        body = p.parameters
+        address, length = body[0] | body[1] << 8, body[2] | body[3] << 8
+        by_id = {s.id: s for s in servos}
+        for at in range(4, len(body) - length, length + 1):
+            servo = by_id.get(body[at])
+            if servo is not None:
+                servo.write(address, body[at + 1 : at + 1 + length])
+
+    def _sync_read(self, p: Packet, servos: list[EmulatedServo]) -> None:
+        body = p.parameters
+        address, length = body[0] | body[1] << 8, body[2] | body[3] << 8
+        by_id = {s.id: s for s in servos}
+        blocks: list[tuple[int, int, bytes]] = []
+        chain: list[EmulatedServo] = []
+        for device_id in body[4:]:
+            servo = by_id.get(device_id)
+            if servo is None:
+                break
+            chain.append(servo)
+            blocks.append((servo.alert, device_id, servo.read(address, length)))
+        if not blocks:
+            return
+        if p.instruction == Instruction.SYNC_READ:
+            for servo, (error, device_id, data) in zip(chain, blocks, strict=True):
+                self._reply(servo, codec.status(device_id, error, data))
+            return
+        whole = codec.fast_reply(blocks + [(0, 0, bytes(length))] * (len(body) - 4 - len(blocks)))
+        self._reply(chain[0], whole[: codec.FAST_START + len(blocks) * (length + 4)])
+
+    def _collide(self, replies: list[bytes]) -> None:
+        """Two devices answer at once: the line carries the AND of their levels."""
+        length = max(map(len, replies))
+        mixed = bytearray(b"\xff" * length)
+        for k, reply in enumerate(replies):
+            shifted = reply[k:].ljust(length, b"\xff")
+            mixed = bytearray(a & b for a, b in zip(mixed, shifted, strict=True))
+        self._send(bytes(mixed), self._wire.free_ns)
+
+    def _reply(self, servo: EmulatedServo, reply: bytes) -> None:
+        self._send(reply, self._wire.free_ns + servo.get("return_delay") * DELAY_UNIT_NS)
+
+    def _send(self, reply: bytes, begun_ns: int) -> None:
+        due_ns = self._wire.take(len(reply), begun_ns) + self.adapter_latency_ns
+        reply = self.faults.damaged(reply)
+        if self.faults.split_ns and len(reply) > 1:
+            half = len(reply) // 2
+            self._out.put(due_ns, reply[:half])
+            self._out.put(due_ns + self.faults.split_ns, reply[half:])
+        else:
+            self._out.put(due_ns, reply)

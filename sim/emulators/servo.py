@@ -1,0 +1,192 @@
+"""One emulated Dynamixel servo: control table, protections, turn count - what the protocol shows of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from drivers.dynamixel.codec import ALERT, ErrorCode
+from drivers.dynamixel.models import ServoModel
+from signals.modes import MotorMode
+from sim.emulators.side import DeviceSide
+
+EEPROM_END: Final = 64
+TABLE_BYTES: Final = 1024
+WATCHDOG_NS: Final = 20_000_000
+OVERLOAD, OVERHEAT, VOLTAGE = 1 << 5, 1 << 2, 1 << 0
+GOALS: Final = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
+DEFAULTS: Final = {
+    "firmware": 50,
+    "baud": 1,
+    "return_delay": 250,
+    "operating_mode": 3,
+    "temperature_limit": 70,
+    "shutdown": 0b110100,
+    "status_return_level": 2,
+    "velocity_limit": 400,
+    "present_voltage": 120,
+}
+
+
+class EmulatedServo:
+    """One servo on a chain.
+
+    Args:
+        device_id: its id.
+        model: its model.
+        side: the hand behind it.
+        motor: its motor's index there.
+        direction: sign of the device's angle.
+        gear_ratio: turns of the device per turn of the spool.
+    """
+
+    def __init__(
+        self,
+        device_id: int,
+        model: ServoModel,
+        side: DeviceSide,
+        motor: int,
+        direction: int = 1,
+        gear_ratio: float = 1.0,
+    ) -> None:
+        self.model, self.side, self.motor = model, side, motor
+        self._turns_per_rad = direction * gear_ratio / (2.0 * math.pi)
+        self._direction = direction
+        self.table = bytearray(TABLE_BYTES)
+        self._fed_ns = 0
+        self._turn_offset = 0.0
+        self.silent = False
+        """Fault hook: answers nothing."""
+        self.reboots = 0
+        for name, value in DEFAULTS.items():
+            self.put(name, value)
+        self.put("current_limit", 1750)
+        self.put("id", device_id)
+        self.put("model_number", model.model_number)
+        self._power_up()
+
+    @property
+    def id(self) -> int:
+        """Id register."""
+        return self.get("id")
+
+    def get(self, name: str) -> int:
+        """Value of a register."""
+        r = self.model.registers[name]
+        return r.decode(bytes(self.table[r.address : r.address + r.size]))
+
+    def put(self, name: str, value: int) -> None:
+        """Set a register without any rule."""
+        r = self.model.registers[name]
+        self.table[r.address : r.address + r.size] = r.encode(value)
+
+    def _power_up(self) -> None:
+        self.table[EEPROM_END:] = bytes(TABLE_BYTES - EEPROM_END)
+        self.put("status_return_level", 2)
+        for slot in range(self.model.indirect_slots):
+            at, target = self.model.indirect_address + 2 * slot, self.model.indirect_data + slot
+            self.table[at : at + 2] = target.to_bytes(2, "little")
+        self._let_go()
+
+    def reboot(self) -> None:
+        """Restart: RAM back to defaults, torque off, whole turns forgotten."""
+        self.reboots += 1
+        self._power_up()
+        turns = float(self.side.measurement["motor_angle_rad"][0, self.motor]) * self._turns_per_rad
+        self._turn_offset = -math.floor(turns)
+
+    def trip(self, bits: int) -> None:
+        """Latch a hardware error and go to zero torque."""
+        self.put("hardware_error", self.get("hardware_error") | bits)
+        self.put("torque_enable", 0)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self.side.command["motor_mode"][0, self.motor] = MotorMode.OFF
+        self.side.command["motor_current_a"][0, self.motor] = 0.0
+
+    # --- time and the hand ----------------------------------------------------------------------------------
+
+    def fed(self, now_ns: int) -> None:
+        """A packet was seen on the bus."""
+        self._fed_ns = now_ns
+
+    def watch(self, now_ns: int) -> None:
+        """Its own bus watchdog."""
+        limit = self.get("bus_watchdog")
+        if limit > 0 and self.get("torque_enable") and now_ns - self._fed_ns > limit * WATCHDOG_NS:
+            self.put("bus_watchdog", -1)
+            self._let_go()
+
+    def sense(self, now_ns: int) -> None:
+        """Bring the present values up to date."""
+        x, i = self.side.measurement[0], self.motor
+        turns = float(x["motor_angle_rad"][i]) * self._turns_per_rad + self._turn_offset
+        speed = float(x["motor_speed_rad_s"][i]) * self._turns_per_rad * 2.0 * math.pi
+        self.put("present_position", round(turns * self.model.counts_per_turn))
+        self.put("present_velocity", round(speed / self.model.speed_lsb_rad_s))
+        self.put("present_temperature", max(0, min(255, round(float(x["motor_temperature_degc"][i])))))
+        self.put("realtime_tick", now_ns // 1_000_000 % 32768)
+        if self.model.current_lsb_a:
+            current = float(x["motor_current_a"][i]) * self._direction / self.model.current_lsb_a
+            self.put("present_current", max(-32768, min(32767, round(current))))
+
+    def _act(self) -> None:
+        """Pass the goals on to the hand."""
+        if not self.get("torque_enable") or self.get("bus_watchdog") < 0:
+            self._let_go()
+            return
+        c, i, mode = self.side.command[0], self.motor, self.get("operating_mode")
+        current_a = self.get("goal_current") * self.model.current_lsb_a
+        if mode == 0:
+            c["motor_mode"][i], c["motor_current_a"][i] = MotorMode.CURRENT, current_a * self._direction
+        elif mode == 5 and current_a > 0.0:
+            turns = self.get("goal_position") / self.model.counts_per_turn - self._turn_offset
+            c["motor_mode"][i], c["motor_angle_rad"][i] = MotorMode.POSITION, turns / self._turns_per_rad
+        else:
+            self._let_go()
+
+    # --- registers over the bus
+    # -------------------------------------------------------------------------------
+
+    def read(self, address: int, length: int) -> bytes:
+        """Registers as they are read, indirect data resolved."""
+        return bytes(self.table[self._resolved(a)] for a in range(address, address + length))
+
+    def _resolved(self, address: int) -> int:
+        slot = address - self.model.indirect_data
+        if 0 <= slot < self.model.indirect_slots:
+            at = self.model.indirect_address + 2 * slot
+            target = self.table[at] | self.table[at + 1] << 8
+            return target if target < TABLE_BYTES else address
+        return address
+
+    def write(self, address: int, data: bytes) -> ErrorCode:
+        """Write registers by the rules: EEPROM without torque, limits, no goals after a tripped watchdog."""
+        if address < EEPROM_END and self.get("torque_enable"):
+            return ErrorCode.ACCESS
+        registers = self.model.registers
+        names = [n for n, r in registers.items() if address <= r.address < address + len(data)]
+        if self.get("bus_watchdog") < 0 and any(n in GOALS for n in names):
+            return ErrorCode.RANGE
+        before = bytes(self.table[address : address + len(data)])
+        mode_before = self.get("operating_mode")
+        self.table[address : address + len(data)] = data
+        if "goal_current" in names and abs(self.get("goal_current")) > self.get("current_limit"):
+            self.table[address : address + len(data)] = before
+            return ErrorCode.LIMIT
+        if "torque_enable" in names and self.get("torque_enable") and self.get("hardware_error"):
+            self.put("torque_enable", 0)
+            return ErrorCode.ACCESS
+        if "operating_mode" in names and self.get("operating_mode") != mode_before:
+            for goal in GOALS:
+                self.put(goal, 0)
+        if "torque_enable" in names and self.get("torque_enable"):
+            self.put("goal_position", self.get("present_position"))
+        self._act()
+        return ErrorCode.NONE
+
+    @property
+    def alert(self) -> int:
+        """Alert bit of the error byte."""
+        return ALERT if self.get("hardware_error") else 0
