@@ -1,0 +1,214 @@
+"""A hand in motion that can go back: homed and started once, then restored for every trial.
+
+All that a run remembers stands in numpy records - plant, memories, model, frame, motion - so a copy of them
+is an exact state: what follows is the same bit by bit. A trial begins from the nearest state before its
+moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from drivers.hal import Bus
+from runtime.faults.draw import Trial
+from runtime.faults.record import Recorder, Recording
+from runtime.faults.rules import KINDS, KindRule
+from runtime.loop import LOCKSTEP_START_NS, Loop
+from runtime.options import RunOptions
+from runtime.setup import Hand, Rig, build, prepare
+from runtime.telemetry.channel import Channel
+from runtime.telemetry.columns import counts_of
+from signals.modes import FaultKind, MachineState
+from signals.records import RecordArray
+from sim.backend import SimulatedBus
+from sim.options import Fault
+from sim.randomness import seed_state
+
+BATCH: Final = 256
+SLOTS: Final = 2 * BATCH
+SETTLE_S: Final = 1.0
+"""Motion before the first state to go back to: the blend from the start pose (0.8 s) is over."""
+STEP_S: Final = 0.2
+"""Time between two such states."""
+LEAD_S: Final = 0.03
+"""Least time between going back and the fault: new noise fills the filters."""
+STILL_S: Final = 0.5
+"""Period that a motion without one is given."""
+
+
+class NotActive(RuntimeError):
+    """A hand without a fault did not come to its motion; says the cause."""
+
+
+class Bench:
+    """One hand on one motion.
+
+    Args:
+        hand: the hand, read; its model is copied.
+        motion: name of the motion.
+        mismatch: seed of the drawn plant; 0: as the file says.
+        seed: seed of the sensors' noise until the first trial.
+        channel: ring for the frames (``Channel.local(SLOTS)``); may be shared by benches of one process.
+    """
+
+    def __init__(
+        self, hand: Hand, motion: str, *, mismatch: int = 0, seed: int = 0, channel: Channel
+    ) -> None:
+        self.hand = replace(hand, model=hand.model.copy())
+        options = RunOptions(
+            hand=hand.name,
+            motion=motion,
+            lockstep=True,
+            seconds=1.0,
+            mismatch=mismatch or None,
+            seed=seed,
+        )
+        self.channel = channel
+        self.rig: Rig = build(options, self.hand, channel)
+        self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
+        self.counts = counts_of(self.hand.model)
+        prepare(self.rig, LOCKSTEP_START_NS)
+        assert self.rig.motion is not None
+        self.period_s = self.rig.motion.duration_s or STILL_S
+        self._states: list[tuple[int, list[RecordArray]]] = []
+
+    @property
+    def bus(self) -> SimulatedBus:
+        """The plant behind the HAL."""
+        bus: Bus = self.rig.bus
+        assert isinstance(bus, SimulatedBus)
+        return bus
+
+    @property
+    def cycle(self) -> int:
+        """Number of the next cycle."""
+        return self.loop.progress.cycles
+
+    def _records(self) -> list[RecordArray]:
+        bus, stages, rig = self.bus, self.rig.stages, self.rig
+        assert rig.motion is not None
+        return [
+            rig.frame,
+            self.hand.model,
+            bus.plant,
+            bus.work,
+            bus.model,
+            stages.estimator_memory,
+            stages.controller_memory,
+            stages.guard_memory,
+            rig.motion.head,
+        ]
+
+    def cycles_of(self, seconds: float) -> int:
+        """Cycles in a time [s]."""
+        return round(seconds * self.hand.rate_hz)
+
+    def run(self, cycles: int, see: Callable[[RecordArray], None] | None = None) -> None:
+        """Run on; ``see`` gets every frame, in batches."""
+        reader = self.channel.reader(SLOTS) if see is not None else None
+        done = 0
+        while done < cycles:
+            step = min(BATCH, cycles - done)
+            self.loop.run_lockstep(step, _yes)
+            done += step
+            if reader is not None and see is not None:
+                see(reader.read())
+
+    def start(self) -> None:
+        """Arm, activate, and move until the motion is under way.
+
+        Raises:
+            NotActive: a fault is latched, or the hand does not come to it.
+        """
+        self.run(self.cycles_of(SETTLE_S))
+        machine = int(self.rig.views["state"]["machine"][0])
+        if machine != MachineState.ACTIVE:
+            causes = self.rig.views["state"]["finger_cause"][0, : self.counts["finger"]]
+            raise NotActive(
+                f"{self.hand.name} on {self.rig.motion.name if self.rig.motion else 'no motion'}: "
+                f"state {MachineState(machine).name.lower()} after {SETTLE_S} s, causes {causes.tolist()}"
+            )
+
+    def keep_states(self) -> None:
+        """Start, and go through one period of the motion keeping a state every ``STEP_S``."""
+        self.start()
+        step = self.cycles_of(STEP_S)
+        left = self.cycles_of(self.period_s)
+        while True:
+            self._states.append((self.cycle, [r.copy() for r in self._records()]))
+            if left <= 0:
+                break
+            self.run(min(step, left))
+            left -= step
+
+    def go_back(self, cycle: int, seed: int) -> None:
+        """Restore the newest kept state not later than a cycle; the sensors' noise goes on from a seed."""
+        place, copies = max((s for s in self._states if s[0] <= cycle), key=lambda s: s[0])
+        for record, copy in zip(self._records(), copies, strict=True):
+            record[...] = copy
+        self.loop.progress.cycles = place
+        self.bus.plant["rng"][0] = seed_state(seed)
+
+    def run_trial(self, trial: Trial, *, with_fault: bool = True, motors_off: bool = False) -> Recording:
+        """One trial from a kept state.
+
+        Args:
+            trial: what to do.
+            with_fault: False: the same without its fault.
+            motors_off: from the fault on no motor has torque: the best that any reaction could do.
+        """
+        if not self._states:
+            self.keep_states()
+        rule = KINDS[trial.kind]
+        stages = self.rig.stages
+        self.rig.pipeline.stages = stages
+        first = self._states[0][0]
+        at = first + self.cycles_of(LEAD_S + trial.moment * self.period_s)
+        self.go_back(at - self.cycles_of(LEAD_S), trial.seed)
+        recorder = Recorder(self.counts)
+        self.run(at - self.cycle, recorder.add)
+        fault_ns = int(self.rig.views["state"]["time_ns"][0])
+        if motors_off:
+            self.rig.pipeline.stages = replace(stages, guard=_motors_off)
+        left = self.cycles_of(rule.watch_s)
+        for k in range(rule.repeat):
+            if with_fault:
+                self.bus.inject(self.fault_of(trial, rule))
+            pause = self.cycles_of(rule.gap_s) if k + 1 < rule.repeat else left
+            self.run(pause, recorder.add)
+            left -= pause
+        return recorder.recording(fault_ns)
+
+    def fault_of(self, trial: Trial, rule: KindRule) -> Fault:
+        """The fault of the plant in its present state."""
+        size = trial.size
+        if rule.fault is FaultKind.TENDON_SLACK:
+            size += self.elongation_m(trial.part)
+        return Fault(kind=rule.fault, index=trial.part, time_s=0.0, value=size)
+
+    def elongation_m(self, t: int) -> float:
+        """Elastic elongation of a tendon now: what it may lose before it is slack [m]."""
+        p, m = self.bus.plant[0], self.bus.model[0]
+        path = p["length_m"][t] + p["wrist_length_m"][t] - m["wrist_neutral_length_m"][t]
+        wound = m["spool_radius_m"][t] * p["theta_rad"][m["tendon_motor"][t]]
+        return max(float(path + wound + p["e0_m"][t]), 0.0)
+
+
+def _yes() -> bool:
+    return True
+
+
+def _motors_off(
+    _model: RecordArray,
+    _goal: RecordArray,
+    _measurement: RecordArray,
+    _memory: RecordArray,
+    _state: RecordArray,
+    command: RecordArray,
+) -> None:
+    """In the place of the guard: no motor has torque, the wrist drive stops."""
+    command["motor_mode"] = 0
+    command["motor_current_a"] = 0.0
+    command["axis_enable"] = 0

@@ -1,0 +1,170 @@
+"""Many trials on all cores: worker processes keep their hands in motion, results come as they are done."""
+
+from __future__ import annotations
+
+import signal
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any, Final
+
+from runtime.config.errors import MotionFileError
+from runtime.faults.bench import SLOTS, Bench
+from runtime.faults.draw import Trial
+from runtime.faults.fault_free import QuietRun, quiet_run
+from runtime.faults.judge import Judge, Verdict
+from runtime.faults.record import Recording
+from runtime.motions import load_motion, shipped_motions
+from runtime.options import RunOptions
+from runtime.realtime import quiet
+from runtime.setup import Hand, read_hand
+from runtime.telemetry.channel import Channel
+
+BENCHES: Final = 8
+"""Hands in motion that a worker keeps; each has a few MB of states."""
+CHUNK: Final = 12
+"""Trials on the same hand and motion that a worker takes at a time."""
+
+
+def motions_of(hand: Hand) -> tuple[str, ...]:
+    """Shipped motions that the hand can make with all its tendons on."""
+    found = []
+    for name in shipped_motions():
+        try:
+            motion = load_motion(name, hand.names, hand.model)
+        except MotionFileError:
+            continue
+        if not motion.tendons_off:
+            found.append(name)
+    return tuple(found)
+
+
+class Worker:
+    """Does trials in this process.
+
+    Args:
+        hand: the hand, read.
+    """
+
+    def __init__(self, hand: Hand) -> None:
+        self.hand = hand
+        self.channel = Channel.local(SLOTS, window=round(hand.rate_hz))
+        self._benches: OrderedDict[tuple[str, int], Bench] = OrderedDict()
+
+    def bench(self, motion: str, mismatch: int) -> Bench:
+        """The hand on a motion, from the store or made now."""
+        key = (motion, mismatch)
+        if key in self._benches:
+            self._benches.move_to_end(key)
+            return self._benches[key]
+        made = Bench(self.hand, motion, mismatch=mismatch, channel=self.channel)
+        made.keep_states()
+        self._benches[key] = made
+        if len(self._benches) > BENCHES:
+            self._benches.popitem(last=False)
+        return made
+
+    def record(self, trial: Trial, **how: bool) -> Recording:
+        """Recording of a trial; ``how`` as ``Bench.run_trial``."""
+        return self.bench(trial.motion, trial.mismatch).run_trial(trial, **how)
+
+    def judged(self, trial: Trial) -> Verdict:
+        """Verdict on a trial."""
+        judge = Judge(self.hand.names, self.hand.model)
+        return judge.judge(
+            trial,
+            self.record(trial),
+            lambda: self.record(trial, with_fault=False),
+            lambda: self.record(trial, motors_off=True),
+        )
+
+    def quiet(self, motion: str, mismatch: int, seconds: float) -> QuietRun:
+        """A fault-free run of a fresh hand."""
+        bench = Bench(self.hand, motion, mismatch=mismatch, seed=mismatch, channel=self.channel)
+        return quiet_run(bench, seconds, mismatch)
+
+
+@dataclass(frozen=True, slots=True)
+class QuietJob:
+    """One fault-free run."""
+
+    motion: str
+    mismatch: int
+    seconds: float
+
+
+Job = list[Trial] | QuietJob
+Result = Verdict | QuietRun
+_worker: Worker | None = None
+
+
+def _begin(hand: str) -> None:
+    """Start of a worker process; Ctrl-C is for the parent."""
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _worker = Worker(read_hand(RunOptions(hand=hand)))
+
+
+def _do(job: Job) -> list[Result]:
+    assert _worker is not None  # _begin ran first
+    with quiet():
+        if isinstance(job, QuietJob):
+            return [_worker.quiet(job.motion, job.mismatch, job.seconds)]
+        return [_worker.judged(trial) for trial in job]
+
+
+def chunks(trials: Iterable[Trial], size: int = CHUNK) -> list[Job]:
+    """Trials grouped by what a worker has to set up for them."""
+    groups: dict[tuple[str, int], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.motion, trial.mismatch), []).append(trial)
+    jobs: list[Job] = []
+    for group in groups.values():
+        jobs += [group[k : k + size] for k in range(0, len(group), size)]
+    return jobs
+
+
+def results(hand: str, jobs: list[Job], workers: int, told: Callable[[int], None]) -> Iterator[Result]:
+    """Results of all jobs as they are done, in no certain order.
+
+    A KeyboardInterrupt ends the work: jobs that run are let finish, the rest is dropped, and it is raised
+    again for the caller, who has every result so far.
+
+    Args:
+        hand: name or path of the hand file.
+        jobs: what to do.
+        workers: worker processes.
+        told: called with the number of results of every finished job.
+    """
+    context = get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(hand,)) as pool:
+        pending: set[Future[list[Result]]] = {pool.submit(_do, job) for job in jobs}
+        try:
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    found = future.result()
+                    told(len(found))
+                    yield from found
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def run_here(hand: Hand, trials: Iterable[Trial]) -> list[Verdict]:
+    """Trials in this process, for tests and a handful of trials."""
+    worker = Worker(hand)
+    return [worker.judged(trial) for trial in trials]
+
+
+def quiet_jobs(motions: tuple[str, ...], hands: int, minutes: float) -> list[Job]:
+    """Fault-free runs of every motion by every drawn hand that take ``minutes`` together."""
+    seconds = 60.0 * minutes / (hands * len(motions))
+    return [QuietJob(motion, seed, seconds) for seed in range(1, hands + 1) for motion in motions]
+
+
+def as_dicts(found: Iterable[Verdict]) -> list[dict[str, Any]]:
+    """For JSON, by rising seed."""
+    return [v.as_dict() for v in sorted(found, key=lambda v: v.trial.seed)]

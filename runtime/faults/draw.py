@@ -1,0 +1,116 @@
+"""Drawing of trials: kind, motion, moment, part and size, all from the trial's own seed.
+
+Seeds are counted from ``base * 1e6``; those whose draw was not asked for are passed over. So a seed means
+the same trial whatever kinds are asked for, as long as the hand and the set of motions are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from runtime.faults.rules import KINDS
+from signals.names import HandNames, UnknownName
+
+SEEDS_PER_BASE: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One fault in one motion.
+
+    Attributes:
+        seed: draws everything below, and the sensors' noise.
+        kind: name in ``rules.KINDS``.
+        motion: name of the motion.
+        mismatch: seed of the drawn hand; 0: the hand as its file says.
+        part: index of tendon, motor or axis.
+        moment: share of the motion's period at which the fault happens.
+        size: size of the fault in the units of its rule, signed.
+    """
+
+    seed: int
+    kind: str
+    motion: str
+    mismatch: int
+    part: int
+    moment: float
+    size: float
+
+
+def check_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """The kinds asked for; none means all.
+
+    Raises:
+        UnknownName: with the legal kinds and the nearest.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UnknownName("fault kind", kind, tuple(KINDS))
+    return kinds or tuple(KINDS)
+
+
+def draw(seed: int, names: HandNames, motions: tuple[str, ...], hands: int = 1) -> Trial | None:
+    """The trial of a seed; ``None`` if it is of a kind that the hand has no part for.
+
+    Args:
+        seed: seed of the trial.
+        names: names of the hand.
+        motions: motions to choose from.
+        hands: 1: the hand as its file says; n: also hands drawn with the seeds 1 to n - 1.
+    """
+    rng = np.random.default_rng(seed)
+    kind = tuple(KINDS)[rng.integers(len(KINDS))]
+    rule = KINDS[kind]
+    motion = motions[rng.integers(len(motions))]
+    mismatch = int(rng.integers(2**31)) % hands
+    place, moment, share, sign = rng.random(4)
+    parts = len(names.of(rule.space))
+    if parts == 0:
+        return None
+    low, high = rule.sizes or (0.0, 0.0)
+    size = low + share * (high - low)
+    if rule.signed and sign < 0.5:
+        size = -size
+    return Trial(
+        seed=seed,
+        kind=kind,
+        motion=motion,
+        mismatch=mismatch,
+        part=int(place * parts),
+        moment=float(moment),
+        size=float(size),
+    )
+
+
+def trials(
+    base: int,
+    names: HandNames,
+    motions: tuple[str, ...],
+    *,
+    kinds: tuple[str, ...] = (),
+    hands: int = 1,
+) -> Iterator[Trial]:
+    """Trials of the kinds asked for, by rising seed, without end."""
+    wanted = check_kinds(kinds)
+    if not motions:
+        raise ValueError("no motion to draw from")
+    if not any(names.of(KINDS[k].space) for k in wanted):
+        raise ValueError(f"{names.hand} has no part for {', '.join(wanted)}")
+    seed = base * SEEDS_PER_BASE
+    while True:
+        trial = draw(seed, names, motions, hands)
+        if trial is not None and trial.kind in wanted:
+            yield trial
+        seed += 1
+
+
+def first_trials(
+    count: int, base: int, names: HandNames, motions: tuple[str, ...], **chosen: object
+) -> list[Trial]:
+    """The first ``count`` of ``trials``."""
+    return list(islice(trials(base, names, motions, **chosen), count))  # type: ignore[arg-type]

@@ -1,0 +1,133 @@
+"""Results of many trials: figures by kind, as a table for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from runtime.faults.judge import Verdict
+from runtime.faults.rules import KINDS, REACT_S
+
+
+@dataclass(slots=True)
+class Tally:
+    """Figures of one kind of fault."""
+
+    kind: str
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    @property
+    def trials(self) -> int:
+        """Trials."""
+        return len(self.verdicts)
+
+    @property
+    def shown(self) -> list[Verdict]:
+        """Trials whose fault could be observed."""
+        return [v for v in self.verdicts if v.shown]
+
+    @property
+    def breached(self) -> list[Verdict]:
+        """Trials that broke a rule."""
+        return [v for v in self.verdicts if v.breaches]
+
+    @property
+    def safe_share(self) -> float | None:
+        """Share of trials without a breach."""
+        return None if not self.verdicts else 1.0 - len(self.breached) / self.trials
+
+    @property
+    def right_share(self) -> float | None:
+        """Share of the trials with a judged name whose cause and part were right and in time."""
+        named = [v.right for v in self.verdicts if v.right is not None]
+        return sum(named) / len(named) if named else None
+
+    def times_ms(self, which: str) -> tuple[float, float] | None:
+        """(median, worst) of ``react_s`` or ``name_s`` [ms] over the observed faults that have one."""
+        found = [1e3 * t for v in self.shown if (t := getattr(v, which)) is not None]
+        return (float(np.median(found)), max(found)) if found else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        rule = KINDS[self.kind]
+        react, name = self.times_ms("react_s"), self.times_ms("name_s")
+        return {
+            "trials": self.trials,
+            "shown": len(self.shown),
+            "safe_share": self.safe_share,
+            "named_right_share": self.right_share,
+            "react_ms": react and {"median": react[0], "worst": react[1], "limit": 1e3 * REACT_S},
+            "name_ms": name and {"median": name[0], "worst": name[1], "limit": 1e3 * rule.name_s},
+            "breaches": len(self.breached),
+            "breach_seeds": sorted(v.trial.seed for v in self.breached),
+            "misnamed_seeds": sorted(v.trial.seed for v in self.verdicts if v.right is False),
+            "unavoidable_stops": sum(bool(v.unavoidable) for v in self.verdicts),
+            "tension_max_n": max((v.tension_n for v in self.verdicts), default=0.0),
+        }
+
+
+def tallies(verdicts: Iterable[Verdict]) -> list[Tally]:
+    """Figures by kind, in the order of the rules."""
+    by_kind = {kind: Tally(kind) for kind in KINDS}
+    for v in verdicts:
+        by_kind[v.trial.kind].verdicts.append(v)
+    return [t for t in by_kind.values() if t.verdicts]
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100.0 * value:.1f}"
+
+
+def _times(pair: tuple[float, float] | None) -> str:
+    return "-" if pair is None else f"{pair[0]:.0f} / {pair[1]:.0f}"
+
+
+HEAD = ("kind", "trials", "shown", "safe %", "named %", "react ms", "name ms", "breaches", "stops")
+
+
+def table(verdicts: Iterable[Verdict]) -> list[str]:
+    """Lines of a table: medians / worst times, breaches, hard stops that no command could have prevented."""
+    rows = [HEAD]
+    found = tallies(verdicts)
+    for t in found:
+        stops = sum(bool(v.unavoidable) for v in t.verdicts)
+        rows.append(
+            (
+                t.kind,
+                str(t.trials),
+                str(len(t.shown)),
+                _share(t.safe_share),
+                _share(t.right_share),
+                _times(t.times_ms("react_s")),
+                _times(t.times_ms("name_s")),
+                str(len(t.breached)),
+                str(stops),
+            )
+        )
+    widths = [max(len(r[c]) for r in rows) for c in range(len(HEAD))]
+    lines = []
+    for r in rows:
+        cells = [r[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(r[1:], widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def cells(verdicts: Iterable[Verdict], motions: tuple[str, ...]) -> tuple[list[str], Any, Any]:
+    """(kinds, share of good trials, trials) by kind and motion, arrays of shape (kinds, motions).
+
+    A trial is good if it broke no rule and was not named wrong. Cells without a trial are NaN.
+    """
+    found = tallies(verdicts)
+    good = np.zeros((len(found), len(motions)))
+    count = np.zeros((len(found), len(motions)), dtype=int)
+    for row, t in enumerate(found):
+        for v in t.verdicts:
+            column = motions.index(v.trial.motion)
+            count[row, column] += 1
+            good[row, column] += not v.breaches and v.right is not False
+    with np.errstate(invalid="ignore"):
+        share = np.where(count > 0, good / np.maximum(count, 1), np.nan)
+    return [t.kind for t in found], share, count
