@@ -192,8 +192,10 @@ def gather_wrist(m: Any, w: Any) -> None:
     H, bias, S, f = w.H, w.bias, w.S, w.force[0]
     for k in range(m.n_axes):
         nx, ny, nz, fx, fy, fz = momentum(w.inertia[0], S[0, k], S[1, k], S[2, k], S[3, k], S[4, k], S[5, k])
-        for j in range(m.n_axes):
-            H[j, k] = S[0, j] * nx + S[1, j] * ny + S[2, j] * nz + S[3, j] * fx + S[4, j] * fy + S[5, j] * fz
+        for j in range(k + 1):
+            h = S[0, j] * nx + S[1, j] * ny + S[2, j] * nz + S[3, j] * fx + S[4, j] * fy + S[5, j] * fz
+            H[j, k] = h
+            H[k, j] = h
         for i in range(6):
             bias[k] += S[i, k] * f[i]
 
