@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -228,6 +229,49 @@ def test_lengths_are_distances_from_point_to_point(q71, q73):
     np.testing.assert_allclose(
         lengths(q71, q73)[:38], np.linalg.norm(points, axis=1), rtol=0, atol=2e-17 * 10
     )
+
+
+def palm_with_sites() -> mujoco.MjModel:
+    """The palm as a free body in MuJoCo, all 38 tendons from site to site."""
+    m = MODEL[0]
+
+    def site(name, point):
+        return f'<site name="{name}" pos="{point[0]} {point[1]} {point[2]}"/>'
+
+    forearm = "".join(site(f"f{t}", m["forearm_point_m"][t]) for t in range(38))
+    palm = "".join(site(f"p{t}", m["palm_point_m"][t]) for t in range(38))
+    tendons = "".join(f'<spatial><site site="f{t}"/><site site="p{t}"/></spatial>' for t in range(38))
+    inertial = '<inertial pos="0 0 0" mass="0.3" diaginertia="1e-4 1e-4 1e-4"/>'
+    return mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody>{forearm}<body><freejoint/>{inertial}{palm}</body></worldbody>
+        <tendon>{tendons}</tendon></mujoco>"""
+    )
+
+
+def test_lengths_and_rows_equal_mujocos_tendons_on_a_free_palm():
+    twin = palm_with_sites()
+    data = mujoco.MjData(twin)
+    for offset in np.random.default_rng(2).uniform(-1, 1, (10, 2)) * (0.4, 0.3):
+        q71, q73 = np.array(NEUTRAL) + offset
+        R, o = pose(q71, q73)
+        data.qpos[:3] = o
+        mujoco.mju_mat2Quat(data.qpos[3:7], R.ravel())
+        mujoco.mj_fwdPosition(twin, data)
+        np.testing.assert_allclose(data.ten_length, lengths(q71, q73)[:38], rtol=0, atol=1e-15)
+        by_dof = np.zeros((38, 6))
+        mujoco.mju_sparse2dense(
+            by_dof,
+            np.array(data.ten_J).ravel(),
+            np.array(twin.ten_J_rownnz),
+            np.array(twin.ten_J_rowadr),
+            np.array(twin.ten_J_colind).ravel(),
+        )
+        S, _ = motion(q71, q73)
+        P = np.zeros((64, 2))
+        wrist_jacobian(MODEL[0], q71, q73, P)
+        # a free joint moves with the world's linear and the body's angular velocity
+        dofs = np.vstack([R @ S[3:], S[:3]])
+        np.testing.assert_allclose(P[:38], by_dof @ dofs, rtol=0, atol=1e-14)
 
 
 def test_flexion_moves_all_tendons_little_and_alike_abduction_by_their_place():
