@@ -228,7 +228,7 @@ def _how(code: int | None) -> str:
 
 def _released(released: int) -> str:
     return {
-        1: "the hand was let go in order, zero torque confirmed by the devices",
+        1: "zero torque confirmed by the devices",
         0: "zero torque was sent but NOT confirmed by the devices: switch the hand's power off",
     }.get(
         released, "zero torque could NOT be sent: the devices' own watchdogs must do it; switch the power off"
