@@ -1,0 +1,74 @@
+"""What the whole hand promises: estimates in every motion, a wrist that the fingers do not feel."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runtime.session import RunResult, run_lockstep
+
+MOTIONS = ("open_close", "finger_wave", "thumb_opposition", "wrist_pitch", "wrist_yaw", "wrist_sweep", "grasp")
+
+
+@cache
+def run(motion: str, seconds: float = 4.0, **choices: Any) -> RunResult:
+    return run_lockstep("hasy", motion=motion, seconds=seconds, every=3, **choices)
+
+
+def report(motion: str, **choices: Any) -> dict[str, Any]:
+    result = run(motion, **choices).report
+    assert result["faults"] == []
+    return result
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+def test_every_motion_is_estimated_with_ideal_sensors(motion: str) -> None:
+    assert report(motion, sensors="ideal")["estimate_error_deg"]["max"] <= 0.02
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+def test_every_motion_is_estimated_with_quantised_sensors(motion: str) -> None:
+    result = report(motion, sensors="quantised", guides="ideal")
+    assert result["estimate_error_deg"]["rms"] <= 0.06
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+def test_every_motion_is_estimated_with_full_sensors(motion: str) -> None:
+    assert report(motion)["estimate_error_deg"]["rms"] <= 0.6
+
+
+def test_gradient_search_finds_the_thumb_as_well() -> None:
+    settings = ("estimation.thumb_solver=gradient_search",)
+    result = report("thumb_opposition", sensors="ideal", overrides=settings)
+    assert result["estimate_error_deg"]["max"] <= 0.02
+
+
+def test_wrist_compensation_leaves_a_twentieth_of_the_drift() -> None:
+    choices = {"sensors": "quantised", "guides": "ideal", "seconds": 5.0}
+    with_it = report("wrist_yaw", **choices)
+    without = report("wrist_yaw", without=("wrist",), **choices)
+    assert with_it["estimate_error_deg"]["rms"] <= 0.05 * without["estimate_error_deg"]["rms"]
+    assert with_it["fingertip_drift_mm"]["rms"] <= 0.05 * without["fingertip_drift_mm"]["rms"]
+
+
+def test_wrist_pitch_changes_tensions_less_with_the_feedforward() -> None:
+    """Motors in position mode: all tendons change alike, so no joint moves but every tension does."""
+
+    def change(**choices: Any) -> float:
+        result = run("wrist_pitch_position", sensors="quantised", guides="ideal", seconds=5.0, **choices)
+        assert result.report["faults"] == []
+        tension = result.frames["truth"]["tension_n"][result.seconds > 1.0]
+        return float(np.sqrt(((tension - tension[0]) ** 2).mean()))
+
+    assert change() <= 0.2 * change(without=("wrist",))
+
+
+def test_a_wrist_sensor_that_jumps_is_seen_within_a_second_of_motion() -> None:
+    result = run("wrist_yaw", seconds=4.0, faults=("wrist-offset:wrist_abduction@2",)).report
+    assert result["faults"], "the jump was not seen"
+    first = result["faults"][0]
+    assert first["cause"] == "WRIST_SENSOR"
+    assert 2.0 <= first["time_s"] <= 3.0 + 0.02
