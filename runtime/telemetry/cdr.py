@@ -2,13 +2,13 @@
 
 ``flexor_msgs/Frame`` = ``std_msgs/Header`` and one nested message per record with fixed arrays of the hand's
 counts. CDR aligns every element to its size; so does the numpy dtype of ``Columns``, so a message is a
-28-byte head and the frame's own bytes.
+28-byte head and the frame's own bytes (``Columns.payload`` of them: CDR does not pad the end).
 """
 
 from __future__ import annotations
 
 import struct
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +59,6 @@ def head(unix_ns: int) -> bytes:
     """Encapsulation and header of one message."""
     seconds, nanoseconds = divmod(unix_ns, 1_000_000_000)
     return _HEAD.pack(b"\0\1\0\0", seconds, nanoseconds, len(FRAME_ID), FRAME_ID)
-
-
-def payload_size(columns: Columns) -> int:
-    """Bytes of a message after its head: CDR has no padding behind the last element."""
-    last = columns.columns[-1]
-    fields: Any = columns.dtype.fields
-    record = fields[last.record]
-    field = record[0].fields[last.signal.name]
-    return int(record[1] + field[1] + field[0].itemsize)
 
 
 def decode(payload: bytes, columns: Columns) -> RecordArray:

@@ -68,7 +68,7 @@ class Columns:
     ) -> None:
         self.counts, self.records = dict(counts), records
         self.columns = [c for record in records for c in self._of(record, record in exact)]
-        self.dtype = np.dtype([(r, self._record_dtype(r)) for r in records], align=True)
+        self.dtype, self.payload = self._frame_dtype()
 
     def _of(self, record: str, exact: bool) -> list[Column]:
         found = []
@@ -84,11 +84,20 @@ class Columns:
         return [c for c in self.columns if c.record == record]
 
     def _record_dtype(self, record: str) -> np.dtype[Any]:
-        fields: list[Any] = [
-            (c.signal.name, c.kind, c.shape) if c.shape else (c.signal.name, c.kind)
-            for c in self.of_record(record)
-        ]
-        return np.dtype(fields, align=True)
+        """Packed: elements of falling size need no padding between them, and CDR has none behind the last."""
+        return np.dtype([(c.signal.name, c.kind, c.shape) for c in self.of_record(record)])
+
+    def _frame_dtype(self) -> tuple[np.dtype[Any], int]:
+        """The frame's dtype and its bytes as CDR; a record starts at a multiple of its first element."""
+        offsets, end = [], 0
+        formats = [self._record_dtype(record) for record in self.records]
+        for record, kind in zip(self.records, formats, strict=True):
+            size = int(self.of_record(record)[0].kind[1])
+            offsets.append(-(-end // size) * size)
+            end = offsets[-1] + kind.itemsize
+        names = list(self.records)
+        layout: Any = {"names": names, "formats": formats, "offsets": offsets, "itemsize": -(-end // 8) * 8}
+        return np.dtype(layout), end
 
     def take(self, frames: RecordArray) -> RecordArray:
         """Copy frames, shape (n,) of FRAME, into shape (n,) of ``self.dtype``."""
@@ -97,6 +106,16 @@ class Columns:
             name = column.signal.name
             out[column.record][name] = frames[column.record][name][column.slices]
         return out
+
+
+def join(blocks: list[RecordArray], dtype: np.dtype[Any]) -> RecordArray:
+    """Blocks of frames one after the other; unlike ``np.concatenate`` it keeps the layout."""
+    out = np.zeros(sum(map(len, blocks)), dtype=dtype)
+    at = 0
+    for block in blocks:
+        out[at : at + len(block)] = block
+        at += len(block)
+    return out
 
 
 class Keeper:
@@ -124,7 +143,7 @@ class Keeper:
         if len(chosen):
             self._chunks.append(self.columns.take(chosen))
             self._count += len(chosen)
-        if self._capacity is not None and self._count > self._capacity:
+        while self._capacity is not None and self._count > self._capacity:
             kept = self.frames()[::2].copy()
             self._chunks, self._count, self.every = [kept], len(kept), self.every * 2
 
@@ -133,5 +152,5 @@ class Keeper:
         if not self._chunks:
             return np.zeros(0, dtype=self.columns.dtype)
         if len(self._chunks) > 1:
-            self._chunks = [np.concatenate(self._chunks)]
+            self._chunks = [join(self._chunks, self.columns.dtype)]
         return self._chunks[0]

@@ -14,7 +14,7 @@ from mcap.records import Attachment, Chunk, Message, Metadata
 from mcap.stream_reader import StreamReader, breakup_chunk
 
 from runtime.telemetry import cdr
-from runtime.telemetry.columns import Columns
+from runtime.telemetry.columns import Columns, join
 from runtime.telemetry.recorder import EVENT_TOPIC, FRAME_TOPIC
 from signals.records import RecordArray
 
@@ -97,8 +97,7 @@ def read_log(path: Path | str) -> Log:
             elif record.name == "flexor.layout":
                 layout = {k: json.loads(v) for k, v in record.metadata.items()}
                 gathered.columns = Columns(layout["counts"], tuple(layout["records"]))
-                size = cdr.payload_size(gathered.columns)
-                pad = bytes(gathered.columns.dtype.itemsize - size)
+                pad = bytes(gathered.columns.dtype.itemsize - gathered.columns.payload)
         elif isinstance(record, Attachment):
             gathered.attachments[record.name] = bytes(record.data)
         elif isinstance(record, Message):
@@ -116,8 +115,7 @@ def _finish(path: Path, gathered: _Gathered) -> Log:
     if gathered.columns is None:
         raise LogError(f"{path}: an MCAP file, but not a log of this program (no flexor.layout)")
     gathered.close_block()
-    empty = np.zeros(0, dtype=gathered.columns.dtype)
-    frames = np.concatenate(gathered.blocks) if gathered.blocks else empty
+    frames = join(gathered.blocks, gathered.columns.dtype)
     return Log(
         frames,
         gathered.events,

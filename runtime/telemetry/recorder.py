@@ -81,7 +81,7 @@ class Recorder:
         self.frames = 0
         self.stopped = ""
         self._offset_ns, self._reserve, self._notify = offset_ns, reserve, notify
-        self._sequence, self._next_look, self._size = 0, 0, cdr.payload_size(columns)
+        self._sequence, self._next_look, self._size = 0, 0, columns.payload
         path.parent.mkdir(parents=True, exist_ok=True)
         self._stream = path.open("xb")
         kind = CompressionType.ZSTD if compression == "zstd" else CompressionType.NONE
