@@ -90,17 +90,26 @@ class ServoPort:
             errors, arrived = self.counts.errors(), self.serial.bytes_in
             until_ns = self.begin(request, codec.OVERHEAD + 1 + reply_bytes)
             found: list[Packet] = []
-            while not found and self.clock() < until_ns:
-                found = [p for p in self.packets(until_ns) if p.instruction == Instruction.STATUS]
+            while not any(p.id == device_id for p in found) and self.clock() < until_ns:
+                found = [p for p in self.packets(until_ns) if _answers(p, reply_bytes)]
             mine = [p for p in found if p.id == device_id]
             if mine:
                 self._extra = len(mine) - 1
+                if self._tries > 1:
+                    self._quiet()
                 return mine[0]
             self.give_up()
             garbled += self.counts.errors() > errors or self.serial.bytes_in > arrived
         if garbled == TRIES:
             raise DuplicateId(self.name, device_id, f"{TRIES} garbled answers in a row")
         raise ReplyTimeout(label, TRIES * self.turnaround_ns * 1e-9)
+
+    def _quiet(self) -> None:
+        """A question was repeated: wait until late answers to it are through."""
+        until_ns = self.clock() + self.turnaround_ns
+        while self.clock() < until_ns:
+            self.serial.read(until_ns)
+        self.give_up()
 
     def read(self, device_id: int, register: Register, label: str) -> int:
         """Value of a register."""
@@ -162,3 +171,9 @@ class ServoPort:
     def close(self) -> None:
         """Close the line."""
         self.serial.close()
+
+
+def _answers(p: Packet, reply_bytes: int) -> bool:
+    """Whether a packet can be the answer: a status with as many data as asked for, or with an error."""
+    wanted = len(p.data) == reply_bytes or bool(p.error & ~codec.ALERT)
+    return p.instruction == Instruction.STATUS and wanted

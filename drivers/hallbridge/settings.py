@@ -1,0 +1,86 @@
+"""Bus-file tables of sensor streams: the Hall bridge and the ORCA encoder stream."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from drivers.family import BusSettings, Strict
+from drivers.hallbridge.codec import CHANNELS_MAX
+from drivers.hallbridge.orca import SLOTS
+from drivers.locks import serial_identity
+from signals.names import HandNames
+
+
+class AxisChannel(Strict):
+    """``[[bus.axis]]``: a potentiometer of a wrist axis on one channel."""
+
+    name: Annotated[str, Field(min_length=1)]
+    channel: Annotated[int, Field(ge=0, lt=CHANNELS_MAX)]
+    zero_count: float
+    """Count at axis angle zero."""
+    rad_count: float
+    """Axis angle per count; negative where the count falls."""
+
+
+class StreamSettings(BusSettings):
+    """What both streams share."""
+
+    port: Annotated[str, Field(min_length=1)]
+    baud: Annotated[int, Field(ge=9600)] = 2_000_000
+    """Ignored by a bridge on native USB."""
+    channels: tuple[str, ...]
+    """Tendon of every channel in order, "" for one that is not used or belongs to an axis."""
+    rate_hz: Annotated[float, Field(gt=0.0, le=20_000.0)] = 3000.0
+    """Samples per second and channel that are expected."""
+    lost_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 20.0
+    """Silence after which the stream counts as lost."""
+    axis: tuple[AxisChannel, ...] = ()
+
+    def identity(self) -> str:
+        """The serial line."""
+        return serial_identity(self.port)
+
+    def motors(self, names: HandNames) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def halls(self, names: HandNames) -> tuple[str, ...]:
+        """Tendons of the channels."""
+        return tuple(n for n in self.channels if n)
+
+    def axes(self, names: HandNames) -> tuple[str, ...]:
+        """Axes of the potentiometers."""
+        return tuple(a.name for a in self.axis)
+
+    def conflicts(self) -> tuple[str, ...]:
+        """Channels used twice or missing."""
+        found = []
+        named = [n for n in self.channels if n]
+        found += [f"channels: {n!r} is named twice" for n in sorted(set(named)) if named.count(n) > 1]
+        for a in self.axis:
+            if a.channel >= len(self.channels):
+                found.append(f"axis {a.name!r}: channel {a.channel}, there are {len(self.channels)}")
+            elif self.channels[a.channel]:
+                found.append(f"axis {a.name!r}: channel {a.channel} belongs to {self.channels[a.channel]!r}")
+        return tuple(found)
+
+
+class HallBridgeSettings(StreamSettings):
+    """``[[bus]]`` with ``family = "hall-bridge"``."""
+
+    family: Literal["hall-bridge"]
+    channels: Annotated[tuple[str, ...], Field(min_length=1, max_length=CHANNELS_MAX)]
+    serial: str = ""
+    """Serial number that the bridge must report; empty: any."""
+
+
+class OrcaSettings(StreamSettings):
+    """``[[bus]]`` with ``family = "orca-encoders"``."""
+
+    family: Literal["orca-encoders"]
+    channels: Annotated[tuple[str, ...], Field(min_length=SLOTS, max_length=SLOTS)]
+    rate_hz: Annotated[float, Field(gt=0.0, le=5000.0)] = 1000.0
+    step_max_count: Annotated[int, Field(ge=1, le=8192)] = 400
+    """Greatest believable change between two frames."""

@@ -1,0 +1,205 @@
+"""Sensors that talk without being asked: newest sample of every channel, its time, its errors.
+
+``exchange`` takes everything that waits and keeps the newest sample; it waits for the next one only if none
+came since the last call, at most two sample periods, so that a dead stream costs no more than that. A silent
+stream is lost until it speaks again; a broken line is lost until ``recover``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivers.counts import WireCounts
+from drivers.errors import BusLost, ConfigureError, ReadOnly
+from drivers.hal import BusReport, Capabilities, MotorSetup
+from drivers.hallbridge.settings import StreamSettings
+from drivers.serialport import Clock, SerialPort
+from drivers.slots import Indices, indices, mark
+from signals.modes import Bus as BusBit
+from signals.modes import Channel, MotorMode
+from signals.names import HandNames
+from signals.records import MEASUREMENT, RecordArray, new
+
+NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
+STALE: Final = int(Channel.STALE)
+LEAST_WAIT_NS: Final = 2_000_000
+
+
+class Newest(NamedTuple):
+    """Newest sample of all channels; arrays of shape (channels,)."""
+
+    time_ns: int
+    counts: NDArray[np.int64]
+    bits: NDArray[np.uint32]
+    """Channel bits; a channel with STALE keeps its last value."""
+
+
+class StreamBus(ABC):
+    """A stream on a serial line; a family adds its parser.
+
+    Args:
+        settings: its table of the bus file.
+        names: names of the hand.
+        readonly: never write.
+        clock: monotonic nanoseconds.
+
+    Raises:
+        BusBusy, BusLost: the line is taken or missing.
+    """
+
+    def __init__(self, settings: StreamSettings, names: HandNames, readonly: bool, clock: Clock) -> None:
+        self.readonly, self._clock, self._stream = readonly, clock, settings
+        self._halls = indices(settings.channels, names.tendons)
+        self._used = np.nonzero(self._halls >= 0)[0]
+        self._tendons = self._halls[self._used]
+        self._axes = indices(settings.axes(names), names.axes)
+        self._axis_channel = np.array([a.channel for a in settings.axis], dtype=np.int64)
+        self._axis_zero = np.array([a.zero_count for a in settings.axis])
+        self._axis_rad = np.array([a.rad_count for a in settings.axis])
+        self._exchanges = 0
+        self._newest_ns = self._frame_ns = clock()
+        self._lost, self._why = False, ""
+        mark(new(MEASUREMENT), NONE, self._tendons, self._axes, STALE)  # compiled before the first cycle
+        self._port = SerialPort(settings.port, settings.baud, settings.name, readonly, clock)
+        self.capabilities = Capabilities(
+            family=settings.family,
+            n_motors=0,
+            n_halls=int(self._tendons.size),
+            n_axes=int(self._axes.size),
+            motor_modes=frozenset[MotorMode](),
+            rate_max_hz=settings.rate_hz,
+            in_control_process=False,
+            device_watchdog_s=None,
+        )
+
+    @property
+    @abstractmethod
+    def counts(self) -> WireCounts:
+        """Counts of the parser."""
+
+    @abstractmethod
+    def parse(self, data: bytes, now_ns: int) -> Newest | None:
+        """Newest sample in what came, or None."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Ask the device to send, if it has to be asked."""
+
+    @abstractmethod
+    def restarted(self) -> None:
+        """The line was opened again: forget what was half done."""
+
+    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
+        """There are no motors."""
+        for setup in setups:
+            raise ConfigureError(f"motor {setup.name}", "bus", "one with motors", self._stream.family)
+
+    def activate(self) -> None:
+        """Begin to listen."""
+        if self.readonly:
+            raise ReadOnly(self._stream.name)
+        self.start()
+
+    def deactivate(self) -> bool:
+        """Nothing moves."""
+        return True
+
+    def recover(self) -> None:
+        """Open the line again and wait for the stream; raises if it does not come."""
+        self._port.open()
+        self.restarted()
+        if not self.readonly:
+            self.start()
+        until_ns = self._clock() + int(self._stream.lost_ms * 2e6) + 1_000_000_000
+        while self._clock() < until_ns:
+            data = self._port.read(until_ns)
+            if data and self.parse(data, self._clock()) is not None:
+                self._newest_ns, self._lost = self._clock(), False
+                return
+        raise BusLost(self._stream.name, f"{self._stream.port}: no sound frame", "check baud and firmware")
+
+    def close(self) -> None:
+        """Close the line and its lock."""
+        self._port.close()
+
+    def report(self) -> BusReport:
+        """Counts and state for the slow path."""
+        lost = self._lost or self._clock() - self._newest_ns > self._stream.lost_ms * 1e6
+        return BusReport(
+            name=self._stream.name,
+            family=self._stream.family,
+            place=f"{self._stream.port} at {self._stream.baud} baud",
+            exchanges=self._exchanges,
+            lost=lost,
+            reason=self._why if lost else "",
+            counts=self.counts.as_dict(),
+            round_trip_ns=0,
+        )
+
+    def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
+        """Newest sample of every channel; see ``drivers.hal.Bus``."""
+        self._exchanges += 1
+        read_only = int(BusBit.READ_ONLY) if self.readonly else 0
+        if self._lost:
+            mark(measurement, NONE, self._tendons, self._axes, STALE)
+            return int(BusBit.LOST) | read_only
+        errors = self.counts.errors()
+        begun_ns = self._clock()
+        wait_ns = max(int(2e9 / self._stream.rate_hz), LEAST_WAIT_NS)
+        try:
+            newest = self._listen(begun_ns + wait_ns)
+        except BusLost as error:
+            return self._give_up(str(error), measurement) | read_only
+        if newest is None:
+            mark(measurement, NONE, self._tendons, self._axes, STALE)
+            silent_ns = self._clock() - self._newest_ns
+            lost = silent_ns > self._stream.lost_ms * 1e6
+            if lost:
+                self._why = f"silent for {silent_ns * 1e-6:.0f} ms"
+            return int(BusBit.TIMEOUT) | (int(BusBit.LOST) if lost else 0) | read_only
+        self._newest_ns = self._clock()
+        bad = self._fill(newest, measurement)
+        measurement["seq"][0] = self._exchanges
+        status = (int(BusBit.PARTIAL) if bad else 0) | read_only
+        return status | (int(BusBit.CORRUPT) if self.counts.errors() > errors else 0)
+
+    def _listen(self, until_ns: int) -> Newest | None:
+        """Everything that waits; the newest sample of it."""
+        newest: Newest | None = None
+        while True:
+            data = self._port.read(until_ns if newest is None else 0)
+            if data:
+                newest = self.parse(data, self._clock()) or newest
+            elif newest is not None or self._clock() >= until_ns:
+                return newest
+
+    def _fill(self, newest: Newest, measurement: RecordArray) -> int:
+        """Write into the measurement; returns channels with a status."""
+        x = measurement[0]
+        bits = newest.bits[self._used]
+        good = (bits & STALE) == 0
+        t, counts = self._tendons[good], newest.counts[self._used][good]
+        x["hall_count"][t] = counts
+        x["hall_fine_count"][t] = counts
+        x["hall_time_ns"][t] = newest.time_ns
+        x["hall_status"][self._tendons] = bits
+        bad = int((bits != 0).sum())
+        if self._axes.size:
+            bits = newest.bits[self._axis_channel]
+            good = (bits & STALE) == 0
+            angle_rad = (newest.counts[self._axis_channel] - self._axis_zero) * self._axis_rad
+            x["axis_angle_rad"][self._axes[good]] = angle_rad[good]
+            x["axis_time_ns"][self._axes[good]] = newest.time_ns
+            x["axis_status"][self._axes] = bits
+            bad += int((bits != 0).sum())
+        x["time_ns"] = self._newest_ns
+        return bad
+
+    def _give_up(self, why: str, measurement: RecordArray) -> int:
+        self._lost, self._why = True, why
+        mark(measurement, NONE, self._tendons, self._axes, STALE)
+        return int(BusBit.LOST)

@@ -1,0 +1,185 @@
+"""The control process' side of a bus process: a ``Bus`` whose exchange is two copies in shared memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from typing import Any, Final
+
+from drivers.errors import BusLost
+from drivers.family import BusSettings
+from drivers.hal import BusReport, Capabilities, MotorSetup
+from drivers.slots import indices, mark, merge
+from runtime.busprocess.block import Block, Phase
+from runtime.busprocess.calls import Line, raised, setups_json
+from runtime.clock import now_ns
+from signals.modes import Bus as BusBit
+from signals.modes import Channel, MotorMode
+from signals.names import HandNames
+from signals.records import COMMAND, MEASUREMENT, RecordArray, new
+
+START_S: Final = 30.0
+CALL_S: Final = 20.0
+SILENT_NS: Final = 50_000_000
+"""Age of the bus process' heartbeat above which its record is stale."""
+STALE: Final = int(Channel.STALE)
+LOST, PARTIAL = int(BusBit.LOST), int(BusBit.PARTIAL)
+
+
+class RemoteBus:
+    """One bus in a process of its own; implements ``drivers.hal.Bus``.
+
+    Args:
+        settings: its table of the bus file.
+        names: names of the hand.
+        readonly: never write to the bus.
+        realtime: ask for real-time priority.
+
+    Raises:
+        DriverError: what the driver said when it opened the bus.
+    """
+
+    def __init__(
+        self, settings: BusSettings, names: HandNames, readonly: bool = False, realtime: bool = True
+    ) -> None:
+        self.settings = settings
+        self._motors = indices(settings.motors(names), names.motors)
+        self._halls = indices(settings.halls(names), names.tendons)
+        self._axes = indices(settings.axes(names), names.axes)
+        self.block = Block.create()
+        ours, theirs = socket.socketpair()
+        self._line = Line(ours)
+        spec = {
+            "settings": json.loads(settings.model_dump_json()),
+            "names": asdict(names),
+            "readonly": readonly,
+            "realtime": realtime,
+        }
+        self._process = self._started(theirs, spec)
+        theirs.close()
+        self._beat, self._status = self.block.field("beat_ns"), self.block.field("status")
+        self._control_beat = self.block.field("control_beat_ns")
+        self._newest = new(MEASUREMENT)
+        self._rate_hz = 0.0
+        self._warm_up()
+        try:
+            self._wait_ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def _started(self, theirs: socket.socket, spec: dict[str, Any]) -> subprocess.Popen[bytes]:
+        descriptors = (self.block.descriptor, theirs.fileno())
+        words = [sys.executable, "-m", "runtime.busprocess.guardian", *map(str, descriptors)]
+        words += [str(os.getpid()), json.dumps(spec)]
+        return subprocess.Popen(words, pass_fds=descriptors, stdin=subprocess.DEVNULL)
+
+    def _warm_up(self) -> None:
+        command, measurement = new(COMMAND), new(MEASUREMENT)
+        self.block.post_command(command)
+        self.block.post_measurement(measurement)
+        self.block.take_measurement(measurement)
+        mark(measurement, self._motors, self._halls, self._axes, STALE)
+        merge(measurement, self._newest, self._motors, self._halls, self._axes)
+        self._newest = new(MEASUREMENT)
+
+    def _wait_ready(self) -> None:
+        phase, until = self.block.field("phase"), time.monotonic() + START_S
+        while int(phase[0]) == Phase.STARTING and time.monotonic() < until:
+            time.sleep(0.005)
+        if int(phase[0]) == Phase.FAILED:
+            kind, _, text = self.block.said("reason").partition("\n")
+            raise raised(kind, text)
+        if int(phase[0]) == Phase.STARTING:
+            raise BusLost(
+                self.settings.name, f"its process did not start within {START_S:.0f} s", "see above"
+            )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the control process gets: newest records, whatever the rate of the bus."""
+        return Capabilities(
+            family=self.settings.family,
+            n_motors=int((self._motors >= 0).sum()),
+            n_halls=int((self._halls >= 0).sum()),
+            n_axes=int((self._axes >= 0).sum()),
+            motor_modes=frozenset(MotorMode),
+            rate_max_hz=1e5,
+            in_control_process=True,
+            device_watchdog_s=None,
+        )
+
+    def _call(self, message: dict[str, Any]) -> Any:
+        self._line.send(message)
+        answer = self._line.receive(CALL_S)
+        if answer is None:
+            raise BusLost(self.settings.name, f"its process did not answer {message['call']}", "see its log")
+        if "error" in answer:
+            raise raised(answer["error"], answer["text"])
+        return answer["ok"]
+
+    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
+        """Write the set-ups of this bus' motors."""
+        mine = tuple(s for s in setups if s.index in self._motors)
+        self._call({"call": "configure", "setups": setups_json(mine)})
+
+    def activate(self) -> None:
+        """Torque on with zero goals; the cycle of the bus begins."""
+        self._control_beat[0] = now_ns()
+        self._call({"call": "activate"})
+
+    def deactivate(self) -> bool:
+        """Zero torque; True if the devices confirmed it."""
+        try:
+            return bool(self._call({"call": "deactivate"}))
+        except (BusLost, OSError):
+            return False
+
+    def recover(self) -> None:
+        """Have the bus opened again at once (its process tries by itself, with growing pauses)."""
+        self._call({"call": "recover"})
+
+    def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
+        """Newest command there, newest measurement here; see ``drivers.hal.Bus``."""
+        self._control_beat[0] = now_ns
+        self.block.post_command(command)
+        self.block.take_measurement(self._newest)
+        bad = merge(self._newest, measurement, self._motors, self._halls, self._axes)
+        measurement["time_ns"][0] = now_ns
+        if now_ns - int(self._beat[0]) > SILENT_NS:
+            mark(measurement, self._motors, self._halls, self._axes, STALE)
+            return LOST
+        return int(self._status[0]) & ~PARTIAL | (PARTIAL if bad else 0)
+
+    def report(self) -> BusReport:
+        """Counts and state since the start."""
+        text = self.block.said("report")
+        found: dict[str, Any] = json.loads(text) if text else {}
+        counts = dict(found.get("counts", {}))
+        counts["restarts"] = int(self.block.field("restarts")[0])
+        counts["recoveries"] = int(self.block.field("recoveries")[0])
+        return BusReport(
+            name=self.settings.name,
+            family=self.settings.family,
+            place=str(found.get("place", "")),
+            exchanges=int(self.block.field("exchanges")[0]),
+            lost=int(self.block.field("phase")[0]) not in (Phase.RUNNING, Phase.READY),
+            reason=self.block.said("reason"),
+            counts=counts,
+        )
+
+    def close(self) -> None:
+        """End the bus process; it releases its motors first."""
+        self.block.field("stop")[0] = 1
+        try:
+            self._process.wait(4.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._line.close()
+        self.block.close()

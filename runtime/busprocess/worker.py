@@ -1,0 +1,200 @@
+"""The bus process: opens one driver and exchanges as fast as its bus allows; started by the guardian.
+
+``python -m runtime.busprocess.worker BLOCK_FD CALLS_FD PARENT_PID SPEC_JSON``. A command that is too old is
+taken for none: the motors go limp although this process lives. A lost bus is opened again with growing
+pauses; what comes back is held by the hand-shake of ``drivers.hal``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from typing import Any, Final
+
+from drivers.errors import DriverError
+from drivers.hal import Bus, Reporting
+from drivers.registry import family
+from drivers.slots import limp
+from runtime.busprocess.block import Block, Phase
+from runtime.busprocess.calls import Line, setups_of
+from runtime.busprocess.rights import take_rights
+from runtime.clock import now_ns
+from runtime.realtime import die_with_parent, quiet
+from signals.modes import Bus as BusBit
+from signals.names import HandNames
+from signals.records import COMMAND, MEASUREMENT, new
+
+COMMAND_AGE_NS: Final = 50_000_000
+"""Age of the control process' heartbeat above which its command counts for nothing."""
+LOST_NS: Final = 200_000_000
+"""How long a bus may be lost before it is opened again."""
+PAUSES_S: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
+REPORT_NS: Final = 200_000_000
+IDLE_S: Final = 0.002
+
+
+class Worker:
+    """One driver and its cycle.
+
+    Args:
+        block: shared memory.
+        line: calls from the control process.
+        spec: settings, names, readonly.
+    """
+
+    def __init__(self, block: Block, line: Line, spec: dict[str, Any]) -> None:
+        self.block, self.line = block, line
+        found = family(spec["settings"]["family"])
+        settings = found.settings.model_validate_json(json.dumps(spec["settings"]))
+        names: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec["names"].items()}
+        self.readonly = bool(spec["readonly"])
+        self.bus: Bus = found.open(settings, HandNames(**names), self.readonly)
+        self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
+        self._phase, self._beat = block.field("phase"), block.field("beat_ns")
+        self._status, self._exchanges = block.field("status"), block.field("exchanges")
+        self._control_beat = block.field("control_beat_ns")
+        self._lost_since_ns = self._retry_ns = self._report_ns = 0
+        self._tries = 0
+        self._running = False
+
+    def resume(self) -> None:
+        """After a crash: the set-up of the worker before us, without torque until the hand-shake."""
+        if self.block.field("active")[0] and not self.readonly:
+            self.bus.configure(setups_of(self.block.said("setups")))
+            self.bus.activate()
+            self._running = True
+            self._phase[0] = Phase.RUNNING
+
+    def serve(self) -> None:
+        """Until the stop flag or a signal."""
+        stop = self.block.field("stop")
+        while not stop[0]:
+            message = self.line.receive(0.0)
+            if message is not None:
+                self._answer(message)
+            self._beat[0] = now_ns()
+            if self._running or self.readonly:
+                self._cycle()
+            else:
+                time.sleep(IDLE_S)
+        self.bus.deactivate()
+
+    # --- calls ----------------------------------------------------------------------------------------------
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        try:
+            self.line.send({"ok": self._called(message)})
+        except DriverError as error:
+            self.line.send({"error": type(error).__name__, "text": str(error)})
+
+    def _called(self, message: dict[str, Any]) -> Any:
+        call = message["call"]
+        if call == "configure":
+            self.bus.configure(setups_of(message["setups"]))
+            self.block.say("setups", message["setups"])
+        elif call == "activate":
+            self.bus.activate()
+            self.block.field("active")[0] = 1
+            self._running = True
+            self._phase[0] = Phase.RUNNING
+        elif call == "deactivate":
+            self.block.field("active")[0] = 0
+            self._running = False
+            self._phase[0] = Phase.READY
+            return self.bus.deactivate()
+        elif call == "recover":
+            self.bus.recover()
+            self._found()
+        else:
+            raise DriverError(f"no call {call!r}")
+        return True
+
+    # --- the cycle ------------------------------------------------------------------------------------------
+
+    def _cycle(self) -> None:
+        self.block.take_command(self.command)
+        now = now_ns()
+        if now - int(self._control_beat[0]) > COMMAND_AGE_NS:
+            limp(self.command)
+        status = self.bus.exchange(self.command, self.measurement, now)
+        self.block.post_measurement(self.measurement)
+        self._beat[0], self._status[0] = now_ns(), status
+        self._exchanges[0] += 1
+        if status & BusBit.LOST:
+            self._lost(now)
+        elif self._lost_since_ns:
+            self._found()
+        if now >= self._report_ns:
+            self._report_ns = now + REPORT_NS
+            self._report()
+
+    def _report(self) -> None:
+        if isinstance(self.bus, Reporting):
+            report = self.bus.report()
+            self.block.say("reason", report.reason)
+            self.block.say("report", json.dumps({"counts": report.counts, "place": report.place}))
+
+    def _lost(self, now: int) -> None:
+        if not self._lost_since_ns:
+            self._lost_since_ns = now
+            self._retry_ns = now + LOST_NS
+            self._tries = 0
+            self._phase[0] = Phase.LOST
+            self._report()
+        time.sleep(IDLE_S)
+        if now < self._retry_ns:
+            return
+        try:
+            self.bus.recover()
+        except DriverError as error:
+            self.block.say("reason", str(error))
+            pause_s = PAUSES_S[min(self._tries, len(PAUSES_S) - 1)]
+            self._tries += 1
+            self._retry_ns = now_ns() + int(pause_s * 1e9)
+        else:
+            self.block.field("recoveries")[0] += 1
+            self._found()
+
+    def _found(self) -> None:
+        self._lost_since_ns = 0
+        self._phase[0] = Phase.RUNNING if self._running else Phase.READY
+
+
+def main() -> None:
+    """Entry point of the child process."""
+    descriptor, calls, parent = (int(word) for word in sys.argv[1:4])
+    spec = json.loads(sys.argv[4])
+    block = Block(descriptor)
+    stop = block.field("stop")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: stop.__setitem__(0, 1))
+    if not die_with_parent(parent, signal.SIGTERM):
+        os._exit(1)
+    line = Line(socket.socket(fileno=calls))
+    block.field("worker_pid")[0] = os.getpid()
+    block.field("beat_ns")[0] = now_ns()
+    try:
+        worker = Worker(block, line, spec)
+        worker.resume()
+    except DriverError as error:
+        block.say("reason", f"{type(error).__name__}\n{error}")
+        block.field("phase")[0] = Phase.FAILED
+        sys.exit(1)
+    take_rights(bool(spec.get("realtime", True)))
+    if int(block.field("phase")[0]) != Phase.RUNNING:
+        block.field("phase")[0] = Phase.READY
+    try:
+        with quiet():
+            worker.serve()
+    finally:
+        worker.bus.close()
+    block.field("phase")[0] = Phase.STOPPED
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""Emulated sensor streams on a pty: the Hall bridge (HB1) and the ORCA encoders, on their own clock."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivers.hallbridge import codec, orca
+from drivers.hallbridge.codec import HallParser, Info, Type
+from signals.modes import Channel
+from sim.emulators.loop import Clock
+from sim.emulators.pty_line import PtyLine
+from sim.emulators.side import DeviceSide
+from sim.emulators.wire import Outbox, serial_ns
+
+INFO_NS: Final = 1_000_000_000
+CATCH_UP: Final = 64
+"""Frames made up for after a pause of the emulator; older ones are skipped and show as lost."""
+
+
+@dataclass(slots=True)
+class StreamFaults:
+    """Fault hooks; shares are of frames."""
+
+    drop: float = 0.0
+    flip: float = 0.0
+    truncate: float = 0.0
+    junk: float = 0.0
+    stale_channels: set[int] = field(default_factory=set)
+    error_channels: set[int] = field(default_factory=set)
+    silent: bool = False
+    rng: random.Random = field(default_factory=lambda: random.Random(3))
+
+    def damaged(self, frame: bytes) -> bytes:
+        """The frame as it leaves."""
+        rng, out = self.rng, bytearray(frame)
+        if rng.random() < self.drop:
+            return b""
+        if rng.random() < self.flip:
+            bit = rng.randrange(len(out) * 8)
+            out[bit // 8] ^= 1 << bit % 8
+        if rng.random() < self.truncate:
+            del out[rng.randrange(1, len(out)) :]
+        if rng.random() < self.junk:
+            out[:0] = rng.randbytes(rng.randrange(1, 9))
+        return bytes(out)
+
+
+class HallBridgeEmulator:
+    """One bridge.
+
+    Args:
+        side: the hand behind it; channel i shows Hall channel ``tendons[i]``.
+        tendons: Hall channel of every channel of the bridge, -1: none.
+        link: stable name of its line.
+        rate_hz: samples per second.
+        samples: samples per frame.
+        axes: (channel, axis, zero_count, rad_count) of potentiometers.
+        baud: rate of the line; 0: native USB, no time on the wire.
+        drift: relative error of its crystal.
+        clock: monotonic nanoseconds.
+    """
+
+    def __init__(
+        self,
+        side: DeviceSide,
+        tendons: list[int],
+        link: Path,
+        *,
+        rate_hz: float = 3000.0,
+        samples: int = 1,
+        axes: tuple[tuple[int, int, float, float], ...] = (),
+        baud: int = 0,
+        drift: float = 0.0,
+        clock: Clock = time.monotonic_ns,
+    ) -> None:
+        self.side, self.line, self.faults, self._clock = side, PtyLine(link), StreamFaults(), clock
+        self._tendons, self._axes = np.array(tendons), axes
+        self._period_ns, self._samples, self._baud, self._drift = int(1e9 / rate_hz), samples, baud, drift
+        self.about = Info(len(tendons), samples, round(1e6 / rate_hz), 12, 1, 1, "EMULATED")
+        self._parser = HallParser()
+        self._out = Outbox()
+        self._batch: list[NDArray[np.uint16]] = []
+        self._batch_ns = 0
+        self._began_ns = clock()
+        self._due_ns, self._info_ns = self._began_ns, self._began_ns
+        self._free_ns = self._seq = self.sent = 0
+        self.streaming = True
+
+    def descriptors(self) -> list[int]:
+        """The pty, while it is plugged in."""
+        return [self.line.descriptor] if self.line.plugged else []
+
+    def due_ns(self) -> int:
+        """Next sample, info, or byte."""
+        return min(self._due_ns, self._info_ns, self._out.due_ns(self._due_ns))
+
+    def close(self) -> None:
+        """Pull the cable."""
+        self.line.close()
+
+    def unplug(self) -> None:
+        """Fault hook: the cable is pulled."""
+        self.line.unplug()
+        self._out.clear()
+
+    def readable(self, descriptor: int, now_ns: int) -> None:
+        """Questions of the driver."""
+        data = self.line.read()
+        for message in self._parser.feed(data, now_ns) if data else []:
+            if message == Type.ASK_INFO:
+                self._put(codec.info(self._seq, self._t_us(now_ns), self.about), now_ns)
+            elif message in (Type.START, Type.STOP):
+                self.streaming = message == Type.START
+
+    def on_time(self, now_ns: int) -> None:
+        """Sample, send."""
+        if now_ns - self._due_ns > CATCH_UP * self._period_ns:
+            skipped = (now_ns - self._due_ns) // self._period_ns
+            self._due_ns += skipped * self._period_ns
+            self._seq += skipped // self._samples
+        while self._due_ns <= now_ns:
+            self._sample(self._due_ns)
+            self._due_ns += self._period_ns
+        if self._info_ns <= now_ns:
+            self._info_ns += INFO_NS
+            self._put(codec.info(self._seq, self._t_us(now_ns), self.about), now_ns)
+        data = self._out.take(now_ns)
+        if data:
+            self.line.write(data)
+
+    def _t_us(self, now_ns: int) -> int:
+        return int((now_ns - self._began_ns) * (1.0 + self._drift)) // 1000
+
+    def _sample(self, at_ns: int) -> None:
+        self.side.advance(at_ns)
+        if not self._batch:
+            self._batch_ns = at_ns
+        self._batch.append(self._words())
+        if len(self._batch) < self._samples:
+            return
+        words = np.stack(self._batch)
+        self._batch.clear()
+        self._seq += 1
+        if self.streaming and not self.faults.silent:
+            frame = codec.sample(self._seq, self._t_us(self._batch_ns), words)
+            self.sent += 1
+            self._put(self.faults.damaged(frame), at_ns)
+
+    def _words(self) -> NDArray[np.uint16]:
+        x = self.side.measurement[0]
+        used = self._tendons >= 0
+        words = np.zeros(self._tendons.shape[0], dtype=np.uint16)
+        words[used] = np.clip(x["hall_count"][self._tendons[used]], 0, codec.VALUE_MASK)
+        bad = (x["hall_status"][self._tendons[used]] & Channel.STALE) != 0
+        words[used] |= np.where(bad, codec.STALE, 0).astype(np.uint16)
+        for channel, axis, zero_count, rad_count in self._axes:
+            count = round(float(x["axis_angle_rad"][axis]) / rad_count + zero_count)
+            words[channel] = max(0, min(codec.VALUE_MASK, count))
+        for channel in self.faults.stale_channels:
+            words[channel] |= codec.STALE
+        for channel in self.faults.error_channels:
+            words[channel] |= codec.SENSOR_ERROR
+        return words
+
+    def _put(self, frame: bytes, now_ns: int) -> None:
+        if self._baud:
+            self._free_ns = max(self._free_ns, now_ns) + serial_ns(len(frame), self._baud)
+            self._out.put(self._free_ns, frame)
+        else:
+            self._out.put(now_ns, frame)
+
+
+class OrcaEmulator:
+    """One ORCA encoder stream.
+
+    Args:
+        side: the hand behind it; slot i shows Hall channel ``tendons[i]``.
+        tendons: Hall channel of every slot, -1: none; 17 entries.
+        link: stable name of its line.
+        rate_hz: frames per second.
+        clock: monotonic nanoseconds.
+    """
+
+    def __init__(
+        self,
+        side: DeviceSide,
+        tendons: list[int],
+        link: Path,
+        rate_hz: float = 1000.0,
+        clock: Clock = time.monotonic_ns,
+    ) -> None:
+        self.side, self.line, self.faults = side, PtyLine(link), StreamFaults()
+        self._tendons, self._period_ns = np.array(tendons), int(1e9 / rate_hz)
+        self._due_ns, self.sent = clock(), 0
+
+    def descriptors(self) -> list[int]:
+        """The pty, while it is plugged in."""
+        return [self.line.descriptor] if self.line.plugged else []
+
+    def due_ns(self) -> int:
+        """Next frame."""
+        return self._due_ns
+
+    def readable(self, descriptor: int, now_ns: int) -> None:
+        """The driver has nothing to say."""
+        self.line.read()
+
+    def on_time(self, now_ns: int) -> None:
+        """Send a frame."""
+        self._due_ns = max(self._due_ns + self._period_ns, now_ns - CATCH_UP * self._period_ns)
+        self.side.advance(now_ns)
+        x, used = self.side.measurement[0], self._tendons >= 0
+        values = np.zeros(orca.SLOTS, dtype=np.int64)
+        values[used] = np.clip(x["hall_count"][self._tendons[used]], 0, orca.VALUE_MASK)
+        wrong = np.isin(np.arange(orca.SLOTS), list(self.faults.error_channels))
+        if not self.faults.silent:
+            self.sent += 1
+            self.line.write(self.faults.damaged(orca.frame(values, wrong)))
+
+    def close(self) -> None:
+        """Pull the cable."""
+        self.line.close()
