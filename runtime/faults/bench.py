@@ -13,14 +13,14 @@ from typing import Final
 
 from drivers.hal import Bus
 from runtime.faults.draw import Trial
-from runtime.faults.record import Recorder, Recording
+from runtime.faults.record import FloatArray, Recorder, Recording
 from runtime.faults.rules import KINDS, KindRule
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.options import RunOptions
 from runtime.setup import Hand, Rig, build, prepare
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import counts_of
-from signals.modes import FaultKind, MachineState
+from signals.modes import FaultKind, MachineState, MotorMode
 from signals.records import RecordArray
 from sim.backend import SimulatedBus
 from sim.options import Fault
@@ -143,21 +143,30 @@ class Bench:
             self.run(min(step, left))
             left -= step
 
-    def go_back(self, cycle: int, seed: int) -> None:
-        """Restore the newest kept state not later than a cycle; the sensors' noise goes on from a seed."""
+    def go_back(self, cycle: int, seed: int | None = None) -> None:
+        """Restore the newest kept state not later than a cycle.
+
+        Args:
+            cycle: number of a cycle within the kept period.
+            seed: the sensors' noise goes on from it; ``None``: as it went on then.
+        """
         place, copies = max((s for s in self._states if s[0] <= cycle), key=lambda s: s[0])
         for record, copy in zip(self._records(), copies, strict=True):
             record[...] = copy
         self.loop.progress.cycles = place
-        self.bus.plant["rng"][0] = seed_state(seed)
+        if seed is not None:
+            self.bus.plant["rng"][0] = seed_state(seed)
 
-    def run_trial(self, trial: Trial, *, with_fault: bool = True, motors_off: bool = False) -> Recording:
+    def run_trial(
+        self, trial: Trial, *, with_fault: bool = True, brake: FloatArray | None = None
+    ) -> Recording:
         """One trial from a kept state.
 
         Args:
             trial: what to do.
             with_fault: False: the same without its fault.
-            motors_off: from the fault on no motor has torque: the best that any reaction could do.
+            brake: currents [A] that all motors are given from the fault on in place of the controller's,
+                shape (n_motors,).
         """
         if not self._states:
             self.keep_states()
@@ -170,8 +179,8 @@ class Bench:
         recorder = Recorder(self.counts)
         self.run(at - self.cycle, recorder.add)
         fault_ns = int(self.rig.views["state"]["time_ns"][0])
-        if motors_off:
-            self.rig.pipeline.stages = replace(stages, guard=_motors_off)
+        if brake is not None:
+            self.rig.pipeline.stages = replace(stages, guard=_Brake(brake))
         left = self.cycles_of(rule.watch_s)
         for k in range(rule.repeat):
             if with_fault:
@@ -200,15 +209,21 @@ def _yes() -> bool:
     return True
 
 
-def _motors_off(
-    _model: RecordArray,
-    _goal: RecordArray,
-    _measurement: RecordArray,
-    _memory: RecordArray,
-    _state: RecordArray,
-    command: RecordArray,
-) -> None:
-    """In the place of the guard: no motor has torque, the wrist drive stops."""
-    command["motor_mode"] = 0
-    command["motor_current_a"] = 0.0
-    command["axis_enable"] = 0
+class _Brake:
+    """In the place of the guard: the same currents in every cycle, whatever happens."""
+
+    def __init__(self, current_a: FloatArray) -> None:
+        self._current_a = current_a
+
+    def __call__(
+        self,
+        _model: RecordArray,
+        _goal: RecordArray,
+        _measurement: RecordArray,
+        _memory: RecordArray,
+        _state: RecordArray,
+        command: RecordArray,
+    ) -> None:
+        n = len(self._current_a)
+        command["motor_mode"][0, :n] = int(MotorMode.CURRENT)
+        command["motor_current_a"][0, :n] = self._current_a

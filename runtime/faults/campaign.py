@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
+from threading import current_thread, main_thread
 from typing import Any, Final
 
 from runtime.config.errors import MotionFileError
@@ -15,10 +18,10 @@ from runtime.faults.bench import SLOTS, Bench
 from runtime.faults.draw import Trial
 from runtime.faults.fault_free import QuietRun, quiet_run
 from runtime.faults.judge import Judge, Verdict
-from runtime.faults.record import Recording
+from runtime.faults.record import FloatArray, Recording
 from runtime.motions import load_motion, shipped_motions
 from runtime.options import RunOptions
-from runtime.realtime import quiet
+from runtime.realtime import die_with_parent, quiet
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.channel import Channel
 
@@ -66,9 +69,10 @@ class Worker:
             self._benches.popitem(last=False)
         return made
 
-    def record(self, trial: Trial, **how: bool) -> Recording:
-        """Recording of a trial; ``how`` as ``Bench.run_trial``."""
-        return self.bench(trial.motion, trial.mismatch).run_trial(trial, **how)
+    def record(self, trial: Trial, *, with_fault: bool = True, brake: FloatArray | None = None) -> Recording:
+        """Recording of a trial, as ``Bench.run_trial``."""
+        bench = self.bench(trial.motion, trial.mismatch)
+        return bench.run_trial(trial, with_fault=with_fault, brake=brake)
 
     def judged(self, trial: Trial) -> Verdict:
         """Verdict on a trial."""
@@ -77,7 +81,7 @@ class Worker:
             trial,
             self.record(trial),
             lambda: self.record(trial, with_fault=False),
-            lambda: self.record(trial, motors_off=True),
+            lambda brake: self.record(trial, brake=brake),
         )
 
     def quiet(self, motion: str, mismatch: int, seconds: float) -> QuietRun:
@@ -100,11 +104,25 @@ Result = Verdict | QuietRun
 _worker: Worker | None = None
 
 
-def _begin(hand: str) -> None:
-    """Start of a worker process; Ctrl-C is for the parent."""
+def _begin(hand: str, parent: int) -> None:
+    """Start of a worker process; it never outlives its parent."""
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if not die_with_parent(parent, signal.SIGKILL):
+        os._exit(1)
     _worker = Worker(read_hand(RunOptions(hand=hand)))
+
+
+@contextmanager
+def _interrupts_for_parent() -> Iterator[None]:
+    """Processes that begin inside never see Ctrl-C: it is their parent's."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _do(job: Job) -> list[Result]:
@@ -139,8 +157,10 @@ def results(hand: str, jobs: list[Job], workers: int, told: Callable[[int], None
         told: called with the number of results of every finished job.
     """
     context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(hand,)) as pool:
-        pending: set[Future[list[Result]]] = {pool.submit(_do, job) for job in jobs}
+    begin = (hand, os.getpid())
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=begin) as pool:
+        with _interrupts_for_parent():
+            pending: set[Future[list[Result]]] = {pool.submit(_do, job) for job in jobs}
         try:
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)

@@ -31,7 +31,7 @@ class Verdict:
         trial: the trial.
         shown: the fault could be observed within the recording.
         breaches: broken rules, each as ``rule: figures``.
-        unavoidable: hard stops that a joint hits as fast with all motors without torque from the fault on.
+        unavoidable: hard stops that a joint hits too fast even under the strongest brake from the fault on.
         react_s: from observable to the finger's state FAULT; ``None``: never.
         name_s: from observable to the right cause with the right part; ``None``: never.
         cause: cause that was named last, ``NONE`` if there was none.
@@ -79,7 +79,7 @@ class Judge:
         trial: Trial,
         recording: Recording,
         twin: Callable[[], Recording],
-        passive: Callable[[], Recording],
+        braked: Callable[[FloatArray], Recording],
     ) -> Verdict:
         """Verdict on a recording.
 
@@ -87,12 +87,12 @@ class Judge:
             trial: what was done.
             recording: what happened.
             twin: the same trial without its fault; called only where a stop is hit.
-            passive: the same trial with all motors without torque from the fault on; as ``twin``.
+            braked: the same trial with given currents [A] from the fault on; as ``twin``.
         """
         rule = self.rule_of(trial)
         verdict = Verdict(trial=trial)
         self._tensions(recording, verdict)
-        self._stops(recording, verdict, twin, passive)
+        self._stops(recording, verdict, twin, braked)
         self._others(trial, rule, recording, verdict)
         shows_s = self.shows_s(trial, rule, recording)
         verdict.shown = shows_s is not None
@@ -158,43 +158,62 @@ class Judge:
         recording: Recording,
         verdict: Verdict,
         twin: Callable[[], Recording],
-        passive: Callable[[], Recording],
+        braked: Callable[[FloatArray], Recording],
     ) -> None:
+        """Hard stops that are hit too fast, unless the twin without the fault hits them as well.
+
+        A hit that even the strongest brake from the very moment of the fault cannot slow down enough is no
+        breach of the controller's: it is counted apart.
+        """
         hits = self.hits(recording)
         if not hits:
             return
         own = self.hits(twin())
-        hits = {j: hit for j, hit in hits.items() if j not in own}
-        if not hits:
-            return
-        helpless = self.hits(passive())
-        for j, (speed, when) in hits.items():
+        for (j, side), (speed, when) in hits.items():
+            if (j, side) in own:
+                continue
             text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
             verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
-            if j in helpless and helpless[j][0] >= 0.9 * speed:
-                verdict.unavoidable.append(f"{text}; {helpless[j][0]:.1f} rad/s with all motors off")
-            else:
+            least = self.hits(braked(self.brake_a(j, side))).get((j, side))
+            if least is None:
                 verdict.breaches.append(text)
+            else:
+                verdict.unavoidable.append(f"{text}; {least[0]:.1f} rad/s under the strongest brake")
 
-    def hits(self, recording: Recording) -> dict[int, tuple[float, float]]:
-        """Joint -> (speed [rad/s], time [s]) of its fastest hit of a hard stop, where that is too fast."""
+    def brake_a(self, j: int, side: int) -> FloatArray:
+        """Currents [A] that keep joint ``j`` from its upper (1) or lower (-1) stop as hard as rules allow.
+
+        Every tendon that pulls it there unwinds at the drive's limit; no motor of a faulted finger may pull.
+        """
+        m = self.model[0]
+        n, nt = int(m["n_motors"]), int(m["n_tendons"])
+        current = np.zeros(n)
+        # a tendon that pulls turns the joint towards -P
+        for t in np.flatnonzero(m["P_tj_m"][:nt, j]):
+            pulls_there = -side * m["P_tj_m"][t, j] > 0.0
+            i = int(m["tendon_motor"][t])
+            if pulls_there:
+                current[i] = -float(m["motor_current_limit_a"][i])
+        return current
+
+    def hits(self, recording: Recording) -> dict[tuple[int, int], tuple[float, float]]:
+        """(joint, side) -> (speed [rad/s], time [s]) of its fastest hit of that stop, where that is too fast.
+
+        Side 1 is the upper stop, -1 the lower one.
+        """
         m, first = self.model[0], recording.after(0.0) - 1
         q = recording.of("truth", "joint_angle_rad")[first:]
         speed = recording.of("truth", "joint_speed_rad_s")[first:]
         n = q.shape[1]
-        found: dict[int, tuple[float, float]] = {}
-        for beyond, outward in (
-            (q > m["joint_max_rad"][:n], speed),
-            (q < m["joint_min_rad"][:n], -speed),
-        ):
+        found: dict[tuple[int, int], tuple[float, float]] = {}
+        for side, beyond in ((1, q > m["joint_max_rad"][:n]), (-1, q < m["joint_min_rad"][:n])):
+            outward = side * speed
             entered = beyond[1:] & ~beyond[:-1]
             # the stop may have slowed the joint within the cycle: the greater of the two speeds
             fast = np.where(entered, np.maximum(outward[1:], outward[:-1]), 0.0)
             for j in np.flatnonzero(fast.max(axis=0, initial=0.0) > rules.STOP_SPEED_RAD_S):
                 k = int(fast[:, j].argmax())
-                hit = (float(fast[k, j]), float(recording.time_s[first + 1 + k]))
-                if hit[0] > found.get(int(j), (0.0, 0.0))[0]:
-                    found[int(j)] = hit
+                found[int(j), side] = (float(fast[k, j]), float(recording.time_s[first + 1 + k]))
         return found
 
     def _others(self, trial: Trial, rule: KindRule, recording: Recording, verdict: Verdict) -> None:

@@ -32,8 +32,7 @@ def heat_map(verdicts: Iterable[Verdict], motions: tuple[str, ...], hand: str, p
     plt = _pyplot()
     kinds, share, count = cells(verdicts, motions)
     figure, axes = plt.subplots(figsize=(2.6 + 0.85 * len(motions), 1.6 + 0.38 * len(kinds)))
-    colours = plt.get_cmap("RdYlGn").copy()
-    colours.set_bad("0.92")
+    colours = plt.get_cmap("RdYlGn").with_extremes(bad="0.92")
     image = axes.imshow(100.0 * share, cmap=colours, vmin=0.0, vmax=100.0, aspect="auto")
     for row in range(len(kinds)):
         for column in range(len(motions)):
