@@ -6,8 +6,9 @@ from typing import Any
 
 from controllers.channel_checks import check_channels
 from controllers.hall_checks import check_halls
-from controllers.joint_checks import check_joints, check_residuals, check_wrist
+from controllers.joint_checks import check_joints, check_wrist
 from controllers.motor_checks import check_motors
+from controllers.residual_checks import check_residuals
 from controllers.tension_checks import check_tensions
 from signals.compiled import law
 

@@ -32,6 +32,15 @@ def common_goal_n(m: Any, goal: Any, f: int) -> float:
 
 
 @law
+def mean_tension_n(m: Any, s: Any, f: int) -> float:
+    """Mean of the measured tensions of finger ``f`` [N]: the co-contraction that it starts from."""
+    total = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        total += s.tension_n[m.finger_tendon[f, k]]
+    return float(total / max(m.finger_n_tendons[f], 1))
+
+
+@law
 def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
     """Note the offsets of finger ``f`` as it starts in ``mode``."""
     longest = SHORTEST_S
@@ -60,9 +69,9 @@ def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
             mem.offset_motor_rad[i] = offset
             mem.wrist_start_m[t] = s.wrist_length_m[t]
             longest = max(longest, duration_s(offset, MOTOR_SPEED_RAD_S, SHORTEST_S))
-        elif mode == JOINT_IMPEDANCE or mode == JOINT_TORQUE:
-            offset = s.tension_n[t] - common_goal_n(m, goal, f)
-            longest = max(longest, duration_s(offset, TENSION_RATE_N_S, SHORTEST_S))
+    mem.offset_common_n[f] = mean_tension_n(m, s, f) - common_goal_n(m, goal, f)
+    if mode == JOINT_IMPEDANCE or mode == JOINT_TORQUE:
+        longest = max(longest, duration_s(mem.offset_common_n[f], TENSION_RATE_N_S, SHORTEST_S))
     mem.mode[f] = mode
     mem.age_s[f] = 0.0
     mem.blend_s[f] = longest

@@ -4,9 +4,9 @@ Stuck is a count that stays exactly the same while its motor winds. Two kinds of
 noise used to change it and that is silent now; or, for a channel without noise, a millimetre wound while the
 other counts of the finger change and the tendon's length begins to contradict theirs (with the tension held
 constant a sound count may well stay). A jump is a change in one cycle that no motion can make; only towards
-the slack stop can a break make one, and that is no fault of the sensor. A jump that comes back is a spike
-and counts; one that stays is a fault at once. The value itself is never held back, so that fast true motion
-is not frozen out.
+slack can a break or a slip make one, and then other levers of the finger move too. A jump that comes back is
+a spike and counts; one that stays is a fault at once. The value itself is never held back, so that fast true
+motion is not frozen out.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ CHANGES_OF_OTHERS: Final = 8
 CONTRADICTION_M: Final = 0.00004
 """Change of the residual beyond what counts can round: a count is 9 to 24 um of path."""
 RAIL_S: Final = 0.005
-JUMP_COUNTS: Final = 50.0
+JUMP_COUNTS: Final = 40.0
+OTHERS_COUNTS: Final = 6.0
 NOISE_FACTOR: Final = 8.0
-SPIKE_CYCLES: Final = 6
+SPIKE_S: Final = 0.002
+GIVE_WAY_S: Final = 0.012
+"""Time for the finger to move after a tendon gave way: a quarter of its slowest swing."""
 SPIKES: Final = 2.5
 SPIKE_MEMORY_S: Final = 1.0
 
@@ -83,26 +86,47 @@ def check_rail(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
 
 
 @law
-def check_jump(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
-    """Latch counts that jump: a single one that stays, or spikes that repeat within a second."""
+def begin_jump(m: Any, mem: Any, z: Any, f: int, t: int, count: int) -> None:
+    """Note the counts of finger ``f`` before and as tendon ``t`` jumps."""
+    mem.glitch_from[t] = mem.last_count[t]
+    towards_slack = float(count - mem.last_count[t]) * m.hall_counts_rad[t] > 0.0
+    mem.glitch_left_s[t] = GIVE_WAY_S if towards_slack else SPIKE_S
+    for k in range(m.finger_n_tendons[f]):
+        o = m.finger_tendon[f, k]
+        mem.count_at_jump[o] = z.hall_count[o]
+
+
+@law
+def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
+    """True if another count of the finger moved since the jump: then the tendon itself gave way."""
+    for k in range(m.finger_n_tendons[f]):
+        o = m.finger_tendon[f, k]
+        moved = abs(float(z.hall_count[o]) - float(mem.count_at_jump[o]))
+        if o != t and moved > OTHERS_COUNTS + NOISE_FACTOR * m.hall_noise_count[o]:
+            return True
+    return False
+
+
+@law
+def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> None:
+    """Latch counts that jump: a single jump that stays, or spikes that repeat within a second."""
     limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t]
     mem.glitch_score[t] *= math.exp(-m.dt_s / SPIKE_MEMORY_S)
     change = float(count - mem.last_count[t])
-    if mem.glitch_left[t] > 0:
-        mem.glitch_left[t] -= 1
+    if mem.glitch_left_s[t] > 0.0:
+        mem.glitch_left_s[t] -= m.dt_s
         back = float(count - mem.glitch_from[t])
         if abs(back) <= limit:
-            mem.glitch_left[t] = 0
+            mem.glitch_left_s[t] = 0.0
             mem.glitch_score[t] += 1.0
             if mem.glitch_score[t] > SPIKES:
                 latch_finger(s, f, HALL_GLITCH, t, abs(change), limit)
-        elif mem.glitch_left[t] == 0:
+        elif mem.glitch_left_s[t] <= 0.0 and 0 < count < m.hall_count_max[t]:
             towards_slack = back * m.hall_counts_rad[t] > 0.0
-            if not (towards_slack and at_slack_stop(m, t, s.lever_angle_rad[t])):
+            if not (towards_slack and others_moved(m, mem, z, f, t)):
                 latch_finger(s, f, HALL_GLITCH, t, abs(back), limit)
     elif abs(change) > limit and mem.started != 0:
-        mem.glitch_from[t] = mem.last_count[t]
-        mem.glitch_left[t] = SPIKE_CYCLES
+        begin_jump(m, mem, z, f, t, count)
 
 
 @law
@@ -113,5 +137,5 @@ def check_halls(m: Any, mem: Any, z: Any, s: Any) -> None:
             f, count = m.tendon_finger[t], int(z.hall_count[t])
             check_stuck(m, mem, s, f, t, count)
             check_rail(m, mem, s, f, t, count)
-            check_jump(m, mem, s, f, t, count)
+            check_jump(m, mem, z, s, f, t, count)
             mem.last_count[t] = count

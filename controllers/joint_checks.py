@@ -1,4 +1,4 @@
-"""Detectors on the joint side: residual too large, joint out of range, wrist sensor and wrist drive."""
+"""Detectors on the joint side: joint out of range, wrist sensor and wrist drive."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from controllers.latch import latch_finger, latch_hand
 from signals.compiled import law
 from signals.faults import Cause
 
-RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
 JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 WRIST_SENSOR: Final = int(Cause.WRIST_SENSOR)
 WRIST_LOST: Final = int(Cause.WRIST_LOST)
 
-RESIDUAL_S: Final = 0.050
 RANGE_RAD: Final = math.radians(8.0)
 RANGE_S: Final = 0.050
 WRIST_ERROR_RAD: Final = math.radians(1.5)
@@ -35,30 +33,6 @@ def wrist_suspected(m: Any, s: Any) -> bool:
         if s.finger_residual_m[f] > 0.5 * m.residual_limit_m[f] > 0.0:
             large += 1
     return error > WRIST_SUSPECT_RAD and large > 1
-
-
-@law
-def worst_tendon(m: Any, s: Any, f: int) -> int:
-    """Tendon of finger ``f`` with the largest residual: it names the antagonist pair."""
-    worst, part = -1.0, -1
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
-        if abs(s.residual_m[t]) > worst:
-            worst, part = abs(s.residual_m[t]), t
-    return int(part)
-
-
-@law
-def check_residuals(m: Any, mem: Any, s: Any) -> None:
-    """Latch fingers whose tendon lengths contradict each other, unless the wrist's sensor explains it."""
-    suspected = wrist_suspected(m, s)
-    for f in range(m.n_fingers):
-        limit = m.residual_limit_m[f]
-        large = s.finger_residual_m[f] > limit > 0.0 and not suspected
-        mem.residual_s[f] = mem.residual_s[f] + m.dt_s if large else 0.0
-        if mem.residual_s[f] > RESIDUAL_S:
-            residual = s.finger_residual_m[f]
-            latch_finger(s, f, RESIDUAL_TOO_LARGE, worst_tendon(m, s, f), 1e3 * residual, 1e3 * limit)
 
 
 @law

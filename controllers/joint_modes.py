@@ -52,7 +52,8 @@ def joint_tensions(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> No
         j = joints[f, b]
         mem.torque[b] = wanted_torque_nm(m, goal, mem, s, f, j, mode)
         s.ref_joint_torque_nm[j] = mem.torque[b]
-    least, most = common_goal_n(m, goal, f), 0.0
+    left = share_left(mem.age_s[f] / mem.blend_s[f])
+    least, most = common_goal_n(m, goal, f) + mem.offset_common_n[f] * left, 0.0
     for k in range(n_tendons):
         t = tendons[f, k]
         least = max(least, m.tension_min_n[t])

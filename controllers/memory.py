@@ -45,6 +45,7 @@ CONTROLLER_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("offset_motor_rad", "f8", (MOTORS,)),
         ("offset_tension_n", "f8", (TENDONS,)),
         ("offset_torque_nm", "f8", (MOTORS,)),
+        ("offset_common_n", "f8", (FINGERS,)),
         ("entering", "i8", (FINGERS,)),
         # joint feedback of the impedance
         ("feedback_rad", "f8", (JOINTS,)),

@@ -24,6 +24,7 @@ BLOCKED_S: Final = 0.5
 EXCESS_NM: Final = 0.5
 """Torque beyond the tendon's load that must move a motor: several times what ripple and errors can hold."""
 TENSION_MOVES_N: Final = 2.0
+CONTRADICTION_M: Final = 0.00015
 AT_REST_RAD_S: Final = 0.02
 ENERGY_MEMORY_S: Final = 2.0
 ENERGY_LIMIT_J: Final = 0.05
@@ -50,20 +51,24 @@ def check_angle_jump(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 @law
 def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
-    """Latch a motor whose angle stands still under a torque that must move it.
+    """Latch a motor whose angle stands exactly still although the motor must, or does, move.
 
-    If the tension moves meanwhile it is the encoder, else the motor is blocked.
+    If meanwhile tension or length residual change, it is the encoder; under a torque that nothing balances
+    the motor is blocked.
     """
     i = m.tendon_motor[t]
-    excess = s.motor_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
-    still = s.motor_angle_rad[i] == mem.last_angle_rad[i] and abs(excess) > EXCESS_NM
-    if not still or mem.started == 0:
-        mem.blocked_s[i] = 0.0
+    if s.motor_angle_rad[i] != mem.last_angle_rad[i] or mem.started == 0:
+        mem.still_s[i] = mem.blocked_s[i] = 0.0
         mem.still_tension_n[i] = s.tension_n[t]
+        mem.still_residual_m[i] = s.residual_m[t]
         return
-    mem.blocked_s[i] += m.dt_s
-    moved = abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
-    if mem.blocked_s[i] > STILL_S and moved:
+    excess = s.motor_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
+    pushed = abs(excess) > EXCESS_NM
+    mem.still_s[i] += m.dt_s
+    mem.blocked_s[i] = mem.blocked_s[i] + m.dt_s if pushed else 0.0
+    stretched = pushed and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
+    contradiction = abs(s.residual_m[t] - mem.still_residual_m[i])
+    if mem.still_s[i] > STILL_S and (stretched or contradiction > CONTRADICTION_M):
         latch_finger(s, f, ENCODER_FAULT, i, 0.0, 0.0)
     if mem.blocked_s[i] > BLOCKED_S:
         amperes = s.motor_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)

@@ -104,6 +104,7 @@ def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
         if mem.slack_s[t] > allowed and wanted > LEAST_WANTED_N:
             latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
         limit = m.tension_limit_n[t]
-        mem.high_s[t] = mem.high_s[t] + m.dt_s if s.tension_n[t] > limit > 0.0 else 0.0
+        high = s.tension_n[t] > limit > 0.0 and not beyond_stop(m, t, s.lever_angle_rad[t])
+        mem.high_s[t] = mem.high_s[t] + m.dt_s if high else 0.0
         if mem.high_s[t] > HIGH_S:
             latch_finger(s, f, TENSION_TOO_HIGH, t, s.tension_n[t], limit)

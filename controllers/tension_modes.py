@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from controllers.blend import share_left, share_rate
 from controllers.feedforward import friction_torque_nm, ripple_torque_nm
 from controllers.tension_loop import tension_torque_nm
 from signals.compiled import law
+
+SPEED_SHARE: Final = 0.6
+"""Share of the motor's greatest speed that a change of tension may ask for."""
 
 
 @law
@@ -23,22 +26,31 @@ def force_goals(m: Any, goal: Any, mem: Any, f: int) -> None:
 
 
 @law
-def follow_tension(m: Any, mem: Any, s: Any, t: int) -> None:
-    """The tension reference moves towards the wanted one by at most the tension rate."""
-    step = m.tension_rate_n_s * m.dt_s
+def follow_tension(m: Any, mem: Any, s: Any, t: int) -> float:
+    """The tension reference goes to the wanted one as fast as it may; returns its rate [N/s].
+
+    The limits are the hand's tension rate and what the motor's speed can make of the tendon's stiffness.
+    """
+    fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[m.tendon_motor[t]]
+    rate = fastest * m.spool_radius_m[t] * s.tendon_stiffness_n_m[t]
+    rate = min(rate, m.tension_rate_n_s) if rate > 0.0 else m.tension_rate_n_s
+    step = rate * m.dt_s
     change = mem.wanted_n[t] - mem.ref_tension_n[t]
     mem.ref_tension_n[t] += min(max(change, -step), step)
     s.ref_tension_n[t] = mem.ref_tension_n[t]
+    if abs(change) > step:
+        return float(rate) if change > 0.0 else -float(rate)
+    return float(mem.tension_rate_n_s[t])
 
 
 @law
-def wanted_motor_speed(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
+def wanted_motor_speed(m: Any, mem: Any, s: Any, f: int, t: int, rate_n_s: float) -> float:
     """w_d = (df_d/dt / k_t - (P dq_d/dt)_t - dh_wrist/dt) / R [rad/s], from goals and models only."""
     path = mem.wrist_speed_m_s[t]
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         path += mem.P_tj_m[t, j] * mem.joint_speed_rad_s[j]
-    stretch = mem.tension_rate_n_s[t] / max(s.tendon_stiffness_n_m[t], 1.0)
+    stretch = rate_n_s / max(s.tendon_stiffness_n_m[t], 1.0)
     return float((stretch - path) / m.spool_radius_m[t])
 
 
@@ -50,8 +62,7 @@ def tension_torques(m: Any, mem: Any, s: Any, f: int) -> None:
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
-        follow_tension(m, mem, s, t)
-        wanted_speed = wanted_motor_speed(m, mem, s, f, t)
+        wanted_speed = wanted_motor_speed(m, mem, s, f, t, follow_tension(m, mem, s, t))
         s.ref_motor_speed_rad_s[i] = wanted_speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, wanted_speed)
         s.ripple_torque_nm[i] = ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i])

@@ -1,0 +1,70 @@
+"""Detectors on the residual: what no joint angle explains of the tendons' lengths.
+
+A tendon that slips or jumps its pulley, and a sensor that jumps, make a step; creep and a drifting sensor a
+slow growth. Hysteresis and the tolerances of a hand make a residual too, which grows with the tension, so the
+limit of a step grows with it. An antagonist pair has identical columns: the tendon named stands for the pair.
+Residuals of several fingers that one wrist angle explains are the wrist sensor's
+(``controllers.joint_checks``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.joint_checks import wrist_suspected
+from controllers.latch import latch_finger
+from signals.compiled import law
+from signals.faults import Cause
+
+RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
+HALL_DRIFT: Final = int(Cause.HALL_DRIFT)
+
+STEP_MEMORY_S: Final = 0.3
+STEP_S: Final = 0.015
+STEP_SHARE: Final = 0.32
+STEP_SHARE_100N: Final = 0.28
+"""Step that latches, as a share of the finger's residual limit: at no tension, and added at 100 N."""
+LARGE_S: Final = 0.050
+DRIFT_MEMORY_S: Final = 3.0
+DRIFT_SHARE: Final = 0.7
+SETTLED_S: Final = 1.0
+"""Time after a change of state before slow averages count."""
+
+
+@law
+def follow(average: float, value: float, dt_s: float, memory_s: float) -> float:
+    """Running average one cycle on."""
+    return average + (1.0 - math.exp(-dt_s / memory_s)) * (value - average)
+
+
+@law
+def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float) -> None:
+    """Latch a residual of tendon ``t`` that steps, is large, or has grown slowly."""
+    r = s.residual_m[t]
+    if mem.started == 0:
+        mem.residual_fast_m[t] = r
+        mem.residual_slow_m[t] = r
+    mem.residual_fast_m[t] = follow(mem.residual_fast_m[t], r, m.dt_s, STEP_MEMORY_S)
+    mem.residual_slow_m[t] = follow(mem.residual_slow_m[t], r, m.dt_s, DRIFT_MEMORY_S)
+    step, allowed = r - mem.residual_fast_m[t], limit * (STEP_SHARE + STEP_SHARE_100N * 0.01 * s.tension_n[t])
+    mem.step_s[t] = mem.step_s[t] + m.dt_s if abs(step) > allowed else 0.0
+    mem.large_s[t] = mem.large_s[t] + m.dt_s if abs(r) > limit else 0.0
+    if mem.step_s[t] > STEP_S:
+        latch_finger(s, f, RESIDUAL_TOO_LARGE, t, 1e3 * r, 1e3 * allowed)
+    elif mem.large_s[t] > LARGE_S:
+        latch_finger(s, f, RESIDUAL_TOO_LARGE, t, 1e3 * r, 1e3 * limit)
+    elif abs(mem.residual_slow_m[t]) > DRIFT_SHARE * limit:
+        latch_finger(s, f, HALL_DRIFT, t, 1e3 * mem.residual_slow_m[t], 1e3 * DRIFT_SHARE * limit)
+
+
+@law
+def check_residuals(m: Any, mem: Any, s: Any) -> None:
+    """Latch fingers whose tendon lengths contradict each other, unless the wrist's sensor explains it."""
+    if wrist_suspected(m, s):
+        return
+    for t in range(m.n_tendons):
+        f = m.tendon_finger[t]
+        limit = m.residual_limit_m[f]
+        if limit > 0.0:
+            check_tendon_residual(m, mem, s, f, t, limit)
