@@ -56,7 +56,8 @@ def transmitted_n(m: Any, force_n: float, shortening_m_s: float) -> float:
     """Force that reaches the finger [N] while the tendon shortens at the given speed, friction taken off."""
     if m.friction_n == 0.0:
         return force_n
-    return force_n - min(m.friction_n, force_n) * math.tanh(shortening_m_s / m.friction_speed_m_s)
+    lost = min(float(m.friction_n), force_n)
+    return force_n - lost * math.tanh(shortening_m_s / m.friction_speed_m_s)
 
 
 @law

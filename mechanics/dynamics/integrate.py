@@ -41,112 +41,48 @@ RK4: Final = int(Scheme.RK4)
 
 
 @law
-def slope(
-    kind: int,
-    parts: Any,
-    inputs: Any,
-    t: float,
-    step_s: float,
-    q: FloatArray,
-    qd: FloatArray,
-    z: FloatArray,
-    u: FloatArray,
-    loads: FloatArray,
-    qdd: FloatArray,
-    zd: FloatArray,
-) -> None:
-    """Inputs at ``t``, then accelerations and rates."""
-    sample(inputs, t, u, loads)
-    accelerate(kind, parts, q, qd, z, u, loads, step_s, qdd, zd)
+def stage_state(stage: int, h: float, n: int, s: FloatArray, q: FloatArray, qd: FloatArray, z: float) -> None:
+    """Write a stage's state into rows 6, 7, 8 of ``s``, from the slopes of the stage before (7, 1, 2)."""
+    ahead = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
+    for i in range(n):
+        position, speed = q[i], qd[i]
+        if stage > 0:
+            position += ahead * s[7, i]
+            speed += ahead * s[1, i]
+        s[6, i], s[7, i] = position, speed
+    s[8, 0] = z + ahead * s[2, 0]
 
 
 @law
-def step_euler(
-    kind: int,
-    parts: Any,
-    inputs: Any,
-    scheme: int,
-    t: float,
-    h: float,
-    q: FloatArray,
-    qd: FloatArray,
-    z: FloatArray,
-    s: FloatArray,
-    u: FloatArray,
-    loads: FloatArray,
-) -> None:
-    """One step of the three Euler schemes, in place."""
-    n = q.shape[0]
-    qdd, zd = s[0, :n], s[1, :1]
-    slope(kind, parts, inputs, t, h if scheme == IMPLICIT else 0.0, q, qd, z, u, loads, qdd, zd)
+def gather(stage: int, n: int, s: FloatArray) -> None:
+    """Add a stage's slopes (7, 1, 2) to the weighted sums (3, 4, 5)."""
+    weight = 1.0 if stage == 0 or stage == 3 else 2.0
     for i in range(n):
-        if scheme == EULER:
+        if stage == 0:
+            s[3, i] = s[4, i] = 0.0
+        s[3, i] += weight * s[7, i]
+        s[4, i] += weight * s[1, i]
+    if stage == 0:
+        s[5, 0] = 0.0
+    s[5, 0] += weight * s[2, 0]
+
+
+@law
+def finish(
+    scheme: int, h: float, n: int, s: FloatArray, q: FloatArray, qd: FloatArray, z: FloatArray
+) -> None:
+    """Take the step in place from the sums (Runge-Kutta) or the one slope (Euler schemes)."""
+    for i in range(n):
+        if scheme == RK4:
+            q[i] += h / 6.0 * s[3, i]
+            qd[i] += h / 6.0 * s[4, i]
+        elif scheme == EULER:
             q[i] += h * qd[i]
-            qd[i] += h * qdd[i]
+            qd[i] += h * s[1, i]
         else:
-            qd[i] += h * qdd[i]
+            qd[i] += h * s[1, i]
             q[i] += h * qd[i]
-    z[0] += h * zd[0]
-
-
-@law
-def step_rk4(
-    kind: int,
-    parts: Any,
-    inputs: Any,
-    t: float,
-    h: float,
-    q: FloatArray,
-    qd: FloatArray,
-    z: FloatArray,
-    s: FloatArray,
-    u: FloatArray,
-    loads: FloatArray,
-) -> None:
-    """One Runge-Kutta step, in place. Rows of ``s``: k of q, qd, z, sums of each, and the stage's state."""
-    n = q.shape[0]
-    for i in range(n):
-        s[3, i] = s[4, i] = 0.0
-        s[6, i], s[7, i] = q[i], qd[i]
-    s[5, 0], s[8, 0] = 0.0, z[0]
-    for stage in range(4):
-        ahead = 0.0 if stage == 0 else (h if stage == 3 else 0.5 * h)
-        weight = 1.0 if stage == 0 or stage == 3 else 2.0
-        slope(kind, parts, inputs, t + ahead, 0.0, s[6, :n], s[7, :n], s[8, :1], u, loads, s[1, :n], s[2, :1])
-        nxt = h if stage == 2 else 0.5 * h
-        for i in range(n):
-            k_q, k_v = s[7, i], s[1, i]
-            s[3, i] += weight * k_q
-            s[4, i] += weight * k_v
-            s[6, i], s[7, i] = q[i] + nxt * k_q, qd[i] + nxt * k_v
-        s[5, 0] += weight * s[2, 0]
-        s[8, 0] = z[0] + nxt * s[2, 0]
-    for i in range(n):
-        q[i] += h / 6.0 * s[3, i]
-        qd[i] += h / 6.0 * s[4, i]
-    z[0] += h / 6.0 * s[5, 0]
-
-
-@law
-def step(
-    kind: int,
-    parts: Any,
-    inputs: Any,
-    scheme: int,
-    t: float,
-    h: float,
-    q: FloatArray,
-    qd: FloatArray,
-    z: FloatArray,
-    s: FloatArray,
-    u: FloatArray,
-    loads: FloatArray,
-) -> None:
-    """Advance q, qd (n,) and z (1,) in place by ``h`` [s]; the last three arrays are scratch."""
-    if scheme == RK4:
-        step_rk4(kind, parts, inputs, t, h, q, qd, z, s, u, loads)
-    else:
-        step_euler(kind, parts, inputs, scheme, t, h, q, qd, z, s, u, loads)
+    z[0] += h / 6.0 * s[5, 0] if scheme == RK4 else h * s[2, 0]
 
 
 @law
@@ -162,29 +98,41 @@ def gone_wrong(q: FloatArray, qd: FloatArray, z: FloatArray, h: float) -> int:
 def record_row(
     kind: int,
     parts: Any,
-    inputs: Any,
     t: float,
     q: FloatArray,
     qd: FloatArray,
     z: FloatArray,
-    s: FloatArray,
     u: FloatArray,
-    loads: FloatArray,
+    qdd: FloatArray,
+    tau: FloatArray,
     row: FloatArray,
 ) -> None:
     """Write (t, q, qd, qdd, tau, u_extra, z, kinetic, potential) into ``row``, shape (4 n + 5,)."""
     n = q.shape[0]
-    slope(kind, parts, inputs, t, 0.0, q, qd, z, u, loads, s[0, :n], s[1, :1])
-    applied_torque(kind, parts, q, qd, z, u, s[2, :n])
+    applied_torque(kind, parts, q, qd, z, u, tau)
     row[0] = t
     for i in range(n):
         row[1 + i] = q[i]
         row[1 + n + i] = qd[i]
-        row[1 + 2 * n + i] = s[0, i]
-        row[1 + 3 * n + i] = s[2, i]
+        row[1 + 2 * n + i] = qdd[i]
+        row[1 + 3 * n + i] = tau[i]
     row[1 + 4 * n] = u[n]
     row[2 + 4 * n] = z[0]
     row[3 + 4 * n], row[4 + 4 * n] = energy_j(kind, parts, q, qd)
+
+
+@law
+def restore(n: int, s: FloatArray, q: FloatArray, qd: FloatArray, z: FloatArray, save: bool) -> None:
+    """Save the state into rows 10, 11, 12 of ``s``, or put it back."""
+    for i in range(n):
+        if save:
+            s[10, i], s[11, i] = q[i], qd[i]
+        else:
+            q[i], qd[i] = s[10, i], s[11, i]
+    if save:
+        s[12, 0] = z[0]
+    else:
+        z[0] = s[12, 0]
 
 
 @law
@@ -203,27 +151,49 @@ def run(
     loads: FloatArray,
     out: FloatArray,
 ) -> tuple[int, int]:
-    """Advance ``n_steps`` steps from t = 0, one row of ``out`` per ``every`` steps, the first at t = 0.
+    """Advance ``n_steps`` steps in place; the equations stand here once for all schemes (compile time).
 
-    ``s`` has N_ROWS rows of n + 1. On trouble q, qd, z hold the state before the bad step.
+    Args:
+        kind: ``systems.Kind``.
+        parts: the system's records.
+        inputs: ``Inputs.arrays()``; time starts at 0.
+        scheme: ``Scheme``.
+        h: step [s].
+        n_steps: number of steps.
+        every: steps per row of ``out``, the first at t = 0; 0: no rows.
+        q: coordinates, shape (n,).
+        qd: speeds, shape (n,).
+        z: further state, shape (1,).
+        s: scratch, shape (N_ROWS, n + 1).
+        loads: scratch, shape (frames, 6), zero.
+        out: receives rows of 4 n + 5 numbers (``record_row``).
 
     Returns:
-        Steps done and -1, or the step that failed and the coordinate (n: the extra state).
+        Steps done and -1, or the step that failed and its coordinate (n: the further state); q, qd, z then
+        hold the state before that step.
     """
     n = q.shape[0]
     u = s[9, : n + 1]
-    record_row(kind, parts, inputs, 0.0, q, qd, z, s, u, loads, out[0])
-    for k in range(n_steps):
-        for i in range(n):
-            s[10, i], s[11, i] = q[i], qd[i]
-        s[12, 0] = z[0]
-        step(kind, parts, inputs, scheme, k * h, h, q, qd, z, s, u, loads)
+    stages = 4 if scheme == RK4 else 1
+    for k in range(n_steps + 1):
+        recorded = every > 0 and k % every == 0
+        if k == n_steps and not recorded:
+            break
+        restore(n, s, q, qd, z, True)
+        for stage in range(stages):
+            stage_state(stage, h, n, s, q, qd, z[0])
+            ahead = 0.0 if stage == 0 else (1.0 if stage == 3 else 0.5)
+            sample(inputs, (k + ahead) * h, u, loads)
+            implicit_s = h if scheme == IMPLICIT else 0.0
+            accelerate(kind, parts, s[6, :n], s[7, :n], s[8, :1], u, loads, implicit_s, s[1, :n], s[2, :1])
+            if stage == 0 and recorded:
+                record_row(kind, parts, k * h, q, qd, z, u, s[1, :n], s[13, :n], out[k // every])
+            if k == n_steps:
+                return n_steps, -1
+            gather(stage, n, s)
+        finish(scheme, h, n, s, q, qd, z)
         bad = gone_wrong(q, qd, z, h)
         if bad >= 0:
-            for i in range(n):
-                q[i], qd[i] = s[10, i], s[11, i]
-            z[0] = s[12, 0]
+            restore(n, s, q, qd, z, False)
             return k, bad
-        if (k + 1) % every == 0:
-            record_row(kind, parts, inputs, (k + 1) * h, q, qd, z, s, u, loads, out[(k + 1) // every])
     return n_steps, -1

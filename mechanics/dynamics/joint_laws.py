@@ -28,7 +28,7 @@ class CustomLaw(IntEnum):
     GIVEN = 0
     """The caller, before each evaluation: E, r, S, s in the work record."""
     DOUBLE_PARALLELOGRAM = 1
-    """Wrist of the reference hand: (q71, q73), palm frame in the forearm frame {0}; ``wrist_size_m``."""
+    """Wrist of the reference hand: (q71, q73), palm in the forearm frame {0}; params (a, b, c) [m]."""
     CARPAL = 2
     """Carpal wrist: three leg angles, distal plate in the base frame; params (r, l)."""
 

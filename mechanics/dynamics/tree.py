@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.dynamics.bodies import Body, TreeError
+from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import N_BODIES, N_CUSTOM, N_DOFS, N_FRAMES, TREE, WORK, JointKind
 from signals.names import UnknownName
 
@@ -175,6 +176,10 @@ class _Assembly:
             t["n_customs"], t["slot"][i] = slot + 1, slot
             t["custom_law"][slot], t["custom_dofs"][slot] = joint.custom_law, joint.n_dofs
             t["custom_params"][slot][: len(joint.params)] = joint.params
+            if joint.custom_law == CustomLaw.DOUBLE_PARALLELOGRAM:
+                if t["wrist_size_m"].any():
+                    raise TreeError(f"body {body.name!r}", "a second wrist of this kind", "one per tree")
+                t["wrist_size_m"] = joint.params[:3]
             names: tuple[str, ...] = joint.coordinates
         else:
             names = (body.name,)

@@ -1,0 +1,129 @@
+"""Mechanism file -> ``Mechanism``: everything that is wrong with the file is told with its line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from runtime.assemble import model_of, names_of
+from runtime.config import load_hand, origins, text
+from runtime.config.errors import FileError, nearest, shown
+from runtime.config.locate import Locator, Path
+from runtime.config.origins import Origin
+from runtime.config.refusals import Refusal, refusals
+from sim.mechanisms.arm7 import ArmFile
+from sim.mechanisms.files import KINDS, MechanismFile, mechanism_of
+from sim.mechanisms.hand_on_arm import HandOnArmFile, hand_on_arm_mechanism
+from sim.mechanisms.mechanism import Mechanism
+
+FOLDER: Final = "mechanisms"
+NAMES: Final = ("kind", "description", "integrator")
+"""Keys that say what something is, not how large; they need no label."""
+UNLABELLED: Final = "a value without origin"
+
+
+class MechanismFileError(FileError):
+    """A mechanism file that cannot be used."""
+
+    what = "mechanism file"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedMechanism:
+    """A mechanism with the file that it came from."""
+
+    mechanism: Mechanism
+    file: MechanismFile
+    path: str
+    origins: Mapping[Path, Origin]
+    """Label of every value."""
+
+
+def shipped_mechanisms() -> tuple[str, ...]:
+    """Names of the mechanisms in ``configs/mechanisms``."""
+    return text.shipped(FOLDER)
+
+
+def load_mechanism(name_or_path: str | os.PathLike[str]) -> LoadedMechanism:
+    """Read, check and assemble a mechanism file.
+
+    Args:
+        name_or_path: Name of a mechanism in ``configs/mechanisms``, or a path (a slash, or .toml at the end).
+
+    Raises:
+        MechanismFileError: with every problem of the file, or the impossible part of the mechanism.
+    """
+    path = text.path_of(os.fspath(name_or_path), FOLDER, "mechanism", MechanismFileError)
+    return parse_mechanism(text.text_of_file(path, MechanismFileError), str(path))
+
+
+def parse_mechanism(content: str, file: str) -> LoadedMechanism:
+    """Check the text of a mechanism file and assemble it; ``file`` is its name in messages.
+
+    Raises:
+        MechanismFileError: with every problem of the text, or the impossible part of the mechanism.
+    """
+    locator = Locator.of(content)
+    tables, labels = read_tables(content, file, locator)
+    try:
+        mechanism = assemble(tables)
+    except FileError:
+        raise
+    except ValueError as error:
+        refusal = Refusal(path=_named_part(error, locator), found="what cannot exist", legal=str(error))
+        raise MechanismFileError([text.problem_of(refusal, file, locator)]) from error
+    return LoadedMechanism(mechanism, tables, file, labels)
+
+
+def read_tables(content: str, file: str, locator: Locator) -> tuple[MechanismFile, dict[Path, Origin]]:
+    """Tables and labels of a text; raises ``MechanismFileError``."""
+    bare, labels, faults = origins.split(text.raw_of(content, file, locator, MechanismFileError))
+    found: list[Refusal] = []
+    for fault in faults:
+        if not (fault.found == UNLABELLED and fault.path[-1] in NAMES):
+            near = nearest(fault.wrong, fault.names) if fault.wrong is not None else None
+            found.append(Refusal(path=fault.path, found=fault.found, legal=fault.legal, nearest=near))
+    root = KINDS.get(str(bare.get("kind", "")))
+    tables: Any = None
+    if root is None:
+        near = nearest(str(bare.get("kind", "")), KINDS)
+        kind = shown(bare["kind"]) if "kind" in bare else "nothing"
+        found.append(Refusal(path=("kind",), found=kind, legal="one of " + ", ".join(KINDS), nearest=near))
+    else:
+        try:
+            tables = root.model_validate(text.tuples(bare))
+        except ValidationError as error:
+            found += refusals(root, bare, error)
+    if found:
+        raise MechanismFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
+    checked: MechanismFile = tables
+    return checked, labels
+
+
+def _named_part(error: ValueError, locator: Locator) -> Path:
+    """Place of the body, link or scenario that an error names, or the file's kind."""
+    part = str(getattr(error, "part", error)).split("'")
+    name = part[1] if len(part) > 1 else ""
+    for path, value in locator.values.items():
+        if path[-1] == "name" and len(path) > 1 and locator.text[value + 1 :].startswith(f'{name}"'):
+            return path[:-1]
+    return ("scenario", name) if ("scenario", name) in locator.keys else ("kind",)
+
+
+def assemble(tables: MechanismFile) -> Mechanism:
+    """Mechanism of checked tables, with the hand and arm files that it names.
+
+    Raises:
+        ValueError: what cannot exist; the error names the part.
+    """
+    if not isinstance(tables, HandOnArmFile):
+        return mechanism_of(tables)
+    arm = load_mechanism(tables.arm).file
+    if not isinstance(arm, ArmFile):
+        raise ValueError(f"arm = {tables.arm!r} is a {arm.kind!r} file; give an arm file")
+    hand = load_hand(tables.hand)
+    return hand_on_arm_mechanism(tables, arm, model_of(hand), names_of(hand))

@@ -1,0 +1,169 @@
+"""A mechanism ready to run: equations, scenarios, and how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanics.dynamics.inputs import Inputs
+from mechanics.dynamics.integrate import Scheme
+from mechanics.dynamics.simulate import Run, simulate
+from mechanics.dynamics.systems import Kind, System
+from signals.names import UnknownName
+from sim.mechanisms.tables import Change, Scenario
+
+FloatArray = NDArray[np.float64]
+Segment = tuple[str, FloatArray]
+"""Name of a part and its line, shape (k, 3) [m]."""
+ROWS = 1000
+"""Recorded rows of a run, about."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mechanism:
+    """A checked mechanism."""
+
+    name: str
+    description: str
+    kind: str
+    system: System
+    scenarios: Mapping[str, Scenario]
+    segments: Callable[[FloatArray], list[Segment]]
+    """Lines of all parts for given coordinates."""
+    rest_z: float = 0.0
+    """Start of the further state."""
+    outputs: Mapping[str, Callable[[FloatArray], FloatArray]] = field(default_factory=dict)
+    """Further results over the coordinates: name with unit -> law on rows (k, n), giving (k,)."""
+
+    def scenario(self, name: str | None) -> tuple[str, Scenario]:
+        """A scenario by name, or the first; raises ``UnknownName``."""
+        names = tuple(self.scenarios)
+        chosen = names[0] if name is None else name
+        if chosen not in names:
+            raise UnknownName("scenario", chosen, names)
+        return chosen, self.scenarios[chosen]
+
+    def run(
+        self,
+        scenario: str | None = None,
+        *,
+        integrator: str | None = None,
+        duration_s: float | None = None,
+        step_s: float | None = None,
+        rows: int = ROWS,
+    ) -> Run:
+        """Run a scenario, or a variation of it.
+
+        Raises:
+            UnknownName: a scenario, coordinate or body that the mechanism does not have.
+            ValueError: a duration, step or change that cannot be.
+        """
+        _, s = self.scenario(scenario)
+        scheme = Scheme[(integrator or s.integrator).upper().replace("-", "_")]
+        duration = s.duration_s if duration_s is None else duration_s
+        step = s.step_s if step_s is None else step_s
+        before = change_joints(self.system, s.joints)
+        try:
+            return simulate(
+                self.system,
+                duration,
+                step,
+                scheme=scheme,
+                q=vector(self.system, s.start_rad),
+                qd=vector(self.system, s.speed_rad_s),
+                z=self.rest_z,
+                inputs=inputs_of(self.system, s),
+                record_every=max(1, int(round(duration / step)) // rows),
+            )
+        finally:
+            restore_joints(self.system, before)
+
+
+def coordinate(system: System, name: str) -> int:
+    """Index of a coordinate; raises ``UnknownName``."""
+    if name not in system.dofs:
+        raise UnknownName("coordinate", name, system.dofs)
+    return system.dofs.index(name)
+
+
+def vector(system: System, values: Mapping[str, float]) -> FloatArray:
+    """Values by coordinate as an array, shape (n,), 0 where nothing is said."""
+    out = np.zeros(system.n_dofs)
+    for name, value in values.items():
+        out[coordinate(system, name)] = value
+    return out
+
+
+def inputs_of(system: System, s: Scenario) -> Inputs:
+    """Torques, muscle and loads of a scenario on one common time axis."""
+    columns: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for name, profile in s.torque_nm.items():
+        table = np.array(profile)
+        columns[coordinate(system, name)] = (table[:, 0], table[:, 1])
+    if s.muscle is not None:
+        if not system.extra:
+            raise ValueError("scenario: muscle is given, but this mechanism has none; use torque_nm")
+        table = np.array(s.muscle)
+        columns[system.n_dofs] = (table[:, 0], table[:, 1])
+    loaded: list[int] = []
+    for load in s.loads:
+        if load.body not in system.frames:
+            raise UnknownName("body", load.body, system.frames)
+        frame = system.frames.index(load.body)
+        if frame in loaded:
+            raise ValueError(f"scenario: two loads on body {load.body!r}; give one")
+        loaded.append(frame)
+        wrench = np.array([*load.force_n, *load.moment_nm])
+        for k in range(6):
+            columns[system.n_inputs + 6 * (len(loaded) - 1) + k] = pulse(load.from_s, load.to_s, wrench[k])
+    times = np.unique(np.concatenate([[0.0], *(c[0] for c in columns.values())]))
+    values = np.zeros((times.shape[0], system.n_inputs + 6 * len(loaded)))
+    for column, (when, what) in columns.items():
+        values[:, column] = np.interp(times, when, what)
+    return Inputs(times, values, tuple(loaded))
+
+
+def pulse(from_s: float, to_s: float | None, height: float) -> tuple[FloatArray, FloatArray]:
+    """Times and values of a load that comes and goes within 0.1 ms."""
+    edge = 1e-4
+    times, values = [0.0], [height if from_s <= 0.0 else 0.0]
+    if from_s > 0.0:
+        times += [from_s, from_s + edge]
+        values += [0.0, height]
+    if to_s is not None:
+        times += [max(to_s, times[-1] + edge), max(to_s, times[-1] + edge) + edge]
+        values += [height, 0.0]
+    return np.array(times), np.array(values)
+
+
+JOINT_FIELDS = {
+    Kind.TREE: (0, "stiffness", "damping", "rest"),
+    Kind.CARPAL: (2, "stiffness_nm_rad", "damping_nms_rad", "rest_rad"),
+    Kind.FINGER: (3, "stiffness_nm_rad", "joint_damping_nms_rad", "rest_rad"),
+    Kind.ARM: (4, "stiffness_nm_rad", "damping_nms_rad", "rest_rad"),
+}
+"""Where each kind of system keeps its joint springs and dampers: record, then fields."""
+
+
+def change_joints(system: System, changes: Mapping[str, Change]) -> list[FloatArray]:
+    """Set springs and dampers of a scenario; returns what was there."""
+    part, *names = JOINT_FIELDS[system.kind]
+    record = system.parts[part][0]
+    before = [record[name].copy() for name in names]
+    for joint, change in changes.items():
+        d = coordinate(system, joint)
+        wanted = (change.stiffness_nm_rad, change.damping_nms_rad, change.rest_rad)
+        for name, value in zip(names, wanted, strict=True):
+            if value is not None:
+                record[name][d] = value
+    return before
+
+
+def restore_joints(system: System, before: list[FloatArray]) -> None:
+    """Put springs and dampers back."""
+    part, *names = JOINT_FIELDS[system.kind]
+    for name, values in zip(names, before, strict=True):
+        system.parts[part][0][name] = values
