@@ -31,9 +31,11 @@ class Cause(IntEnum):
     MOTOR_BLOCKED = 34
     ENCODER_FAULT = 35
     FRICTION_GROWN = 36
+    ENCODER_STUCK = 37
     JOINT_OUT_OF_RANGE = 40
     WRIST_SENSOR = 50
     WRIST_LOST = 51
+    WRIST_JUMP = 52
     SUSTAINED_OVERRUN = 60
     OPERATOR_STOP = 61
     FRICTION_ENERGY = 62
@@ -148,6 +150,11 @@ CAUSES: dict[Cause, CauseText] = {
         "{name}: angle jumps by {value:.3f} rad in a cycle, possible are {limit:.3f}",
         "check the encoder's cable; home the motor",
     ),
+    Cause.ENCODER_STUCK: CauseText(
+        "finger",
+        "{name}: angle stands still for {value:.0f} ms while its tendon moves",
+        "check the encoder's cable; home the motor",
+    ),
     Cause.FRICTION_GROWN: CauseText(
         "finger",
         "{name}: friction {value:.1f} times its commissioned value",
@@ -165,6 +172,11 @@ CAUSES: dict[Cause, CauseText] = {
     ),
     Cause.WRIST_LOST: CauseText(
         "hand", "{name}: wrist axis does not answer", "check the wrist drive, then re-arm"
+    ),
+    Cause.WRIST_JUMP: CauseText(
+        "hand",
+        "{name}: angle jumps by {value:.1f} deg in a cycle, possible are {limit:.1f} deg",
+        "check the potentiometer, then home the wrist",
     ),
     Cause.SUSTAINED_OVERRUN: CauseText(
         "hand",
