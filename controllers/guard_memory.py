@@ -41,6 +41,7 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         # detectors
         ("last_angle_rad", "f8", (MOTORS,)),
         ("last_count", "i8", (TENDONS,)),
+        ("last_tension_n", "f8", (TENDONS,)),
         ("missing_s", "f8", (MOTORS,)),
         ("hall_missing_s", "f8", (TENDONS,)),
         ("fast_s", "f8", (MOTORS,)),
@@ -48,6 +49,7 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("still_tension_n", "f8", (MOTORS,)),
         ("still_residual_m", "f8", (MOTORS,)),
         ("still_s", "f8", (MOTORS,)),
+        ("still_wanted_rad", "f8", (MOTORS,)),
         ("energy_j", "f8", (MOTORS,)),
         ("slack_s", "f8", (TENDONS,)),
         ("taut_s", "f8", (TENDONS,)),
@@ -74,6 +76,8 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("range_s", "f8", (JOINTS,)),
         ("axis_missing_s", "f8", (AXES,)),
         ("axis_error_s", "f8", (AXES,)),
+        ("axis_before_rad", "f8", (AXES,)),
+        ("axis_jump_s", "f8", (AXES,)),
         ("bus_lost_s", "f8"),
         ("P_tj_m", "f8", (TENDONS, JOINTS)),
         # thermal model

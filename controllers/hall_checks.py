@@ -36,6 +36,8 @@ CONTRADICTION_M: Final = 0.00004
 """Change of the residual beyond what counts can round: a count is 9 to 24 um of path."""
 RAIL_S: Final = 0.005
 JUMP_COUNTS: Final = 40.0
+JUMP_COUNTS_N: Final = 0.4
+"""Per newton: the lever's friction loop, as it turns, can move the lever by 80 counts at 100 N."""
 OTHERS_COUNTS: Final = 6.0
 NOISE_FACTOR: Final = 8.0
 SPIKE_S: Final = 0.002
@@ -110,7 +112,7 @@ def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
 @law
 def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> None:
     """Latch counts that jump: a single jump that stays, or spikes that repeat within a second."""
-    limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t]
+    limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
     mem.glitch_score[t] *= math.exp(-m.dt_s / SPIKE_MEMORY_S)
     change = float(count - mem.last_count[t])
     if mem.glitch_left_s[t] > 0.0:
@@ -139,3 +141,4 @@ def check_halls(m: Any, mem: Any, z: Any, s: Any) -> None:
             check_rail(m, mem, s, f, t, count)
             check_jump(m, mem, z, s, f, t, count)
             mem.last_count[t] = count
+            mem.last_tension_n[t] = min(s.tension_n[t], m.tension_max_n[t])

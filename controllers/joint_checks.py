@@ -13,6 +13,7 @@ from signals.faults import Cause
 JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 WRIST_SENSOR: Final = int(Cause.WRIST_SENSOR)
 WRIST_LOST: Final = int(Cause.WRIST_LOST)
+WRIST_JUMP: Final = int(Cause.WRIST_JUMP)
 
 RANGE_RAD: Final = math.radians(8.0)
 RANGE_S: Final = 0.050
@@ -20,11 +21,20 @@ WRIST_ERROR_RAD: Final = math.radians(1.5)
 WRIST_ERROR_S: Final = 0.2
 WRIST_SUSPECT_RAD: Final = math.radians(0.7)
 WRIST_LOST_S: Final = 0.020
+JUMP_SHARE: Final = 3.0
+JUMP_NOISE: Final = 12.0
+JUMP_RAD: Final = math.radians(0.3)
+JUMP_S: Final = 0.003
 
 
 @law
 def wrist_suspected(m: Any, s: Any) -> bool:
-    """True if a wrist angle error explains residuals of more than one finger."""
+    """True if a wrist angle error explains residuals of more than one finger.
+
+    With the wrist's lengths not removed (``use_wrist`` 0) the residuals say nothing about its sensor.
+    """
+    if m.use_wrist == 0:
+        return False
     error = 0.0
     for a in range(m.n_axes):
         error = max(error, abs(s.wrist_error_rad[a]))
@@ -49,14 +59,33 @@ def check_joints(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
+def check_axis_jump(m: Any, mem: Any, s: Any, a: int) -> None:
+    """Latch an axis angle that changes by more than its drive can make of it, and stays there."""
+    angle = s.axis_angle_rad[a]
+    if mem.started == 0:
+        mem.axis_before_rad[a] = angle
+    possible = JUMP_SHARE * m.axis_speed_limit_rad_s[a] * m.dt_s + JUMP_NOISE * m.axis_noise_rad[a] + JUMP_RAD
+    change = angle - mem.axis_before_rad[a]
+    if abs(change) <= possible:
+        mem.axis_jump_s[a] = 0.0
+        mem.axis_before_rad[a] = angle
+        return
+    mem.axis_jump_s[a] += m.dt_s
+    if mem.axis_jump_s[a] > JUMP_S:
+        latch_hand(m, s, WRIST_JUMP, a, math.degrees(change), math.degrees(possible))
+        mem.axis_before_rad[a] = angle
+
+
+@law
 def check_wrist(m: Any, mem: Any, z: Any, s: Any) -> None:
-    """Latch a wrist axis that does not answer, or whose angle contradicts the fingers."""
+    """Latch a wrist axis that does not answer, jumps, or whose angle contradicts the fingers."""
     suspected = wrist_suspected(m, s)
     for a in range(m.n_axes):
         usable = channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a])
         mem.axis_missing_s[a] = 0.0 if usable else mem.axis_missing_s[a] + m.dt_s
         if mem.axis_missing_s[a] > WRIST_LOST_S:
             latch_hand(m, s, WRIST_LOST, a, 1e3 * mem.axis_missing_s[a], 1e3 * WRIST_LOST_S)
+        check_axis_jump(m, mem, s, a)
         wrong = suspected and abs(s.wrist_error_rad[a]) > WRIST_ERROR_RAD
         mem.axis_error_s[a] = mem.axis_error_s[a] + m.dt_s if wrong else 0.0
         if mem.axis_error_s[a] > WRIST_ERROR_S:

@@ -13,6 +13,7 @@ from signals.faults import Cause
 MOTOR_TOO_FAST: Final = int(Cause.MOTOR_TOO_FAST)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 ENCODER_FAULT: Final = int(Cause.ENCODER_FAULT)
+ENCODER_STUCK: Final = int(Cause.ENCODER_STUCK)
 FRICTION_ENERGY: Final = int(Cause.FRICTION_ENERGY)
 
 FAST_SHARE: Final = 1.15
@@ -25,6 +26,8 @@ EXCESS_NM: Final = 0.5
 """Torque beyond the tendon's load that must move a motor: several times what ripple and errors can hold."""
 TENSION_MOVES_N: Final = 2.0
 CONTRADICTION_M: Final = 0.00015
+WANTED_RAD: Final = 0.01
+"""Motion that was asked for before a motor that stands exactly still is suspicious."""
 AT_REST_RAD_S: Final = 0.02
 ENERGY_MEMORY_S: Final = 2.0
 ENERGY_LIMIT_J: Final = 0.05
@@ -53,23 +56,25 @@ def check_angle_jump(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
     """Latch a motor whose angle stands exactly still although the motor must, or does, move.
 
-    If meanwhile tension or length residual change, it is the encoder; under a torque that nothing balances
-    the motor is blocked.
+    If meanwhile the tension changes, or the length residual although motion is wanted, it is the encoder;
+    under a torque that nothing balances the motor is blocked.
     """
     i = m.tendon_motor[t]
     if s.motor_angle_rad[i] != mem.last_angle_rad[i] or mem.started == 0:
-        mem.still_s[i] = mem.blocked_s[i] = 0.0
+        mem.still_s[i] = mem.blocked_s[i] = mem.still_wanted_rad[i] = 0.0
         mem.still_tension_n[i] = s.tension_n[t]
         mem.still_residual_m[i] = s.residual_m[t]
         return
     excess = s.motor_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
     pushed = abs(excess) > EXCESS_NM
     mem.still_s[i] += m.dt_s
+    mem.still_wanted_rad[i] += abs(s.ref_motor_speed_rad_s[i]) * m.dt_s
     mem.blocked_s[i] = mem.blocked_s[i] + m.dt_s if pushed else 0.0
     stretched = pushed and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
     contradiction = abs(s.residual_m[t] - mem.still_residual_m[i])
-    if mem.still_s[i] > STILL_S and (stretched or contradiction > CONTRADICTION_M):
-        latch_finger(s, f, ENCODER_FAULT, i, 0.0, 0.0)
+    contradicted = mem.still_wanted_rad[i] > WANTED_RAD and contradiction > CONTRADICTION_M
+    if mem.still_s[i] > STILL_S and (stretched or contradicted):
+        latch_finger(s, f, ENCODER_STUCK, i, 1e3 * mem.still_s[i], 1e3 * STILL_S)
     if mem.blocked_s[i] > BLOCKED_S:
         amperes = s.motor_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
         latch_finger(s, f, MOTOR_BLOCKED, i, amperes, m.motor_current_limit_a[i])

@@ -26,9 +26,7 @@ OPERATOR_STOP: Final = int(Cause.OPERATOR_STOP)
 HALL_FIRST: Final = int(Cause.HALL_STUCK)
 HALL_LAST: Final = int(Cause.HALL_GLITCH)
 MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
-MOTOR_RESET: Final = int(Cause.MOTOR_RESET)
-ENCODER_FAULT: Final = int(Cause.ENCODER_FAULT)
-RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
+ENCODER_STUCK: Final = int(Cause.ENCODER_STUCK)
 JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 NONE: Final = int(Cause.NONE)
@@ -75,7 +73,7 @@ def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
     cause, part = s.finger_cause[f], s.finger_cause_part[f]
     if part == t and HALL_FIRST <= cause <= HALL_LAST:
         return True
-    if part == i and (cause == MOTOR_LOST or cause == MOTOR_RESET or cause == ENCODER_FAULT):
+    if part == i and MOTOR_LOST <= cause <= ENCODER_STUCK and cause != MOTOR_BLOCKED:
         return True
     hall = channel_usable(int(z.hall_status[t]), z.hall_fine_count[t])
     return not (hall and channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]))

@@ -60,8 +60,8 @@ def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float
 
 @law
 def check_residuals(m: Any, mem: Any, s: Any) -> None:
-    """Latch fingers whose tendon lengths contradict each other, unless the wrist's sensor explains it."""
-    if wrist_suspected(m, s):
+    """Latch fingers whose tendon lengths contradict each other, unless the wrist explains it."""
+    if wrist_suspected(m, s) or (m.n_axes > 0 and m.use_wrist == 0):
         return
     for t in range(m.n_tendons):
         f = m.tendon_finger[t]
