@@ -69,7 +69,8 @@ def check_stuck(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
         return
     mem.same_cycles[t] += 1
     wound = abs(m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.anchor_angle_rad[t]))
-    if wound > MOVED_M and mem.anchor_rate[t] > NOISY and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT:
+    noisy = m.hall_noise_count[t] > 0.0 and mem.anchor_rate[t] > NOISY
+    if wound > MOVED_M and noisy and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT:
         latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * MOVED_M)
     others = mem.changes[f] - mem.anchor_changes[t]
     contradiction = abs(s.residual_m[t] - mem.anchor_residual_m[t])
