@@ -6,11 +6,13 @@ fields of the goal record.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from runtime.telemetry.segment import Segment, take
+from runtime.entries import address_of, motion_at, take_at
+from runtime.motions import Motion
+from runtime.telemetry.segment import Segment
 from signals.modes import MachineState, Mode, Request
 from signals.records import GOAL, RecordArray, new
 
@@ -18,13 +20,6 @@ PATIENCE_NS = 200_000_000
 """A request that had no effect for this long is made again."""
 _OFF, _READY, _HOLDING = int(MachineState.OFF), int(MachineState.READY), int(MachineState.HOLDING)
 _NEXT = {_OFF: Request.ARM, _READY: Request.ARM, _HOLDING: Request.ACTIVATE}
-
-
-class RunningMotion(Protocol):
-    """A motion bound to a hand (``runtime.motions.Motion``)."""
-
-    def write(self, time_s: float, goal: RecordArray) -> None:
-        """Goal at a time since the start; at 0 the measured pose. Real-time safe."""
 
 
 def default_goal(model: RecordArray, pretension_n: float | None = None) -> RecordArray:
@@ -60,13 +55,19 @@ class GoalDesk:
         state: RecordArray,
         first: RecordArray,
         *,
-        motion: RunningMotion | None = None,
+        motion: Motion | None = None,
         segment: Segment | None = None,
         start: bool = True,
     ) -> None:
         self._goal_words = goal.view(np.uint64)
         self._goal_words[:] = first.view(np.uint64)
         self._goal, self._machine, self._motion = goal, state["machine"], motion
+        if motion is not None:
+            self._tables = [np.ascontiguousarray(t) for t in (motion.head, motion.values, motion.slopes)]
+            head, values, slopes = map(address_of, self._tables)
+            channels, nodes = self._tables[1].shape
+            self._motion_at = (head, values, slopes, channels, nodes, address_of(motion.model))
+            self._goal_at = address_of(goal)
         self._joints, self._measured = goal["joint_angle_rad"][0], state["joint_angle_rad"][0]
         self._request, self._request_seq = goal["request"], goal["request_seq"]
         self._starting, self._asked_ns, self._asked_in = start, 0, -1
@@ -74,9 +75,11 @@ class GoalDesk:
         self._inbox, self._seen = new(GOAL), 0
         self._lock: Any = None
         if segment is not None:
-            self._lock, self._words = segment.field("goal_lock"), segment.field("goal_words")
+            self._lock = segment.field("goal_lock")
+            self._lock_at, self._words_at = address_of(self._lock), address_of(segment.field("goal_words"))
             self._taken = segment.field("goal_taken")
             self._inbox_words = self._inbox.view(np.uint64)
+            self._inbox_at = address_of(self._inbox_words)
             self._client_seq = int(self._inbox["request_seq"][0])
 
     @property
@@ -94,15 +97,17 @@ class GoalDesk:
     def bring(self, time_ns: int) -> None:
         """Bring the goal record up to date; real-time safe."""
         if self._lock is not None:
-            seen = take(self._lock, self._words, self._inbox_words, self._seen)
+            seen = take_at(self._lock_at, self._words_at, self._inbox_at, self._seen)
             if seen > 0 and seen != self._seen:
                 self._seen = self._taken[0] = seen
                 self._accept()
         if self._starting:
             self._start(time_ns)
         if self._motion is not None:
-            begun = time_ns if self._started_ns is None else self._started_ns
-            self._motion.write((time_ns - begun) * 1e-9, self._goal)
+            if self._started_ns is None:
+                self._motion.write(0.0, self._goal)
+            else:
+                motion_at(*self._motion_at, (time_ns - self._started_ns) * 1e-9, self._goal_at)
 
     def _accept(self) -> None:
         """Take a client's goal; while a motion runs only its requests."""

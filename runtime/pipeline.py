@@ -6,8 +6,9 @@
                             |  state   |  state  |
                             +----------+---------+--> frame --> ring --> io process
 
-Five records of one frame are all that the parts share. Every call below is compiled or real-time safe by
-contract; none allocates, raises or logs. The command that a cycle computes acts in the next exchange.
+Five records of one frame are all that the parts share. Every call is compiled or real-time safe by contract;
+none allocates, raises or logs. The command that a cycle computes acts in the next exchange. Our own stages
+are one compiled call; with a foreign estimator or controller the same stages are called one by one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Protocol
 
 from controllers.latch import latch_hand
 from drivers.hal import Bus
-from runtime.clock import now_ns
+from runtime.clock import new_timespec, now_ns
+from runtime.entries import address_of, begin_at, new_parts, tick_at
 from runtime.stages import Stages
 from runtime.telemetry import ring
 from runtime.telemetry.channel import Channel
@@ -61,9 +63,10 @@ class Pipeline:
     ) -> None:
         self.model, self.bus, self.stages, self.goals, self.channel = model, bus, stages, goals, channel
         self.measurement, self.goal, self.state = views["measurement"], views["goal"], views["state"]
-        self.command = views["command"]
-        self.frame, self.words, self._clock = frame, frame.view("i8"), clock
-        self._tick, self._time_ns, self._dt_s = (self.state[name] for name in ("tick", "time_ns", "dt_s"))
+        self.command, self.frame, self.words = views["command"], frame, frame.view("i8")
+        self._clock, self._timespec = clock, new_timespec()
+        self._parts = new_parts(model, views, stages, frame, channel, self._timespec)
+        self._parts_at, self._state_at = address_of(self._parts), address_of(self.state)
         self._goal_seq = self.goal["seq"]
 
     def tick(self, cycle: int, deadline_ns: int, woke_ns: int, dt_s: float, missed: int, late: int) -> int:
@@ -77,25 +80,33 @@ class Pipeline:
             missed: slots skipped so far.
             late: wake-ups a period or more late so far.
         """
-        clock, words, stages = self._clock, self.words, self.stages
-        self._tick[0], self._time_ns[0], self._dt_s[0] = cycle, woke_ns, dt_s
-
-        begun = clock()
-        bus_status = self.bus.exchange(self.command, self.measurement, woke_ns)
-        read = clock()
+        begin_at(self._state_at, cycle, woke_ns, dt_s)
+        begun = self._clock()
+        status = self.bus.exchange(self.command, self.measurement, woke_ns)
+        read = self._clock()
         self.goals.bring(woke_ns)
+        if self.stages.foreign:
+            return self._with_foreign(cycle, deadline_ns, woke_ns, begun, read, missed, late, status)
+        return tick_at(  # estimate, control, guard, ring write: the four calls below, compiled as one
+            self._parts_at, cycle, deadline_ns, woke_ns, begun, read, missed, late, status
+        )
+
+    def _with_foreign(
+        self, cycle: int, deadline: int, woke: int, begun: int, read: int, missed: int, late: int, status: int
+    ) -> int:
+        clock, words, stages = self._clock, self.words, self.stages
+        start = clock()
         stages.estimate(self.model, self.measurement, stages.estimator_memory, self.state)
         estimated = clock()
         stages.control(self.model, self.goal, stages.controller_memory, self.state, self.command)
         controlled = clock()
         stages.guard(self.model, self.goal, self.measurement, stages.guard_memory, self.state, self.command)
         guarded = clock()
-
-        words[ring.CYCLE], words[ring.DEADLINE], words[ring.WAKE] = cycle, deadline_ns, woke_ns - deadline_ns
-        words[ring.EXCHANGE], words[ring.ESTIMATE] = read - begun, estimated - read
+        words[ring.CYCLE], words[ring.DEADLINE], words[ring.WAKE] = cycle, deadline, woke - deadline
+        words[ring.EXCHANGE], words[ring.ESTIMATE] = read - begun, estimated - start
         words[ring.CONTROL], words[ring.GUARD] = controlled - estimated, guarded - controlled
         words[ring.TICK], words[ring.MISSED], words[ring.LATE] = guarded - read, missed, late
-        words[ring.BUS_STATUS], words[ring.GOAL_SEQ] = bus_status, self._goal_seq[0]
+        words[ring.BUS_STATUS], words[ring.GOAL_SEQ] = status, self._goal_seq[0]
         return self.channel.leave(words)
 
     def blame(self, cause: Cause, value: float, limit: float) -> None:

@@ -35,6 +35,8 @@ class Stages:
     controller_memory: RecordArray
     guard: Law
     guard_memory: RecordArray
+    foreign: bool
+    """Estimator or controller is not ours."""
 
 
 def _foreign(kind: str, name: str) -> tuple[Law, RecordArray]:
@@ -85,4 +87,5 @@ def make_stages(estimator: str = DEFAULT, controller: str = DEFAULT) -> Stages:
         controller_memory=controller_memory,
         guard=guard,
         guard_memory=np.zeros(1, dtype=GUARD_MEMORY),
+        foreign=(estimator, controller) != (DEFAULT, DEFAULT),
     )

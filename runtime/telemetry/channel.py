@@ -25,7 +25,7 @@ class Channel:
     def __init__(self, slots: Uint64s, head: Uint64s, stats: Int64s, window: int) -> None:
         self.slots, self.head, self.stats = slots, head, stats
         self.window = window
-        self._overruns = new_overruns(window)
+        self.overruns = new_overruns(window)
 
     @classmethod
     def local(cls, slots: int = 512, window: int = 3000) -> Channel:
@@ -34,12 +34,12 @@ class Channel:
 
     def leave(self, words: Int64s) -> int:
         """Count and publish one frame (as words); returns the overruns in the window."""
-        return leave(words, self.slots, self.head, self.stats, self._overruns)
+        return leave(words, self.slots, self.head, self.stats, self.overruns)
 
     def forget_start(self) -> None:
         """Empty the statistics; called once, after the warm-up cycles."""
         self.stats[:] = 0
-        self._overruns[:] = 0
+        self.overruns[:] = 0
 
     def reader(self, capacity: int = 512, start: int | None = None) -> RingReader:
         """A reader of the frames."""
