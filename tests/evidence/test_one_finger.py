@@ -29,7 +29,9 @@ def report(motion: str, **choices: Any) -> dict[str, Any]:
     ("sensors", "guides", "rms_deg", "worst_deg"),
     [("ideal", "friction", 0.02, 0.02), ("quantised", "ideal", 0.05, 0.3), ("full", "friction", 0.4, None)],
 )
-def test_joint_angles_are_estimated(sensors: str, guides: str, rms_deg: float, worst_deg: float | None) -> None:
+def test_joint_angles_are_estimated(
+    sensors: str, guides: str, rms_deg: float, worst_deg: float | None
+) -> None:
     error = report("open_close", sensors=sensors, guides=guides)["estimate_error_deg"]
     assert error["rms"] <= rms_deg
     if worst_deg is not None:
