@@ -32,6 +32,8 @@ from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
 REJOIN_NS: Final = 100_000_000
 """Pause between two attempts to take a board back that somebody else holds."""
+PRIMING: Final = 50
+"""Commands at rest that ``activate`` sends at most until three samples came in time."""
 PARTIAL, TIMEOUT, CORRUPT = int(BusBit.PARTIAL), int(BusBit.TIMEOUT), int(BusBit.CORRUPT)
 LOST, READ_ONLY = int(BusBit.LOST), int(BusBit.READ_ONLY)
 STALE, RESET, DEVICE_ERROR = int(Channel.STALE), int(Channel.RESET), int(Channel.DEVICE_ERROR)
@@ -129,7 +131,13 @@ class CollectorBus:
         if self.readonly:
             raise ReadOnly(self.settings.name)
         self._port.drain()
-        self._active, self._held, self._bits, self._missed = True, True, 0, 0
+        self._active, self._held, self._bits = True, True, 0
+        command, measurement, good = new(COMMAND), new(MEASUREMENT), 0
+        for _ in range(PRIMING):
+            good = 0 if self.exchange(command, measurement, self._clock()) & TIMEOUT else good + 1
+            if good == 3:
+                break
+        self._held, self._missed = True, 0
 
     def deactivate(self) -> bool:
         """Release the board; True if it confirmed zero torque."""

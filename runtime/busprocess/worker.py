@@ -15,16 +15,19 @@ import sys
 import time
 from typing import Any, Final
 
+import numpy as np
+
 from drivers.errors import DriverError
 from drivers.hal import Bus, Reporting
 from drivers.registry import family
-from drivers.slots import limp
+from drivers.slots import Indices, indices, limp, mark, wanted_on
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, setups_of
 from runtime.busprocess.rights import take_rights
 from runtime.clock import now_ns
 from runtime.realtime import die_with_parent, quiet
 from signals.modes import Bus as BusBit
+from signals.modes import Channel
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, new
 
@@ -33,6 +36,7 @@ COMMAND_AGE_NS: Final = 50_000_000
 LOST_NS: Final = 200_000_000
 """How long a bus may be lost before it is opened again."""
 PAUSES_S: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
+NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
 REPORT_NS: Final = 200_000_000
 IDLE_S: Final = 0.002
 
@@ -52,7 +56,11 @@ class Worker:
         settings = found.settings.model_validate_json(json.dumps(spec["settings"]))
         names: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec["names"].items()}
         self.readonly = bool(spec["readonly"])
-        self.bus: Bus = found.open(settings, HandNames(**names), self.readonly)
+        hand = HandNames(**names)
+        self.bus: Bus = found.open(settings, hand, self.readonly)
+        self._motors = indices(settings.motors(hand), hand.motors)
+        self._resumed = False
+        """A worker before us died: its motors show RESET until their command has been at rest."""
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
         self._phase, self._beat = block.field("phase"), block.field("beat_ns")
         self._status, self._exchanges = block.field("status"), block.field("exchanges")
@@ -66,7 +74,7 @@ class Worker:
         if self.block.field("active")[0] and not self.readonly:
             self.bus.configure(setups_of(self.block.said("setups")))
             self.bus.activate()
-            self._running = True
+            self._running = self._resumed = True
             self._phase[0] = Phase.RUNNING
 
     def serve(self) -> None:
@@ -121,6 +129,9 @@ class Worker:
         if now - int(self._control_beat[0]) > COMMAND_AGE_NS:
             limp(self.command)
         status = self.bus.exchange(self.command, self.measurement, now)
+        if self._resumed and self._motors.size:
+            self._resumed = wanted_on(self.command, self._motors) > 0
+            mark(self.measurement, self._motors, NONE, NONE, int(Channel.RESET))
         self.block.post_measurement(self.measurement)
         self._beat[0], self._status[0] = now_ns(), status
         self._exchanges[0] += 1

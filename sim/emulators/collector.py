@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -100,6 +101,8 @@ class CollectorEmulator:
         self.boot = 1
         self._forget()
         self.commands = self.trips = self.gaps = 0
+        self.before_answer: Callable[[], None] | None = None
+        """Called before a sample leaves, while the hand still is as the sample shows it."""
         fill_sample(side.measurement, self._sample.head, self._sample.slots, n_axes, 1.0, 0)
         take_command(self._command.head, self._command.slots, n_axes, side.command)
 
@@ -218,6 +221,8 @@ class CollectorEmulator:
         head["command_age_us"] = min((now_ns - self._fed_ns) // 1000, 0xFFFFFFFF)
         head["boot"] = self.boot & 0xFFFF
         self._sample.seal()
+        if self.before_answer is not None:
+            self.before_answer()
         self._deliver(self._sample.datagram, address, now_ns)
 
     def _deliver(self, datagram: memoryview, address: tuple[str, int], now_ns: int) -> None:

@@ -7,6 +7,7 @@ what stands in ``measurement``. Several emulators share one side, each touches i
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -30,18 +31,37 @@ class DeviceSide(Protocol):
 class BackendSide:
     """A plant behind the HAL (``sim.backend.SimulatedBus`` in real time).
 
+    The plant's time begins with the first command that asks for torque: until then the hand is held as it
+    was made, pretensioned at its start pose. (Its smooth friction would let go of the tension in seconds; the
+    friction of real gears does not.)
+
     Args:
-        bus: the backend; configured and activated here.
+        make: makes the backend; called twice, the first one only shows the start pose.
+        least_ns: shortest step; emulators ask far more often than the plant needs.
     """
 
-    def __init__(self, bus: Bus) -> None:
-        self.bus = bus
+    def __init__(self, make: Callable[[], Bus], least_ns: int = 0) -> None:
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
-        bus.activate()
+        self._least_ns, self._stepped_ns = least_ns, 0
+        make().exchange(self.command, self.measurement, 1)
+        self.bus, self.held = make(), True
+        self.bus.activate()
 
     def advance(self, now_ns: int) -> None:
-        """One exchange with the backend."""
-        self.bus.exchange(self.command, self.measurement, now_ns)
+        """One exchange with the backend, unless the last one was just now."""
+        if self.held:
+            if not self.command["motor_mode"].any():
+                self._show_again(now_ns)
+                return
+            self.held = False
+        if now_ns - self._stepped_ns >= self._least_ns:
+            self._stepped_ns = now_ns
+            self.bus.exchange(self.command, self.measurement, now_ns)
+
+    def _show_again(self, now_ns: int) -> None:
+        x = self.measurement
+        for name in ("time_ns", "motor_time_ns", "hall_time_ns", "axis_time_ns"):
+            x[name] = now_ns
 
 
 class BenchSide:

@@ -1,0 +1,139 @@
+"""``flexor emulate``: the simulated hand behind emulated devices, for ``flexor run HAND --bus FILE``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+EXAMPLES = """Examples:
+
+flexor emulate hasy --bus-file /tmp/hasy.toml
+
+flexor run hasy --bus /tmp/hasy.toml --motion open_close --for 10
+
+flexor emulate finger_bench --wiring dynamixel --bus-file servos.toml
+"""
+LEAST_STEP_SHARE = 0.5
+"""Shortest step of the plant, as a share of its period."""
+
+
+@app.command(epilog=EXAMPLES)
+def emulate(
+    hand: Annotated[str, typer.Argument(help="Name of a shipped hand, or path of a hand file.")],
+    wiring: Annotated[str, typer.Option(help="collector, dynamixel or odrive.")] = "collector",
+    bus_file: Annotated[Path, typer.Option(help="Where the bus file is written.")] = Path("bus.toml"),
+    host: Annotated[str, typer.Option(help="Address of the board or bus server.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0: a free one.")] = 0,
+    seconds: Annotated[float | None, typer.Option("--for", help="Length of the emulation [s].")] = None,
+    sensors: Annotated[str, typer.Option(help="ideal, quantised or full.")] = "full",
+    guides: Annotated[str, typer.Option(help="ideal or friction.")] = "friction",
+    mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
+    pretension: Annotated[float | None, typer.Option(help="Tension at the start pose [N].")] = None,
+    fault: Annotated[list[str] | None, typer.Option(help="KIND:NAME@T, e.g. tendon-break:index_4@2.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
+    spin: Annotated[bool, typer.Option(help="Spin before due times: sharper wire time, one core.")] = False,
+) -> None:
+    """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
+    from runtime.busprocess.truth import TruthShare
+    from runtime.options import RunOptions
+    from runtime.setup import read_hand, sim_bus
+    from signals.records import TRUTH, new
+    from sim.emulators.loop import EmulatorLoop
+    from sim.emulators.side import BackendSide
+    from sim.emulators.wiring import wire
+
+    options = RunOptions(
+        hand=hand,
+        sensors=sensors,
+        guides=guides,
+        mismatch=mismatch,
+        pretension_n=pretension,
+        faults=tuple(fault or ()),
+        seed=seed,
+        seconds=seconds,
+    )
+    known = read_hand(options)
+    truth = new(TRUTH)
+    _warm(lambda: sim_bus(known, options, new(TRUTH)))
+    side = BackendSide(lambda: sim_bus(known, options, truth), int(LEAST_STEP_SHARE * 1e9 / known.rate_hz))
+    share = TruthShare.create()
+    with tempfile.TemporaryDirectory(prefix="flexor-") as folder:
+        wired = wire(wiring, side, known.names, Path(folder), host, port)
+        for emulator in wired.emulators:
+            if hasattr(emulator, "before_answer"):
+                emulator.before_answer = lambda: share.post(truth)
+        head = f'realtime = {"true" if wiring == "collector" else "false"}\ntruth = "{share.name}"\n\n'
+        bus_file.write_text(head + wired.text, encoding="utf-8")
+        for endpoint in wired.endpoints:
+            print(endpoint, flush=True)
+        print(f"bus file {bus_file}; flexor run {hand} --bus {bus_file}", flush=True)
+        loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
+        if wiring != "collector":
+            loop.emulators.append(_TruthTimer(share, truth))
+        try:
+            _serve(loop, seconds)
+        finally:
+            loop.close()
+            share.unlink()
+            bus_file.unlink(missing_ok=True)
+    print("emulation ended", file=sys.stderr)
+
+
+def _warm(make: Any) -> None:
+    """First calls of the plant on a plant of its own, so that nothing compiles while a client waits."""
+    from signals.records import COMMAND, MEASUREMENT, new
+
+    bus, command, measurement = make(), new(COMMAND), new(MEASUREMENT)
+    for k in range(3):
+        bus.exchange(command, measurement, (k + 1) * 1_000_000)
+
+
+def _serve(loop: Any, seconds: float | None) -> None:
+    """Serve until Ctrl-C, SIGTERM or the end of the time."""
+    import threading
+
+    def stop(*_: Any) -> None:
+        loop.stopping.set()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    if seconds is not None:
+        timer = threading.Timer(seconds, stop)
+        timer.daemon = True
+        timer.start()
+    loop.run()
+
+
+class _TruthTimer:
+    """Shows the truth every millisecond where no device answers in step with the loop."""
+
+    PERIOD_NS = 1_000_000
+
+    def __init__(self, share: Any, truth: Any) -> None:
+        self._share, self._truth, self._due_ns = share, truth, 0
+
+    def descriptors(self) -> list[int]:
+        """None."""
+        return []
+
+    def readable(self, descriptor: int, now_ns: int) -> None:
+        """Never."""
+
+    def due_ns(self) -> int:
+        """Next post."""
+        return self._due_ns
+
+    def on_time(self, now_ns: int) -> None:
+        """Post."""
+        self._due_ns = now_ns + self.PERIOD_NS
+        self._share.post(self._truth)
+
+    def close(self) -> None:
+        """Nothing to release."""

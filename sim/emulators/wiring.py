@@ -1,0 +1,149 @@
+"""How an emulated hand is wired: emulators for all its motors, sensors and axes, and the bus file that fits.
+
+``collector``: one board. ``dynamixel``: chains of eight servos and a Hall bridge. ``odrive``: CAN buses of
+eight axes and a Hall bridge. Servos and axes drive the spools directly, currents mean the same on every
+wiring.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from drivers.dynamixel.models import BAUD_CODES, servo_model
+from signals.names import HandNames
+from sim.emulators.canbus import CanBus, Node
+from sim.emulators.chain import ChainEmulator
+from sim.emulators.collector import CollectorEmulator
+from sim.emulators.hallstream import HallBridgeEmulator
+from sim.emulators.loop import Emulator
+from sim.emulators.odrive import ENDPOINTS, EmulatedAxis
+from sim.emulators.servo import EmulatedServo
+from sim.emulators.side import DeviceSide
+from sim.emulators.socketcand import BusServer
+
+WIRINGS: Final = ("collector", "dynamixel", "odrive")
+PER_BUS: Final = 8
+SERVO_MODEL: Final = "xm430-w210"
+BAUD: Final = 4_000_000
+TORQUE_CONSTANT_NM_A: Final = 0.05
+FEEDBACK_MS: Final = 3
+POT_ZERO_COUNT, POT_RAD_COUNT = 8192.0, 2.0e-4
+
+
+@dataclass(slots=True)
+class Wiring:
+    """Emulators, how to reach them, and the same as a bus file."""
+
+    emulators: list[Emulator] = field(default_factory=list)
+    endpoints: list[str] = field(default_factory=list)
+    text: str = ""
+
+
+def wire(
+    kind: str, side: DeviceSide, names: HandNames, folder: Path, host: str = "127.0.0.1", port: int = 0
+) -> Wiring:
+    """Wire a hand.
+
+    Args:
+        kind: one of ``WIRINGS``.
+        side: the hand.
+        names: its names.
+        folder: where serial lines get their names.
+        host: address of board or bus server.
+        port: its port; 0 takes a free one.
+
+    Raises:
+        ValueError: no such wiring.
+    """
+    if kind == "collector":
+        return _collector(side, names, host, port)
+    if kind not in WIRINGS:
+        raise ValueError(f"no wiring {kind!r} (legal: {', '.join(WIRINGS)})")
+    wiring = _dynamixel(side, names, folder) if kind == "dynamixel" else _odrive(side, names, host, port)
+    if names.tendons or names.axes:
+        _hall_bridge(wiring, side, names, folder)
+    return wiring
+
+
+def _collector(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
+    board = CollectorEmulator(
+        side, len(names.motors), len(names.tendons), len(names.axes), host=host, port=port
+    )
+    text = f'[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "{board.host}"\nport = {board.port}\n'
+    return Wiring([board], [f"collector udp://{board.host}:{board.port}"], text)
+
+
+def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
+    wiring, model = Wiring(), servo_model(SERVO_MODEL)
+    for first in range(0, len(names.motors), PER_BUS):
+        motors = range(first, min(first + PER_BUS, len(names.motors)))
+        servos = [EmulatedServo(i - first + 1, model, side, i) for i in motors]
+        for servo in servos:
+            servo.put("baud", BAUD_CODES[BAUD])
+        line = folder / f"servos{first // PER_BUS}"
+        wiring.emulators.append(ChainEmulator(servos, side, line))
+        wiring.endpoints.append(f"dynamixel {line} at {BAUD} baud, ids 1 to {len(servos)}")
+        wiring.text += (
+            f'[[bus]]\nname = "{line.name}"\nfamily = "dynamixel"\nport = "{line}"\nbaud = {BAUD}\n'
+        )
+        wiring.text += "adapter_latency_us = 0\nreply_margin_us = 5000\nwatchdog_ms = 100\n"
+        for i, servo in zip(motors, servos, strict=True):
+            wiring.text += f'[[bus.device]]\nid = {servo.id}\nmodel = "{SERVO_MODEL}"\n'
+            wiring.text += f'motor = "{names.motors[i]}"\n'
+    return wiring
+
+
+def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
+    buses: dict[str, CanBus] = {}
+    start_ns = time.monotonic_ns()
+    tables = []
+    for first in range(0, len(names.motors), PER_BUS):
+        motors = range(first, min(first + PER_BUS, len(names.motors)))
+        spread_ns = FEEDBACK_MS * 1_000_000 // PER_BUS
+        nodes: list[Node] = [
+            EmulatedAxis(
+                i - first + 1,
+                side,
+                i,
+                torque_constant_nm_a=TORQUE_CONSTANT_NM_A,
+                feedback_ms=FEEDBACK_MS,
+                start_ns=start_ns + (i - first) * spread_ns,
+            )
+            for i in motors
+        ]
+        channel = f"can{first // PER_BUS}"
+        buses[channel] = CanBus(nodes=nodes)
+        devices = "".join(
+            f'[[bus.device]]\nnode = {i - first + 1}\nmotor = "{names.motors[i]}"\n'
+            f"torque_constant_nm_a = {TORQUE_CONSTANT_NM_A}\n"
+            for i in motors
+        )
+        tables.append((channel, devices))
+    server = BusServer(buses, host, port)
+    by_name = {name: number for number, (name, _) in ENDPOINTS.items()}
+    endpoints = ", ".join(f"{name} = {number}" for name, number in by_name.items())
+    wiring = Wiring([server])
+    for channel, devices in tables:
+        wiring.endpoints.append(f"odrive socketcand://{server.host}:{server.port}/{channel}")
+        wiring.text += (
+            f'[[bus]]\nname = "{channel}"\nfamily = "odrive"\ninterface = "socketcand"\n'
+            f'channel = "{channel}"\nhost = "{server.host}"\nport = {server.port}\n'
+            f"feedback_ms = {FEEDBACK_MS}\nwatchdog_ms = 100.0\nendpoints = {{ {endpoints} }}\n{devices}"
+        )
+    return wiring
+
+
+def _hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, folder: Path) -> None:
+    line, first = folder / "hall", len(names.tendons)
+    pots = tuple((first + a, a, POT_ZERO_COUNT, POT_RAD_COUNT) for a in range(len(names.axes)))
+    channels = [*range(first), *(-1 for _ in names.axes)]
+    wiring.emulators.append(HallBridgeEmulator(side, channels, line, samples=4, axes=pots))
+    wiring.endpoints.append(f"hall-bridge {line}, {len(channels)} channels")
+    listed = ", ".join(f'"{n}"' for n in [*names.tendons, *("" for _ in names.axes)])
+    wiring.text += f'[[bus]]\nname = "hall"\nfamily = "hall-bridge"\nport = "{line}"\nchannels = [{listed}]\n'
+    for (channel, *_), axis in zip(pots, names.axes, strict=True):
+        wiring.text += f'[[bus.axis]]\nname = "{axis}"\nchannel = {channel}\n'
+        wiring.text += f"zero_count = {POT_ZERO_COUNT}\nrad_count = {POT_RAD_COUNT}\n"
