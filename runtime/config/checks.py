@@ -109,7 +109,7 @@ def _references(raw: Raw) -> Iterator[Refusal]:
     for motor in motors:
         if motor not in used:
             yield Refusal(
-                path=("motors", motor), found="a motor that winds no tendon", legal="a tendon with it"
+                path=("motors", motor), found="a motor without tendon", legal="a tendon that it winds"
             )
     for name, table in fingers.items():
         hinges = [

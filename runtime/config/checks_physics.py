@@ -40,7 +40,7 @@ def spring_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
     """Mechanisms that cannot be built."""
     for name, table in dict_at(raw, "springs").items():
         values = {n: table.get(k) for n, k in GEOMETRY_KEYS.items()} if isinstance(table, dict) else {}
-        if not values or not all(_readable(v) for v in values.values()):
+        if not values or not all(_readable(n, v) for n, v in values.items()):
             continue
         try:
             SpringGeometry.of(values)
@@ -52,9 +52,12 @@ def spring_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
             yield Refusal(path=("springs", name), found=error.what + place, legal=change)
 
 
-def _readable(value: Any) -> bool:
-    if isinstance(value, list):
-        return len(value) == 2 and all(number_of(v) is not None for v in value)
+_POINTS: Final = ("motor_pulley_center", "fixed_pulley_center", "lever_pivot", "spring_fixed_point")
+
+
+def _readable(name: str, value: Any) -> bool:
+    if name in _POINTS:
+        return isinstance(value, list) and len(value) == 2 and all(number_of(v) is not None for v in value)
     return number_of(value) is not None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, PrivateAttr
 
@@ -20,7 +20,7 @@ from runtime.config.values import Count, Name, Stage, Table
 class HandFile(Table):
     """A hand as its file describes it, checked; ``runtime.assemble.model_of`` makes the model record."""
 
-    schema_version: Literal[1]
+    schema_version: Annotated[int, Field(ge=1, le=1)]
     """Version of this format."""
     name: Name
     """Name of the hand."""

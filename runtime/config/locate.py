@@ -6,7 +6,9 @@ that ``tomllib`` has accepted the text; on a text that it has refused it stops w
 
 from __future__ import annotations
 
+import bisect
 import re
+import tomllib
 from dataclasses import dataclass, field
 
 Path = tuple[str | int, ...]
@@ -37,6 +39,13 @@ def dotted(path: Path) -> str:
     return text or "(file)"
 
 
+def _unquoted(text: str) -> str:
+    try:
+        return str(tomllib.loads(f"v = {text}")["v"])
+    except tomllib.TOMLDecodeError:
+        raise _Lost from None
+
+
 class _Lost(Exception):
     """The scanner met what it cannot read."""
 
@@ -57,6 +66,8 @@ class Locator:
     _at: int = 0
     _tables: dict[Path, int] = field(default_factory=dict)
     _headers: set[Path] = field(default_factory=set)
+    _lines: list[int] = field(default_factory=list)
+    """Offset of the beginning of each line."""
 
     @classmethod
     def of(cls, text: str) -> Locator:
@@ -76,8 +87,10 @@ class Locator:
         return Place(1, 1, 0)
 
     def _here(self, offset: int) -> Place:
-        line = self.text.count("\n", 0, offset) + 1
-        return Place(line, offset - (self.text.rfind("\n", 0, offset) + 1) + 1, offset)
+        if not self._lines:
+            self._lines = [0, *(m.end() for m in re.finditer("\n", self.text))]
+        line = bisect.bisect_right(self._lines, offset)
+        return Place(line, offset - self._lines[line - 1] + 1, offset)
 
     def _note(self, path: Path, offset: int) -> None:
         place = self._here(offset)
@@ -145,7 +158,7 @@ class Locator:
             char = self.text[self._at]
             if char in "\"'":
                 end = self._string()
-                parts.append(self.text[self._at + 1 : end - 1])
+                parts.append(_unquoted(self.text[self._at : end]))
                 self._at = end
             else:
                 match = _BARE.match(self.text, self._at)
@@ -170,6 +183,8 @@ class Locator:
         else:
             match = _SCALAR_END.search(self.text, self._at)
             end = match.start() if match else len(self.text)
+            if end == self._at:
+                raise _Lost
             self._at += len(self.text[self._at : end].rstrip())
         self.ends[path] = self._at
 
@@ -199,6 +214,8 @@ class Locator:
         mark = quote * 3 if self.text.startswith(quote * 3, self._at) else quote
         at = self._at + len(mark)
         while not self.text.startswith(mark, at):
+            if at >= len(self.text) or (len(mark) == 1 and self.text[at] == "\n"):
+                raise _Lost
             at += 2 if quote == '"' and self.text[at] == "\\" else 1
         at += len(mark)
         if len(mark) == 3:  # up to two quotes may stand right before the closing three

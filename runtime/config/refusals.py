@@ -30,7 +30,22 @@ _BOUNDS = {"greater_than": ("gt", ">"), "greater_than_equal": ("ge", ">="), "les
 
 def refusals(root: type[BaseModel], raw: dict[str, Any], error: ValidationError) -> list[Refusal]:
     """All of pydantic's errors on a raw file."""
-    return [_refusal(root, raw, e) for e in error.errors(include_url=False)]
+    found = []
+    for e in error.errors(include_url=False):
+        found.append(_refusal(root, raw, e))
+        if e["type"] == "union_tag_not_found":
+            found += _misspelled_kind(raw, _path(raw, e["loc"]))
+    return found
+
+
+def _misspelled_kind(raw: Any, path: Path) -> list[Refusal]:
+    """Keys that look like the missing ``kind``; without it the other keys cannot be judged."""
+    table = raw
+    for part in path:
+        table = table[part]
+    near = [k for k in table if nearest(k, ["kind"])] if isinstance(table, dict) else []
+    legal = "kind, which says what the other keys are"
+    return [Refusal(path=(*path, k), found="an unknown key", legal=legal, nearest="kind") for k in near]
 
 
 def _refusal(root: type[BaseModel], raw: dict[str, Any], error: ErrorDetails) -> Refusal:

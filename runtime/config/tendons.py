@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from runtime.config.values import Count, Fraction, Name, NonNegative, Point, Positive, Table, Vec2, Vec3
+from runtime.config.values import Count, Fraction, Name, NonNegative, Point, Positive, Sign, Table, Vec2, Vec3
 
 
 class TendonMaterial(Table):
@@ -83,7 +83,7 @@ class Hall(Table):
     """Lever angle over the full scale."""
     zero_count: NonNegative
     """Count at lever angle zero of a tendon without its own."""
-    direction: Literal[1, -1]
+    direction: Sign
     """1: the count rises with the lever angle, -1: it falls."""
     noise_counts_rms: NonNegative
     """Noise."""

@@ -46,6 +46,13 @@ def _inertia(diagonal: Vec3) -> Vec3:
     return diagonal
 
 
+def _sign(value: int) -> int:
+    if value not in (1, -1):
+        raise PydanticCustomError("sign", "1 or -1")
+    return value
+
+
+Sign = Annotated[int, AfterValidator(_sign)]
 Interval = Annotated[Vec2, AfterValidator(_rising)]
 UnitVec3 = Annotated[Vec3, AfterValidator(_unit)]
 InertiaDiagonal = Annotated[PositiveVec3, AfterValidator(_inertia)]
