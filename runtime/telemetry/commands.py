@@ -117,6 +117,8 @@ _GOAL_FIELDS: Final = {
     "pretension": ("pretension_n", "finger", 0.0, None),
 }
 """Argument -> field of the goal record, index space, lower and upper bound (model field or number)."""
+_SLACK: Final = {"joints": 0.05, "axes": 0.05}
+"""How far outside its range a goal may be [rad]: a pose measured at a stop must be sendable again."""
 _LARGEST: Final = 1e6
 """No quantity of a hand in SI reaches this; a finite but absurd number is refused like an infinite one."""
 
@@ -169,7 +171,8 @@ def _check_value(argument: str, name: str, value: float, low: float | None, high
         raise Refusal(
             "not_finite", f"{argument}.{name} is {value}", "nothing was changed; send finite numbers"
         )
-    if (low is not None and value < low - 1e-9) or (high is not None and value > high + 1e-9):
+    slack = _SLACK.get(argument, 1e-9)
+    if (low is not None and value < low - slack) or (high is not None and value > high + slack):
         low_text = "-inf" if low is None else f"{low:.4g}"
         high_text = "inf" if high is None else f"{high:.4g}"
         raise Refusal(

@@ -14,6 +14,8 @@ from runtime.telemetry import segment as module
 from runtime.telemetry.segment import FOLDER, Segment, SegmentError, post, remove_orphans, take
 from signals.records import GOAL, new
 
+ENVIRONMENT = os.environ | {"PYTHONPATH": "."}
+
 
 def test_a_goal_is_taken_whole_or_not_at_all(segment):
     lock, words = segment.field("goal_lock"), segment.field("goal_words")
@@ -85,7 +87,7 @@ def test_orphans_are_removed_and_the_living_are_left_alone(segment):
         capture_output=True,
         text=True,
         timeout=60,
-        env=os.environ | {"PYTHONPATH": "."},
+        env=ENVIRONMENT,
     )
     orphan = child.stdout.strip()
     assert (FOLDER / orphan).exists()

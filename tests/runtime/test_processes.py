@@ -1,0 +1,282 @@
+"""Real processes (field reports B47, B59): whoever dies, the hand is let go and nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import flexor
+from runtime.processes.phases import STOP_BUDGET_S, Exit
+from runtime.telemetry.reader import read_log
+from runtime.telemetry.segment import FOLDER
+
+START_S = 90.0
+"""A cold start compiles."""
+
+
+class Run:
+    """A ``flexor run`` in the background."""
+
+    def __init__(self, port_base: int, *words: str, cwd: Path | None = None) -> None:
+        self.port_base = port_base
+        environment = os.environ | {"PYTHONPATH": os.getcwd()}
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "runtime.cli",
+                "run",
+                "finger_bench",
+                "--json",
+                "--port-base",
+                str(port_base),
+            ]
+            + list(words),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=cwd,
+        )
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def children(self) -> dict[str, int]:
+        """Name -> pid of the child processes."""
+        found = {}
+        for line in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
+            words = Path(f"/proc/{line}/cmdline").read_bytes().split(b"\0")
+            name = next((w.decode().rpartition(".")[2] for w in words if b"runtime.processes." in w), "")
+            found[name] = int(line)
+        return found
+
+    def wait_until_running(self) -> dict:
+        """A view of the moving hand."""
+        until = time.monotonic() + START_S
+        with flexor.Hand(port_base=self.port_base, timeout_s=1.0) as hand:
+            while time.monotonic() < until and self.process.poll() is None:
+                try:
+                    view = hand.view()
+                    if view["tick"] > 300:
+                        return view
+                except flexor.HandSilent:
+                    continue
+        out, err = self.process.communicate(timeout=10)
+        raise AssertionError(f"the run did not start: {out} {err}")
+
+    def end(self, budget_s: float = 30.0) -> tuple[int, dict, str]:
+        """Exit code, report, stderr."""
+        out, err = self.process.communicate(timeout=budget_s)
+        return self.process.returncode, json.loads(out) if out.strip() else {}, err
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def _gone(pids, within_s: float = STOP_BUDGET_S + 1.0) -> bool:
+    until = time.monotonic() + within_s
+    while any(_alive(p) for p in pids):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _blocks(pid: int) -> list[str]:
+    return [p.name for p in FOLDER.glob(f"flexor-*-{pid}-*")]
+
+
+@pytest.fixture
+def start(port_base):
+    """Starts runs and kills what a failed test left over."""
+    runs: list[Run] = []
+
+    def begin(*words: str, **more) -> Run:
+        runs.append(Run(port_base, *words, **more))
+        return runs[-1]
+
+    yield begin
+    for run in runs:
+        if run.process.poll() is None:
+            run.process.kill()
+            run.process.wait()
+        for block in _blocks(run.pid):
+            (FOLDER / block).unlink(missing_ok=True)
+
+
+MOVING = ("--motion", "open_close", "--for", "60")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=lambda v: str(v),
+)
+def test_a_signal_in_mid_motion_ends_in_the_stop_sequence(start, number, code):
+    run = start(*MOVING)
+    run.wait_until_running()
+    children = run.children()
+    begun = time.monotonic()
+    os.kill(run.pid, number)
+    found, report, err = run.end()
+    assert found == code
+    assert "zero torque confirmed by the devices" in err
+    assert time.monotonic() - begun < STOP_BUDGET_S + 5.0
+    assert report["hand"] == "finger_bench" and report["cycles"] > 300
+    assert set(children) == {"io", "control"} and _gone(children.values())
+    assert _blocks(run.pid) == []
+
+
+def test_a_second_ctrl_c_is_faster_and_just_as_clean(start):
+    run = start(*MOVING)
+    run.wait_until_running()
+    children = run.children()
+    os.kill(run.pid, signal.SIGINT)
+    time.sleep(0.1)
+    os.kill(run.pid, signal.SIGINT)
+    code, _, err = run.end()
+    assert code == 130 and "zero torque confirmed" in err
+    assert _gone(children.values()) and _blocks(run.pid) == []
+
+
+def test_killing_io_ends_the_run_with_its_name_and_a_safe_hand(start):
+    run = start(*MOVING)
+    run.wait_until_running()
+    children = run.children()
+    os.kill(children["io"], signal.SIGKILL)
+    code, _, err = run.end()
+    assert code == Exit.IO_LOST
+    assert "IO_LOST" in err and "SIGKILL" in err and "zero torque confirmed" in err
+    assert _gone(children.values()) and _blocks(run.pid) == []
+
+
+def test_io_is_started_again_where_the_options_allow_it(start):
+    run = start("--motion", "open_close", "--for", "12", "--io-restarts", "1")
+    before = run.wait_until_running()
+    os.kill(run.children()["io"], signal.SIGKILL)
+    after = run.wait_until_running()
+    assert after["tick"] > before["tick"]
+    os.kill(run.pid, signal.SIGINT)
+    code, _, err = run.end()
+    assert code == 130 and "starting it again" in err
+    assert _blocks(run.pid) == []
+
+
+def test_killing_control_is_told_and_nothing_stays(start):
+    run = start(*MOVING)
+    run.wait_until_running()
+    children = run.children()
+    os.kill(children["control"], signal.SIGKILL)
+    code, _, err = run.end()
+    assert code == Exit.CONTROL_LOST
+    assert "control process died (signal SIGKILL)" in err and "could NOT be sent" in err
+    assert _gone(children.values()) and _blocks(run.pid) == []
+
+
+def test_killing_the_supervisor_leaves_no_orphan_and_no_shared_memory(start):
+    run = start(*MOVING)
+    run.wait_until_running()
+    children = run.children()
+    os.kill(run.pid, signal.SIGKILL)
+    run.process.wait()
+    assert _gone(children.values())
+    assert _blocks(run.pid) == []
+
+
+def test_a_busy_port_is_named(start, port_base):
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", port_base))
+        other.listen()
+        run = start(*MOVING)
+        children_gone_by = time.monotonic() + START_S
+        code, _, err = run.end(START_S)
+    assert time.monotonic() < children_gone_by
+    assert code == Exit.PORT_BUSY
+    assert f"port {port_base} is in use" in err and f"process {os.getpid()}" in err and "--port-base" in err
+    assert "Traceback" not in err
+    assert _blocks(run.pid) == []
+
+
+def test_an_exception_in_a_foreign_controller_ends_with_zero_torque(start, tmp_path):
+    (tmp_path / "breaks.py").write_text(
+        "count = 0\n"
+        "def control(model, goal, memory, state, command):\n"
+        "    global count\n"
+        "    count += 1\n"
+        "    if count > 1500:\n"
+        "        raise RuntimeError('my callback broke')\n"
+    )
+    run = start(*MOVING, "--set", "controller=breaks:control", cwd=tmp_path)
+    code, _, err = run.end(START_S)
+    assert code == Exit.FAILED
+    assert "my callback broke" in err and "zero torque confirmed" in err
+    assert "Traceback" not in err
+    assert _blocks(run.pid) == []
+
+
+def test_a_client_watches_and_moves_the_hand_and_nonsense_changes_nothing(start, port_base, tmp_path):
+    import zmq
+
+    run = start("--for", "60", "--record", "--out", str(tmp_path))
+    run.wait_until_running()
+    with flexor.Hand(port_base=port_base, timeout_s=5.0) as hand, hand.control("test") as control:
+        with zmq.Context() as context, context.socket(zmq.DEALER) as rough:
+            rough.setsockopt(zmq.LINGER, 0)
+            rough.connect(hand.command)
+            for nonsense in (b"", b"\xff\x00", os.urandom(200), b"\x80", b"{}"):
+                rough.send(nonsense)
+                assert rough.poll(5000) and b"ok" in rough.recv()
+        control.activate()
+        start_angle = hand.view().pos["index_pip"]
+        control.move({"index_pip": start_angle + 0.3}, seconds=0.6)
+        control.sleep(0.3)
+        assert hand.view().pos["index_pip"] == pytest.approx(start_angle + 0.3, abs=0.05)
+        with pytest.raises(flexor.Refused, match="not_finite"):
+            control.goal({"index_pip": float("nan")})
+        with flexor.Hand(port_base=port_base) as other, pytest.raises(flexor.Refused, match="test holds"):
+            other.control("second").__enter__()
+        assert len(hand.raw().dtype.names) > 10
+        health = hand.health()
+        assert health["recording"] and health["commands"]["refused"] >= 6
+    os.kill(run.pid, signal.SIGINT)
+    code, report, _ = run.end()
+    assert code == 130
+    log = read_log(report["log"])
+    assert log.complete and list(log.attachments) == ["finger_bench.toml"]
+    assert {"lease", "machine"} <= {event["kind"] for event in log.events}
+    assert log.frames["state"]["joint_angle_rad"][:, 2].max() > start_angle + 0.2
+    assert Path(report["picture"]).exists() and Path(tmp_path / "report.json").exists()
+
+
+def test_lockstep_with_sockets_and_recorder_drops_nothing(start, tmp_path):
+    run = start(
+        "--motion",
+        "open_close",
+        "--for",
+        "1.5",
+        "--lockstep",
+        "--publish",
+        "--record",
+        "--out",
+        str(tmp_path),
+    )
+    code, report, _ = run.end(START_S)
+    assert code == 0
+    assert report["cycles"] == 4500 and report["missed"] == 0
+    frames = read_log(report["log"]).frames
+    assert (frames["timing"]["cycle"][:4500] == range(4500)).all()
