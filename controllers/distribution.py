@@ -1,18 +1,51 @@
 r"""Joint torque of a finger to tensions: ``f = -(P^T)^+ tau + N lambda`` within f_min <= f <= f_max.
 
 Where the torque can be given, ``P^T f = -tau`` holds to 1e-9 N m and f is the nearest to the preferred
-tensions. Where it cannot, the torque is scaled by the greatest share that can, which is reported.
+tensions. Where it cannot, the torque is scaled by the greatest share that can, which is reported. In the
+corners of the tensegrity thumb's range not even a zero torque can be held with all tendons taut: the share
+is 0 there, and the tensions give the nearest torque.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.allocation import allocate
+from controllers.allocation import allocate, clip
 from controllers.torque_set import feasible_share, pin_to_facet
 from signals.compiled import law
 
 EXACT_NM: Final = 1e-10
+SWEEPS: Final = 60
+RIDGE: Final = 1e-6
+
+
+@law
+def nearest_torque(w: Any, n_tendons: int, n_joints: int) -> None:
+    """Tensions within bounds that bring the torque nearest to the target, by coordinate descent.
+
+    Starts from and is held slightly to the preferred tensions, so that the answer is unique.
+    """
+    A, g, f = w.A, w.gradient, w.tension
+    size = 0.0
+    for i in range(n_tendons):
+        f[i] = clip(w.preferred[i], w.low[i], w.high[i])
+        for j in range(n_joints):
+            size += A[i, j] * A[i, j]
+    ridge = RIDGE * size
+    for j in range(n_joints):
+        g[j] = -w.target[j]
+        for i in range(n_tendons):
+            g[j] += A[i, j] * f[i]
+    for _ in range(SWEEPS):
+        for i in range(n_tendons):
+            slope, curvature = ridge * (f[i] - w.preferred[i]), ridge
+            for j in range(n_joints):
+                slope += A[i, j] * g[j]
+                curvature += A[i, j] * A[i, j]
+            new = clip(f[i] - slope / curvature, w.low[i], w.high[i]) if curvature > 0.0 else f[i]
+            for j in range(n_joints):
+                g[j] += A[i, j] * (new - f[i])
+            f[i] = new
 
 
 @law
@@ -36,5 +69,11 @@ def distribute(w: Any, n_tendons: int, n_joints: int) -> float:
         w.target[j] *= share
     if share < 1.0:
         pin_to_facet(w, n_tendons, n_joints)
-    allocate(w, n_tendons, n_joints)
-    return share
+    if allocate(w, n_tendons, n_joints) <= EXACT_NM:
+        return share
+    for i in range(n_tendons):
+        w.low[i], w.high[i] = w.low_all[i], w.high_all[i]
+    for j in range(n_joints):
+        w.target[j] = -w.torque[j]
+    nearest_torque(w, n_tendons, n_joints)
+    return 0.0

@@ -125,7 +125,10 @@ def next_pick(w: Any, size: int, count: int) -> bool:
 
 @law
 def feasible_share(w: Any, n_tendons: int, n_joints: int) -> float:
-    """Greatest s in [0, 1] with ``s b`` inside the torque set; the limiting normal into ``w.best_normal``."""
+    """Greatest s in [0, 1] with ``s b`` inside the torque set; the limiting normal into ``w.best_normal``.
+
+    0 also where the set does not hold the zero torque.
+    """
     count = collect_lines(w, n_tendons, n_joints)
     share = 1.0
     for j in range(n_joints):
@@ -138,6 +141,8 @@ def feasible_share(w: Any, n_tendons: int, n_joints: int) -> float:
         if normal_of(w, n_joints):
             for sign in (1.0, -1.0):
                 reach, target = support(w, n_tendons, n_joints, sign)
+                if reach < 0.0:
+                    return 0.0
                 if target > 0.0 and reach < share * target:
                     share = max(reach / target, 0.0)
                     for j in range(n_joints):
