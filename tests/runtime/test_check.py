@@ -1,0 +1,71 @@
+"""The body of ``flexor check``: exit code, JSON, everything that is assumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runtime.assemble import hand_sha256
+from runtime.commands.check import check
+from runtime.config import load_hand, shipped_hands
+
+
+@pytest.mark.parametrize("hand", shipped_hands())
+def test_a_shipped_hand_is_shown_with_hash_and_assumed_values(
+    hand: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(hand, as_json=False) == 0
+    shown = capsys.readouterr().out
+    file = load_hand(hand)
+    assert hand_sha256(file) in shown
+    for name in (*file.fingers, *(t.name for t in file.tendons)):
+        assert name in shown
+    assert "spool.radius_m = 0.01" in shown
+    assert "friction.gamma_1_s_rad =" not in shown  # printed in the paper
+
+
+@pytest.mark.parametrize("hand", shipped_hands())
+def test_json_is_one_object_that_holds_the_effective_hand(
+    hand: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(hand, as_json=True) == 0
+    told = json.loads(capsys.readouterr().out)
+    file = load_hand(hand)
+    assert told["ok"] and told["problems"] == []
+    assert told["hand_sha256"] == hand_sha256(file)
+    assert sum(told["origins"].values()) == len(file.origins)
+    assert len(told["assumed"]) == told["origins"]["assumed"] > 0
+    assert told["effective"] == file.model_dump(mode="json", exclude_none=True)
+    lines = Path(file.path).read_text().split("\n")
+    for entry in told["assumed"]:
+        assert entry["key"].split(".")[-1].split("[")[0] in lines[entry["line"] - 1]
+
+
+def test_a_refused_file_exits_with_1_and_shows_every_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.toml"
+    text = Path(load_hand("hasy").path).read_text()
+    file.write_text(
+        text.replace("rate_hz = 3000.0", "rate_hz = -1.0").replace("ratio = 100.0", "ration = 1.0")
+    )
+    assert check(str(file), as_json=False) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count(f"{file}:") >= 3
+    assert check(str(file), as_json=True) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert not told["ok"]
+    assert {p["key"] for p in told["problems"]} >= {"control.rate_hz", "gear.ration", "gear.ratio"}
+
+
+def test_a_wrist_range_beyond_the_mechanism_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wide.toml"
+    text = Path(load_hand("hasy").path).read_text()
+    file.write_text(text.replace("pitch_range_deg = [-45.0, 45.0]", "pitch_range_deg = [-85.0, 85.0]"))
+    assert check(str(file), as_json=False) == 1
+    assert "wrist.pitch_range_deg" in capsys.readouterr().err
