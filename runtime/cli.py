@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "run": ("run", "Run a hand: simulated or real, in real time or in lockstep."),
     "check": ("check", "Check a hand file; print the effective hand, its hash and what is assumed."),
+    "stop": ("stop", "Stop a running hand now; needs no lease."),
     "monitor": ("monitor", "Watch a running hand: tensions, joints, state, faults, loop."),
     "log": ("log", "Look into a recorded log; write columns of it as CSV."),
     "signals": ("signals", "Print the table of every signal as Markdown."),
@@ -77,6 +78,13 @@ def _only_listing() -> bool:
     return not words
 
 
+def _stop(words: list[str]) -> int:
+    """An emergency command does not wait for anything that it does not need."""
+    from runtime.commands.stop import stop
+
+    return stop(words)
+
+
 app = typer.Typer(
     cls=_Lazy,
     name="flexor",
@@ -97,6 +105,9 @@ def flexor(debug: bool = typer.Option(False, "--debug", help="Show the traceback
 
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point: one clear line on stderr and a non-zero exit code for every error."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["stop"]:
+        sys.exit(_stop(words[1:]))
     command: Any = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="flexor", standalone_mode=False)

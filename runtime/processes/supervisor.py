@@ -18,12 +18,15 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from runtime.clock import now_ns
+from runtime.notify import Notifier, Watchdog
 from runtime.options import RunOptions
 from runtime.processes.phases import STOP_BUDGET_S, Exit, Phase, Stop
 from runtime.telemetry.segment import Segment, remove_orphans
 
 IN_FAULT = "the run ended in fault; see faults in the report"
 TURN_S = 0.02
+COMPILE_S = 300.0
+"""Time for a cold start that the service manager is asked for."""
 IO_BUDGET_S = 20.0
 """Time that io gets to finish log and picture."""
 CONTROL_SILENT_NS = 5_000_000_000
@@ -103,6 +106,9 @@ class Supervisor:
         self.options, self._rate_hz, self._tell, self._watch = options, rate_hz, tell, watch
         self._signal, self._signals, self._restarts = 0, 0, 0
         self._io: Child | None = None
+        self._notifier = Notifier()
+        self._watchdog = Watchdog(self._notifier)
+        self._announced = False
 
     def _on_signal(self, number: int, _frame: Any) -> None:
         self._signal = self._signal or number
@@ -125,6 +131,7 @@ class Supervisor:
             for child in [*children, *filter(None, [self._io])]:
                 child.kill()
             segment.unlink()
+            self._notifier.close()
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
@@ -154,9 +161,11 @@ class Supervisor:
             if self._restarts and int(segment.field("io_phase")[0]) < Phase.READY:
                 segment.field("io_beat_ns")[0] = now_ns()
             if stop[0] or segment.field("io_lost_ns")[0]:
+                self._notifier.stopping("stop sequence")
                 self._wait_for_stop(control)
                 break
             self._progress(segment, int(phase[0]))
+            self._tell_manager(segment, int(phase[0]))
             if self._silent(segment, int(phase[0])):
                 control.kill()
         assert self._io is not None
@@ -167,6 +176,15 @@ class Supervisor:
         while control.running() and time.monotonic() < until and self._signals < 3:
             time.sleep(TURN_S)
         control.kill()
+
+    def _tell_manager(self, segment: Segment, phase: int) -> None:
+        """The service manager learns of the start, and of every sign of life of the loop."""
+        if phase == Phase.WARMING:
+            self._notifier.extend(COMPILE_S)
+        elif phase == Phase.RUNNING:
+            if not self._announced:
+                self._announced = self._notifier.ready(f"{self.options.hand} at {self._rate_hz:g} Hz")
+            self._watchdog.look(int(segment.field("control_beat_ns")[0]))
 
     def _silent(self, segment: Segment, phase: int) -> bool:
         beat = int(segment.field("control_beat_ns")[0])

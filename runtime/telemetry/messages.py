@@ -6,6 +6,8 @@ Keys are strings, numbers are SI, NaN means no value, the set of keys is constan
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -151,6 +153,12 @@ def meta_units(has_truth: bool) -> dict[str, dict[str, str]]:
         line.key: {"unit": line.unit, "space": line.space, "signal": f"{line.record}.{line.signal}"}
         for line in lines
     }
+
+
+def schema_sha256(has_truth: bool) -> str:
+    """Hash of keys, units and codes: changes with the meaning of a message."""
+    text = json.dumps([meta_units(has_truth), meta_codes()], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def meta_codes() -> dict[str, dict[str, int]]:

@@ -23,6 +23,7 @@ from runtime.telemetry.messages import (
     meta_names,
     meta_units,
     pack,
+    schema_sha256,
 )
 from runtime.telemetry.sockets import PLOTJUGGLER_PORT, bind
 from runtime.telemetry.stats import STAGES, summary_us
@@ -87,6 +88,7 @@ class Publisher:
                 "schema": "hand/v1",
                 "timestamp": self.wall.unix_s(clock.now_ns()),
                 "clock_offset_ns": self.wall.offset_ns,
+                "schema_sha256": schema_sha256(has_truth),
                 **self._facts,
                 "names": meta_names(names),
                 "keys": meta_units(has_truth),

@@ -280,3 +280,16 @@ def test_lockstep_with_sockets_and_recorder_drops_nothing(start, tmp_path):
     assert report["cycles"] == 4500 and report["missed"] == 0
     frames = read_log(report["log"]).frames
     assert (frames["timing"]["cycle"][:4500] == range(4500)).all()
+
+
+def test_a_loop_that_cannot_keep_its_rate_ends_in_a_named_fault(start, tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef control(model, goal, memory, state, command):\n    time.sleep(0.0005)\n"
+    )
+    run = start("--motion", "open_close", "--for", "3", "--set", "controller=slow:control", cwd=tmp_path)
+    code, report, _ = run.end(START_S)
+    assert code == Exit.FAULT
+    assert "SUSTAINED_OVERRUN" in [fault["cause"] for fault in report["faults"]]
+    assert report["missed"] > report["cycles"] / 2
+    assert abs(report["cycles"] + report["missed"] - 9000) <= 2
+    assert abs(report["elapsed_s"] * 3000 - report["cycles"] - report["missed"]) <= 2

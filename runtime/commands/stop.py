@@ -1,0 +1,46 @@
+"""``flexor stop``: stop a running hand now. Imports the light client alone, not even the option parser."""
+
+from __future__ import annotations
+
+import sys
+
+HELP = """Usage: flexor stop [--host HOST] [--port-base PORT]
+
+  Stop a running hand now: it lets go in order and latches OPERATOR_STOP. Needs no lease.
+
+  Example: flexor stop --host 192.168.1.20"""
+
+
+def _options(words: list[str]) -> dict[str, str]:
+    found = {"--host": "127.0.0.1", "--port-base": "5600"}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        key, equals, value = word.partition("=")
+        if key not in found or (not equals and not rest):
+            raise ValueError(f"unknown or incomplete option {word!r}; legal: {', '.join(found)}")
+        found[key] = value if equals else rest.pop(0)
+    return found
+
+
+def stop(words: list[str]) -> int:
+    """Send the stop; returns the exit code."""
+    if "--help" in words:
+        print(HELP)
+        return 0
+    try:
+        options = _options(words)
+        port_base = int(options["--port-base"])
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    import flexor
+
+    try:
+        with flexor.Hand(options["--host"], port_base=port_base, timeout_s=1.0) as hand:
+            state = hand.stop()["state"]
+    except flexor.HandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"stop accepted; the hand was {state['machine']}")
+    return 0
