@@ -24,6 +24,7 @@ class Cause(IntEnum):
     HALL_GLITCH = 22
     HALL_DRIFT = 23
     RESIDUAL_TOO_LARGE = 24
+    HALL_LOST = 25
     MOTOR_LOST = 30
     MOTOR_TOO_FAST = 31
     MOTOR_TOO_HOT = 32
@@ -121,6 +122,9 @@ CAUSES: dict[Cause, CauseText] = {
         "finger",
         "{name}: tendon lengths contradict each other by {value:.2f} mm, limit {limit:.2f} mm",
         "a tendon slipped or jumped its pulley; look at the named pair",
+    ),
+    Cause.HALL_LOST: CauseText(
+        "finger", "{name}: Hall sensor does not answer", "check its cable and supply, then re-arm"
     ),
     Cause.MOTOR_LOST: CauseText(
         "finger", "{name}: motor does not answer", "check its power and cable, then re-arm"
