@@ -15,7 +15,7 @@ MEASUREMENT_TOO_OLD: Final = int(Cause.MEASUREMENT_TOO_OLD)
 BUS_LOST: Final = int(Cause.BUS_LOST)
 MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
 MOTOR_RESET: Final = int(Cause.MOTOR_RESET)
-HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
+HALL_LOST: Final = int(Cause.HALL_LOST)
 
 ABSENT: Final = int(Channel.MISSING | Channel.DEVICE_ERROR)
 CAME_BACK: Final = int(Channel.RESET | Channel.WRONG_MODE)
@@ -105,6 +105,6 @@ def check_channels(m: Any, mem: Any, z: Any, s: Any) -> None:
         if mem.missing_s[i] > LOST_S:
             latch_finger(s, f, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
         if mem.hall_missing_s[t] > LOST_S:
-            latch_finger(s, f, HALL_SATURATED, t, float(z.hall_count[t]), 0.0)
+            latch_finger(s, f, HALL_LOST, t, 1e3 * mem.hall_missing_s[t], 1e3 * LOST_S)
         check_age(m, s, f, i, z.motor_time_ns[i])
         check_age(m, s, f, t, z.hall_time_ns[t])
