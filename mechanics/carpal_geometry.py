@@ -128,7 +128,7 @@ def new_wrist(r_m: float, l_m: float) -> NDArray[Any]:
     return carpal
 
 
-def pose_of_legs(r_m: float, l_m: float, th_rad: FloatArray, least_margin: float = 0.0) -> CarpalPose:
+def pose_of_legs(r_m: float, l_m: float, th_rad: FloatArray, least_margin: float = 1e-6) -> CarpalPose:
     """Pose of the tool plate.
 
     Raises:

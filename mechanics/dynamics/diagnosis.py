@@ -133,27 +133,33 @@ def diagnose(
     step: int,
     bad: int,
     inputs: Any,
+    start: FloatArray,
     q: FloatArray,
     qd: FloatArray,
     z: FloatArray,
 ) -> Divergence:
-    """Find the likely cause at the last sound state (q, qd, z)."""
+    """Find the likely cause: at the start pose, else at the last sound one, both at rest; then as it moved.
+
+    Speeds of a run that is being torn apart say nothing about the scheme, so poses are judged at rest.
+    """
     t = step * step_s
     where = system.dofs[bad] if bad < system.n_dofs else "further state"
-    A = linearised(system, t, inputs, q, qd, z)
-    if not np.all(np.isfinite(A)):
-        cause = "the pose is singular: accelerations are not finite there"
-        return Divergence(step, t, where, cause, "start elsewhere, or add joint stops before this pose", None)
-    if excess(A, scheme, step_s) > 0.0:
-        where, cause, remedy, limit = unstable_step(system, A, scheme, step_s)
-        return Divergence(step, t, where, cause, remedy, limit)
-    speed = float(np.abs(qd).max())
+    rest = np.zeros_like(qd)
+    for time, pose, speed in ((0.0, start, rest), (t, q, rest), (t, q, qd)):
+        A = linearised(system, time, inputs, pose, speed, z)
+        if not np.all(np.isfinite(A)):
+            cause = "the pose is singular: accelerations are not finite there"
+            remedy = "start elsewhere, or add joint stops before this pose"
+            return Divergence(step, t, where, cause, remedy, None)
+        if excess(A, scheme, step_s) > 0.0:
+            where, cause, remedy, limit = unstable_step(system, A, scheme, step_s)
+            return Divergence(step, t, where, cause, remedy, limit)
+    fastest = float(np.abs(qd).max())
     stiffness = float(np.abs(A[system.n_dofs :, : system.n_dofs]).max())
     if stiffness > 1e10:
         cause = f"near a singular pose (acceleration changes by {stiffness:.2g} 1/s2 per unit of motion)"
         return Divergence(step, t, where, cause, "add joint stops before this pose", None)
-    cause = f"it moves too fast for the step ({speed:.3g} rad/s or m/s before it)"
-    remedy = (
-        f"take a step below {0.1 / max(speed, 1e-9):.1e} s, or look for a torque or load that is too large"
-    )
+    cause = f"it moves too fast for the step ({fastest:.3g} rad/s or m/s before it)"
+    limit = 0.1 / max(fastest, 1e-9)
+    remedy = f"take a step below {limit:.1e} s, or look for a torque or load that is too large"
     return Divergence(step, t, where, cause, remedy, None)

@@ -98,6 +98,7 @@ def simulate(
     n_steps = int(round(duration_s / step_s))
     out = np.zeros((n_steps // record_every + 1, 4 * n + 5))
     state = _start("q", q, n), _start("qd", qd, n), np.array([float(z)])
+    begin = state[0].copy()
     loads = np.zeros((len(system.frames), 6))
     scratch = np.zeros((N_ROWS, n + 1))
     arrays = given.arrays()
@@ -117,7 +118,7 @@ def simulate(
     rows = out[: done // record_every + 1]
     trouble = None
     if bad >= 0:
-        trouble = diagnose(system, scheme, step_s, done, bad, arrays, *state)
+        trouble = diagnose(system, scheme, step_s, done, bad, arrays, begin, *state)
     return Run(
         system,
         scheme,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mechanics.dynamics.bodies import Body, TreeError
 from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import N_BODIES, N_CUSTOM, N_DOFS, N_FRAMES, TREE, WORK, JointKind
+from mechanics.dynamics.regular import joint_without_inertia
 from signals.names import UnknownName
 
 FloatArray = NDArray[np.float64]
@@ -233,6 +234,12 @@ def tree_of(bodies: Sequence[Body], gravity_m_s2: Sequence[float] = GRAVITY) -> 
     for body in sequence:
         assembly.add(body)
     assembly.t["n_dofs"] = len(assembly.dofs)
+    idle = joint_without_inertia(assembly.record)
+    if idle is not None:
+        part = f"coordinate {assembly.dofs[idle]!r}"
+        raise TreeError(
+            part, "there is no inertia behind it", "give its bodies mass, or the joint an armature"
+        )
     names = [b.name for b in sequence]
     parents = tuple(-1 if b.parent is None else names.index(b.parent) for b in sequence)
     return Tree(assembly.record, tuple(assembly.dofs), tuple(names), parents, tuple(assembly.sliders))
