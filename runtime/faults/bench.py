@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from drivers.hal import Bus
 from runtime.faults.draw import Trial
@@ -21,7 +21,7 @@ from runtime.setup import Hand, Rig, build, prepare
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import counts_of
 from signals.modes import FaultKind, MachineState, MotorMode
-from signals.records import RecordArray
+from signals.records import COMMAND, RecordArray, new
 from sim.backend import SimulatedBus
 from sim.options import Fault
 from sim.randomness import seed_state
@@ -158,21 +158,25 @@ class Bench:
             self.bus.plant["rng"][0] = seed_state(seed)
 
     def run_trial(
-        self, trial: Trial, *, with_fault: bool = True, brake: FloatArray | None = None
+        self,
+        trial: Trial,
+        *,
+        with_fault: bool = True,
+        brake: FloatArray | None = None,
+        brake_after_s: float = 0.0,
     ) -> Recording:
         """One trial from a kept state.
 
         Args:
             trial: what to do.
             with_fault: False: the same without its fault.
-            brake: currents [A] that all motors are given from the fault on in place of the controller's,
-                shape (n_motors,).
+            brake: currents [A] that all motors are given in place of the controller's, shape (n_motors,).
+            brake_after_s: time after the fault from which on [s].
         """
         if not self._states:
             self.keep_states()
         rule = KINDS[trial.kind]
-        stages = self.rig.stages
-        self.rig.pipeline.stages = stages
+        self.rig.pipeline.bus = self.bus
         first = self._states[0][0]
         at = first + self.cycles_of(LEAD_S + trial.moment * self.period_s)
         self.go_back(at - self.cycles_of(LEAD_S), trial.seed)
@@ -180,7 +184,8 @@ class Bench:
         self.run(at - self.cycle, recorder.add)
         fault_ns = int(self.rig.views["state"]["time_ns"][0])
         if brake is not None:
-            self.rig.pipeline.stages = replace(stages, guard=_Brake(brake))
+            from_ns = fault_ns + round(1e9 * brake_after_s)
+            self.rig.pipeline.bus = cast(Bus, _Brake(self.bus, brake, from_ns))
         left = self.cycles_of(rule.watch_s)
         for k in range(rule.repeat):
             if with_fault:
@@ -210,20 +215,18 @@ def _yes() -> bool:
 
 
 class _Brake:
-    """In the place of the guard: the same currents in every cycle, whatever happens."""
+    """Between the tick and the bus: from a time on the same currents, whatever is commanded."""
 
-    def __init__(self, current_a: FloatArray) -> None:
-        self._current_a = current_a
+    def __init__(self, bus: SimulatedBus, current_a: FloatArray, from_ns: int) -> None:
+        self._bus, self._command, self._from_ns = bus, new(COMMAND), from_ns
+        n = len(current_a)
+        self._command["motor_mode"][0, :n] = int(MotorMode.CURRENT)
+        self._command["motor_current_a"][0, :n] = current_a
 
-    def __call__(
-        self,
-        _model: RecordArray,
-        _goal: RecordArray,
-        _measurement: RecordArray,
-        _memory: RecordArray,
-        _state: RecordArray,
-        command: RecordArray,
-    ) -> None:
-        n = len(self._current_a)
-        command["motor_mode"][0, :n] = int(MotorMode.CURRENT)
-        command["motor_current_a"][0, :n] = self._current_a
+    def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
+        """As the bus, with these currents; the wrist drive gets what is commanded."""
+        if now_ns <= self._from_ns:
+            return self._bus.exchange(command, measurement, now_ns)
+        for name in ("axis_angle_rad", "axis_enable"):
+            self._command[name] = command[name]
+        return self._bus.exchange(self._command, measurement, now_ns)

@@ -69,10 +69,17 @@ class Worker:
             self._benches.popitem(last=False)
         return made
 
-    def record(self, trial: Trial, *, with_fault: bool = True, brake: FloatArray | None = None) -> Recording:
+    def record(
+        self,
+        trial: Trial,
+        *,
+        with_fault: bool = True,
+        brake: FloatArray | None = None,
+        brake_after_s: float = 0.0,
+    ) -> Recording:
         """Recording of a trial, as ``Bench.run_trial``."""
         bench = self.bench(trial.motion, trial.mismatch)
-        return bench.run_trial(trial, with_fault=with_fault, brake=brake)
+        return bench.run_trial(trial, with_fault=with_fault, brake=brake, brake_after_s=brake_after_s)
 
     def judged(self, trial: Trial) -> Verdict:
         """Verdict on a trial."""
@@ -81,7 +88,7 @@ class Worker:
             trial,
             self.record(trial),
             lambda: self.record(trial, with_fault=False),
-            lambda brake: self.record(trial, brake=brake),
+            lambda brake, after_s: self.record(trial, brake=brake, brake_after_s=after_s),
         )
 
     def quiet(self, motion: str, mismatch: int, seconds: float) -> QuietRun:

@@ -31,7 +31,7 @@ class Verdict:
         trial: the trial.
         shown: the fault could be observed within the recording.
         breaches: broken rules, each as ``rule: figures``.
-        unavoidable: hard stops that a joint hits too fast even under the strongest brake from the fault on.
+        unavoidable: hard stops that a joint hits too fast even under the strongest brake.
         react_s: from observable to the finger's state FAULT; ``None``: never.
         name_s: from observable to the right cause with the right part; ``None``: never.
         cause: cause that was named last, ``NONE`` if there was none.
@@ -79,7 +79,7 @@ class Judge:
         trial: Trial,
         recording: Recording,
         twin: Callable[[], Recording],
-        braked: Callable[[FloatArray], Recording],
+        braked: Callable[[FloatArray, float], Recording],
     ) -> Verdict:
         """Verdict on a recording.
 
@@ -87,15 +87,16 @@ class Judge:
             trial: what was done.
             recording: what happened.
             twin: the same trial without its fault; called only where a stop is hit.
-            braked: the same trial with given currents [A] from the fault on; as ``twin``.
+            braked: the same trial with given currents [A] from a time [s] after the fault on; as ``twin``.
         """
         rule = self.rule_of(trial)
         verdict = Verdict(trial=trial)
         self._tensions(recording, verdict)
-        self._stops(recording, verdict, twin, braked)
         self._others(trial, rule, recording, verdict)
         shows_s = self.shows_s(trial, rule, recording)
         verdict.shown = shows_s is not None
+        begin_s = rule.tell_s + (shows_s if rule.shows_by_winding and shows_s is not None else 0.0)
+        self._stops(recording, verdict, twin, lambda current_a: braked(current_a, begin_s))
         if shows_s is not None:
             self._reaction(trial, rule, recording, verdict, shows_s)
         self._naming(trial, rule, recording, verdict, shows_s)
@@ -162,8 +163,8 @@ class Judge:
     ) -> None:
         """Hard stops that are hit too fast, unless the twin without the fault hits them as well.
 
-        A hit that even the strongest brake from the very moment of the fault cannot slow down enough is no
-        breach of the controller's: it is counted apart.
+        A hit that even the strongest brake from the moment that anyone could tell the fault cannot slow down
+        enough is no breach of the controller's: it is counted apart.
         """
         hits = self.hits(recording)
         if not hits:

@@ -40,6 +40,10 @@ TORQUE_MARGIN_NM: Final = 0.02
 """A motor below this counts as off; rounding of a current command and one cycle of a ramp."""
 SHOWN_M: Final = 0.001
 """Winding after which a stuck sensor could be seen (domain facts, 4.2)."""
+DIP_S: Final = 0.005
+"""Time after which a lever at its slack stop is no dip of quick motion."""
+SPIKE_S: Final = 0.002
+"""Time after which a count that jumped is no spike."""
 RESIDUAL_CONFIRM_S: Final = 0.050
 """Lengths that contradict each other count after this time: contact and quick motion do it for a moment."""
 
@@ -59,6 +63,9 @@ class KindRule:
         must_react: the finger has to be made safe; else it may go on as well.
         shows_after_s: time from the fault until it can be observed at all.
         shows_by_winding: it can be observed once its motor has wound ``SHOWN_M``.
+        tell_s: time that it takes to tell it from what is harmless, whoever looks: 5 ms from a tendon that
+            dips in motion, 2 ms from a spike. A hard stop that is hit although all that pulls there was let
+            go at full torque from then on, is nobody's fault but the broken part's: it is counted apart.
         name_s: time from there to the right name.
         whole_hand: the cause is one of the hand, all fingers stop.
         watch_s: time that is recorded after the fault.
@@ -76,6 +83,7 @@ class KindRule:
     must_react: bool = True
     shows_after_s: float = 0.0
     shows_by_winding: bool = False
+    tell_s: float = 0.0
     whole_hand: bool = False
     watch_s: float = 0.8
 
@@ -86,7 +94,11 @@ _LENGTHS: Final = frozenset({Cause.RESIDUAL_TOO_LARGE, Cause.HALL_DRIFT})
 KINDS: Final[dict[str, KindRule]] = {
     # 3 mm at the probe's 25 mm/s are 120 ms; with 25 ms of reaction and its start 300 ms are twice that
     "tendon-break": KindRule(
-        fault=FaultKind.TENDON_BREAK, space="tendon", causes=frozenset({Cause.TENDON_BROKEN}), name_s=0.300
+        fault=FaultKind.TENDON_BREAK,
+        space="tendon",
+        causes=frozenset({Cause.TENDON_BROKEN}),
+        tell_s=DIP_S,
+        name_s=0.300,
     ),
     # size: slack left after the tension is gone; the loop may wind it in before it counts as lost
     "tendon-slack": KindRule(
@@ -96,6 +108,7 @@ KINDS: Final[dict[str, KindRule]] = {
         sizes=(0.0005, 0.002),
         pair=True,
         shows_after_s=RESIDUAL_CONFIRM_S,
+        tell_s=DIP_S,
         name_s=0.300,
     ),
     # below 4 mm one tendon moves its finger's joints by up to 20 deg, but no tension is lost
@@ -106,6 +119,7 @@ KINDS: Final[dict[str, KindRule]] = {
         sizes=(0.003, 0.005),
         pair=True,
         shows_after_s=RESIDUAL_CONFIRM_S,
+        tell_s=DIP_S,
         name_s=0.300,
     ),
     "hall-stuck": KindRule(
@@ -123,10 +137,15 @@ KINDS: Final[dict[str, KindRule]] = {
         causes=_HALL | _LENGTHS,
         sizes=(100.0, 400.0),
         signed=True,
+        tell_s=SPIKE_S,
         name_s=0.025,
     ),
-    "hall-saturated": KindRule(fault=FaultKind.HALL_SATURATED, space="tendon", causes=_HALL, name_s=0.025),
-    "hall-wrap": KindRule(fault=FaultKind.HALL_WRAP, space="tendon", causes=_HALL, name_s=0.025),
+    "hall-saturated": KindRule(
+        fault=FaultKind.HALL_SATURATED, space="tendon", causes=_HALL, tell_s=SPIKE_S, name_s=0.025
+    ),
+    "hall-wrap": KindRule(
+        fault=FaultKind.HALL_WRAP, space="tendon", causes=_HALL, tell_s=SPIKE_S, name_s=0.025
+    ),
     # one spike is no reason to stop
     "hall-spike": KindRule(
         fault=FaultKind.HALL_GLITCH,
@@ -174,7 +193,7 @@ KINDS: Final[dict[str, KindRule]] = {
     "encoder-stuck": KindRule(
         fault=FaultKind.ENCODER_STUCK,
         space="motor",
-        causes=frozenset({Cause.ENCODER_FAULT}),
+        causes=frozenset({Cause.ENCODER_STUCK, Cause.ENCODER_FAULT}),
         shows_by_winding=True,
         name_s=0.100,
         watch_s=1.6,

@@ -1,0 +1,95 @@
+"""Field report B21: a finger at its strength limit backs off, trips, and never pushes by itself again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from signals.faults import Cause
+from signals.modes import FaultKind, MachineState, Request
+from tests.safety.driven import Driven
+
+BLOCK_NM_RAD = 20.0
+JOINT = 1  # flexion
+
+
+def blocked(seconds: float) -> tuple[Driven, dict[str, float]]:
+    """A finger against a block at zero while 20 deg further are wanted; worst figures of that time."""
+    hand = Driven("finger_bench")
+    hand.start(0.5)
+    plant = hand.bus.model[0]
+    plant["joint_max_rad"][JOINT] = 0.0
+    plant["stop_stiffness_nm_rad"] = BLOCK_NM_RAD
+    hand.goal("joint_angle_rad")[JOINT] = math.radians(20.0)
+    worst = {"current_a": 0.0, "tension_n": 0.0, "winding_degc": 0.0}
+
+    def watch(frames: np.ndarray) -> None:
+        for key, column in (
+            ("current_a", abs(frames["command"]["motor_current_a"])),
+            ("tension_n", frames["truth"]["tension_n"]),
+            ("winding_degc", frames["truth"]["winding_temperature_degc"]),
+        ):
+            worst[key] = max(worst[key], float(column.max()))
+
+    hand.run(seconds, watch)
+    return hand, worst
+
+
+def test_a_blocked_finger_is_held_within_all_limits() -> None:
+    hand, worst = blocked(15.0)
+    assert hand.machine is MachineState.ACTIVE and not hand.causes
+    m = hand.model[0]
+    assert worst["current_a"] <= float(m["motor_current_limit_a"][0])
+    assert worst["tension_n"] <= 135.0
+    assert worst["winding_degc"] < float(m["winding_limit_degc"][0])
+    # it does push: the block carries a torque
+    assert hand.truth("joint_angle_rad")[JOINT] * BLOCK_NM_RAD > 0.2
+
+
+def test_a_motor_that_trips_stays_off_until_an_explicit_rearm_and_nothing_slams_when_the_block_goes() -> None:
+    hand, _ = blocked(1.0)
+    motor = 1
+    hand.inject(FaultKind.MOTOR_RESET, motor)
+    hand.run(0.05)
+    assert hand.causes == {"index": (Cause.MOTOR_RESET, motor)}
+    hand.run(0.5)
+    # the device comes back by itself: that alone moves nothing
+    hand.rig.bus.recover()
+    frames = hand.run(1.0)
+    torque = frames["truth"]["motor_torque_nm"][1500:, : len(hand.names.motors)]
+    assert abs(torque).max() < 0.02 and hand.machine is MachineState.FAULT
+    hand.bus.model["joint_max_rad"][0, JOINT] = hand.model["joint_max_rad"][0, JOINT]
+    freed = hand.run(0.5)
+    # the tripped motor's gear still held its tendon; the joint comes to rest well before its own stop
+    assert np.degrees(np.ptp(freed["truth"]["joint_angle_rad"][:, JOINT])) < 20.0
+    assert abs(freed["truth"]["joint_speed_rad_s"][-300:, :4]).max() < 0.05
+    # a re-arm holds the measured pose; the old goal, 20 deg away, is not taken up again
+    hand.ask(Request.REARM)
+    hand.run(0.05)
+    assert hand.machine is MachineState.HOLDING and not hand.causes
+    before = hand.truth("joint_angle_rad")[:4].copy()
+    held = hand.run(0.5)
+    assert np.degrees(abs(held["truth"]["joint_angle_rad"][:, :4] - before)).max() < 3.0
+
+
+def test_motion_after_a_rearm_starts_from_the_measured_pose_and_glides_to_its_goal() -> None:
+    hand, _ = blocked(0.5)
+    hand.inject(FaultKind.MOTOR_RESET, 1)
+    hand.run(0.5)
+    hand.rig.bus.recover()
+    hand.bus.model["joint_max_rad"][0, JOINT] = hand.model["joint_max_rad"][0, JOINT]
+    hand.run(0.1)
+    hand.ask(Request.REARM)
+    hand.run(0.1)
+    start = hand.state("joint_angle_rad")[:4].copy()
+    hand.ask(Request.ACTIVATE)
+    frames = hand.run(1.5)
+    ref = frames["state"]["ref_joint_angle_rad"][:, 1:4]
+    active = frames["state"]["finger_state"][:, 0] == MachineState.ACTIVE
+    first = int(active.argmax())
+    assert active[first:].all()
+    assert abs(ref[first] - start[1:]).max() < math.radians(1.0)
+    # the reference glides: its speed stays below the 2 rad/s of a change-over
+    assert abs(np.diff(ref[first:], axis=0)).max() * 3000.0 < 2.1
+    assert hand.state("joint_angle_rad")[JOINT] > math.radians(17.0)

@@ -1,0 +1,149 @@
+"""Field report B37: maps between tendons and joints at and near poses where they lose rank."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controllers.distribution import distribute
+from controllers.memory import CONTROLLER_MEMORY
+from estimators.tick import ESTIMATOR_MEMORY, estimate
+from mechanics.coupling import tendon_lengths
+from mechanics.springs import count_of_lever, spring_at
+from runtime.assembly.tendons import refresh_pseudo_inverse
+from runtime.options import RunOptions
+from runtime.setup import read_hand
+from signals.records import MEASUREMENT, STATE, RecordArray, new
+
+
+def model_of(hand: str = "finger_bench") -> RecordArray:
+    return read_hand(RunOptions(hand=hand)).model.copy()
+
+
+def measured(model: RecordArray, q: np.ndarray, noise_m: np.ndarray) -> RecordArray:
+    """Motors turned so that every tendon keeps its elongation at joint angles ``q``, plus a length error."""
+    m, z = model[0], new(MEASUREMENT)
+    length = np.zeros_like(m["elongation_offset_m"])
+    full = np.zeros_like(m["joint_min_rad"])
+    full[: len(q)] = q
+    tendon_lengths(m, full, length)
+    for t in range(int(m["n_tendons"])):
+        lever = 0.0
+        force, _, path, _ = spring_at(m, t, lever)
+        elongation = -path + force * m["tendon_compliance_m_n"][t]
+        wound = elongation - length[t] - noise_m[t] - m["elongation_offset_m"][t]
+        z["motor_angle_rad"][0, m["tendon_motor"][t]] = wound / m["spool_radius_m"][t]
+        z["hall_fine_count"][0, t] = count_of_lever(m, t, lever)
+        z["hall_count"][0, t] = round(float(z["hall_fine_count"][0, t]))
+    z["axis_angle_rad"][0] = m["wrist_neutral_rad"]
+    return z
+
+
+def estimated(model: RecordArray, poses: list[np.ndarray], noise_m: np.ndarray) -> list[RecordArray]:
+    """States along a row of poses, one cycle each."""
+    memory, state = np.zeros(1, dtype=ESTIMATOR_MEMORY), new(STATE)
+    state["dt_s"] = model["dt_s"]
+    seen = []
+    for q in poses:
+        estimate(model, measured(model, q, noise_m), memory, state)
+        seen.append(state.copy())
+    return seen
+
+
+@given(error_mm=st.sampled_from((1e-9, 1e-6, 1e-3, 0.1, 1.0, 10.0)), seed=st.integers(0, 999))
+def test_straight_fingers_are_estimated_with_an_error_in_proportion_to_the_lengths_error(
+    error_mm: float, seed: int
+) -> None:
+    model = model_of()
+    noise = np.random.default_rng(seed).uniform(-1.0, 1.0, 8) * 1e-3 * error_mm
+    state = estimated(model, [np.zeros(4)], noise)[0]
+    q = state["joint_angle_rad"][0, :4]
+    gain = abs(model["pinv_jt_1_m"][0, :4, :8]).sum(axis=1)
+    assert np.isfinite(q).all()
+    assert (abs(q) <= gain * 1e-3 * error_mm + 1e-12).all()
+
+
+@given(error_mm=st.sampled_from((1e-9, 1e-3, 0.1)), seed=st.integers(0, 99))
+def test_the_thumb_passes_its_neutral_pose_without_a_jump(error_mm: float, seed: int) -> None:
+    model = model_of("hasy")
+    n = int(model["n_joints"][0])
+    noise = np.random.default_rng(seed).uniform(-1.0, 1.0, 38) * 1e-3 * error_mm
+    steps = 40
+    poses = [np.zeros(n) for _ in range(steps + 1)]
+    for k, q in enumerate(poses):
+        # straight through the neutral pose of the base, 0.01 rad a cycle
+        q[0], q[1] = 0.01 * (k - steps / 2), -0.01 * (k - steps / 2)
+    seen = estimated(model, poses, noise)
+    q = np.array([s["joint_angle_rad"][0, :n] for s in seen])
+    assert np.isfinite(q).all()
+    step = abs(np.diff(q[:, :2], axis=0))
+    assert step.max() < 0.0105 + 2e-3 * error_mm
+    assert abs(q[:, 2:]).max() < 1.0 * error_mm + 1e-9
+    condition = np.array([s["finger_condition"][0, : int(model["n_fingers"][0])] for s in seen])
+    assert np.isfinite(condition).all() and (condition >= 1.0).all()
+
+
+@pytest.mark.parametrize("angle_rad", (1e-1, 1e-3, 1e-6, 1e-9, 0.0))
+def test_tendons_that_become_parallel_give_bounded_estimates_and_a_published_condition(
+    angle_rad: float,
+) -> None:
+    model = model_of()
+    m = model[0]
+    # PIP and DIP tendons pull along (almost) one line: the two joints cannot be told apart
+    for t, sign in ((4, 1.0), (5, -1.0), (6, 1.0), (7, -1.0)):
+        turn = angle_rad if t > 5 else 0.0
+        m["P_tj_m"][t, 2] = sign * 0.0055 * math.cos(turn)
+        m["P_tj_m"][t, 3] = sign * 0.0055 * math.sin(turn)
+    refresh_pseudo_inverse(model)
+    noise = np.full(8, 1e-5)
+    noise[6] = -1e-5
+    state = estimated(model, [np.zeros(4)], noise)[0]
+    q = state["joint_angle_rad"][0, :4]
+    assert np.isfinite(q).all()
+    # an error of a hundredth of a millimetre never becomes more than half a turn
+    assert abs(q).max() < math.pi
+
+
+@given(
+    torque=st.lists(st.floats(-2.0, 2.0), min_size=4, max_size=4),
+    lost=st.integers(0, 7),
+    parallel=st.booleans(),
+)
+def test_forces_stay_within_their_bounds_with_a_tendon_lost_or_two_in_line(
+    torque: list[float], lost: int, parallel: bool
+) -> None:
+    m = model_of()[0]
+    w = np.zeros(1, dtype=CONTROLLER_MEMORY)[0]
+    w["A"][:8, :4] = m["P_tj_m"][:8, :4]
+    if parallel:
+        w["A"][6, :4], w["A"][7, :4] = w["A"][4, :4], w["A"][5, :4]
+    w["torque"][:4] = torque
+    w["low_all"][:8], w["high_all"][:8], w["preferred"][:8] = 5.0, 120.0, 20.0
+    w["low_all"][lost] = w["high_all"][lost] = w["preferred"][lost] = 0.0
+    share = distribute(w, 8, 4)
+    f = w["tension"][:8].copy()
+    assert math.isfinite(share) and 0.0 <= share <= 1.0
+    assert np.isfinite(f).all() and f[lost] == 0.0
+    others = np.delete(np.arange(8), lost)
+    assert (f[others] >= 5.0 - 1e-9).all() and (f[others] <= 120.0 + 1e-9).all()
+
+
+@given(size=st.floats(1e-9, 1e-2), seed=st.integers(0, 200))
+def test_a_small_change_of_the_torque_changes_the_forces_a_little(size: float, seed: int) -> None:
+    m = model_of()[0]
+    rng = np.random.default_rng(seed)
+    torque = rng.uniform(-0.3, 0.3, 4)
+    found = []
+    for step in (0.0, size):
+        w = np.zeros(1, dtype=CONTROLLER_MEMORY)[0]
+        w["A"][:8, :4] = m["P_tj_m"][:8, :4]
+        w["torque"][:4] = torque + step * np.array([1.0, -1.0, 1.0, -1.0])
+        w["low_all"][:8], w["high_all"][:8], w["preferred"][:8] = 5.0, 120.0, 20.0
+        distribute(w, 8, 4)
+        found.append(w["tension"][:8].copy())
+    # 1/r of the thinnest pulley, with room for bounds that become active
+    assert abs(found[1] - found[0]).max() <= 8.0 * size / 0.0045 + 1e-6
