@@ -48,6 +48,8 @@ def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         mem.offset_joint_rad[j] = 0.0
+        mem.shaped_rad[j] = s.joint_angle_rad[j]
+        mem.shaped_speed_rad_s[j] = 0.0
         if mode == JOINT_IMPEDANCE:
             offset = s.joint_angle_rad[j] - goal.joint_angle_rad[j]
             mem.offset_joint_rad[j] = offset

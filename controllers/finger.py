@@ -56,10 +56,10 @@ def mode_law(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
         motor_torque(m, goal, s, f)
     elif mode == TENDON_FORCE:
         force_goals(m, goal, mem, f)
-        tension_torques(m, mem, s, f)
+        tension_torques(m, mem, s, f, True)
     else:
         joint_tensions(m, goal, mem, s, f, mode)
-        tension_torques(m, mem, s, f)
+        tension_torques(m, mem, s, f, False)
         report_given_torque(m, mem, s, f)
 
 

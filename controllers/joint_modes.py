@@ -2,7 +2,7 @@ r"""Joint torque and joint impedance of a finger: wanted torque, then tensions t
 
 .. math:: \tau = K_d (q_d - \hat q) + D (\dot q_d - \dot{\hat q}) + \tau_{goal}
 
-with the feedback of ``controllers.collocated``.
+with the feedback of ``controllers.collocated`` and the reference of ``controllers.reference``.
 
 The common tension serves two separate wants: the impedance gain K_d is the controller's, the mechanical
 stiffness the co-contraction's (``controllers.stiffness``).
@@ -16,6 +16,7 @@ from controllers.blend import share_left, share_rate
 from controllers.collocated import joint_feedback
 from controllers.distribution import distribute
 from controllers.enter import common_goal_n
+from controllers.reference import shape_reference
 from controllers.stiffness import common_tension_n
 from signals.compiled import law
 from signals.modes import Mode
@@ -36,9 +37,10 @@ def wanted_torque_nm(m: Any, goal: Any, mem: Any, s: Any, f: int, j: int, mode: 
         angle = min(max(angle, m.joint_min_rad[j]), m.joint_max_rad[j])
         speed = goal.joint_speed_rad_s[j] + offset * share_rate(x, mem.blend_s[f])
         s.ref_joint_angle_rad[j] = angle
-        mem.joint_speed_rad_s[j] = speed
-        torque += goal.joint_impedance_nm_rad[j] * (angle - mem.feedback_rad[j])
-        torque += goal.joint_damping_nms_rad[j] * (speed - mem.feedback_speed_rad_s[j])
+        shape_reference(m, mem, f, j, angle, speed)
+        mem.joint_speed_rad_s[j] = mem.shaped_speed_rad_s[j]
+        torque += goal.joint_impedance_nm_rad[j] * (mem.shaped_rad[j] - mem.feedback_rad[j])
+        torque += goal.joint_damping_nms_rad[j] * (mem.shaped_speed_rad_s[j] - mem.feedback_speed_rad_s[j])
     return torque
 
 

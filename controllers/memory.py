@@ -56,6 +56,8 @@ CONTROLLER_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("path_m", "f8", (TENDONS,)),
         ("path_speed_m_s", "f8", (TENDONS,)),
         # references that are carried on
+        ("shaped_rad", "f8", (JOINTS,)),
+        ("shaped_speed_rad_s", "f8", (JOINTS,)),
         ("common_n", "f8", (FINGERS,)),
         ("shift_n", "f8", (TENDONS,)),
         ("wanted_n", "f8", (TENDONS,)),

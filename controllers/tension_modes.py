@@ -26,20 +26,25 @@ def force_goals(m: Any, goal: Any, mem: Any, f: int) -> None:
 
 
 @law
-def follow_tension(m: Any, mem: Any, s: Any, t: int) -> float:
+def follow_tension(m: Any, mem: Any, s: Any, t: int, from_goal: bool) -> float:
     """The tension reference goes to the wanted one as fast as it may; returns its rate [N/s].
 
-    The limits are the hand's tension rate and what the motor's speed can make of the tendon's stiffness.
+    The limits are the hand's tension rate and, for goals, what the motor's speed can make of the tendon's
+    stiffness. Only a wanted tension that comes from the goal hands its rate on while it slews: one that
+    comes out of the joint feedback would close a loop through the friction feedforward, a relay that
+    sustains an oscillation.
     """
-    fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[m.tendon_motor[t]]
-    rate = fastest * m.spool_radius_m[t] * s.tendon_stiffness_n_m[t]
-    rate = min(rate, m.tension_rate_n_s) if rate > 0.0 else m.tension_rate_n_s
+    rate = float(m.tension_rate_n_s)
+    if from_goal:
+        fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[m.tendon_motor[t]]
+        winding = fastest * m.spool_radius_m[t] * s.tendon_stiffness_n_m[t]
+        rate = min(winding, rate) if winding > 0.0 else rate
     step = rate * m.dt_s
     change = mem.wanted_n[t] - mem.ref_tension_n[t]
     mem.ref_tension_n[t] += min(max(change, -step), step)
     s.ref_tension_n[t] = mem.ref_tension_n[t]
-    if abs(change) > step:
-        return float(rate) if change > 0.0 else -float(rate)
+    if from_goal and abs(change) > step:
+        return rate if change > 0.0 else -rate
     return float(mem.tension_rate_n_s[t])
 
 
@@ -55,14 +60,17 @@ def wanted_motor_speed(m: Any, mem: Any, s: Any, f: int, t: int, rate_n_s: float
 
 
 @law
-def tension_torques(m: Any, mem: Any, s: Any, f: int) -> None:
-    """Motor torques [N m] of finger ``f`` from its tension references into ``s.ref_motor_torque_nm``."""
+def tension_torques(m: Any, mem: Any, s: Any, f: int, from_goal: bool) -> None:
+    """Motor torques [N m] of finger ``f`` from its tension references into ``s.ref_motor_torque_nm``.
+
+    ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's.
+    """
     for k in range(m.finger_n_tendons[f]):
         s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
-        wanted_speed = wanted_motor_speed(m, mem, s, f, t, follow_tension(m, mem, s, t))
+        wanted_speed = wanted_motor_speed(m, mem, s, f, t, follow_tension(m, mem, s, t, from_goal))
         s.ref_motor_speed_rad_s[i] = wanted_speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, wanted_speed)
         s.ripple_torque_nm[i] = ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i])
