@@ -15,7 +15,7 @@ from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.handtree import new_work
 from signals.modes import Bus as BusBits
-from signals.modes import FaultKind, MotorMode
+from signals.modes import Channel, FaultKind, MotorMode
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
 from sim.cycle import advance, observe
@@ -109,6 +109,8 @@ class SimulatedBus:
             elapsed_s = self._dt_s
             substeps = self.options.substeps
         self._last_ns = now_ns
+        if self.diagnosis:
+            return self._diverged(measurement)
         self._clock_s += elapsed_s
         if self._clock_s >= self._next_fault_s:
             self._inject_due()
@@ -116,7 +118,8 @@ class SimulatedBus:
             self.model, self.plant, self.work, command, measurement, self.truth, elapsed_s, substeps, now_ns
         )
         if diverged:
-            return self._report_divergence(diverged)
+            self._diagnose(diverged)
+            return self._diverged(measurement)
         return 0
 
     def deactivate(self) -> bool:
@@ -151,15 +154,19 @@ class SimulatedBus:
             self.inject(self._pending.pop(0))
         self._next_fault_s = self._pending[0].time_s if self._pending else np.inf
 
-    def _report_divergence(self, what: int) -> int:
-        if not self.diagnosis:
-            index = int(self.plant["diverged_index"][0])
-            part = f"joint {index}" if what == 1 else f"motor {index}"
-            self.diagnosis = (
-                f"the simulation diverged at step {int(self.plant['cycle'][0])} "
-                f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: above 1e4 rad/s or not finite; "
-                "likely a gain, an inertia or a period far from the reference hand's; try more substeps"
-            )
+    def _diagnose(self, what: int) -> None:
+        index = int(self.plant["diverged_index"][0])
+        part = f"joint {index}" if what == 1 else f"motor {index}"
+        self.diagnosis = (
+            f"the simulation diverged at step {int(self.plant['cycle'][0])} "
+            f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: above 1e4 rad/s or not finite; "
+            "likely a gain, an inertia or a period far from the reference hand's; try more substeps"
+        )
+
+    def _diverged(self, measurement: RecordArray) -> int:
+        """A plant that diverged stands still, and nothing that it says may be used."""
+        for name in ("motor_status", "hall_status", "axis_status"):
+            measurement[name] = int(Channel.MISSING)
         return int(BusBits.LOST)
 
 

@@ -1,4 +1,4 @@
-"""Field report B41: friction and ripple feedforward at rest, at a creep, at a reversal, and after a change."""
+"""Field report B41: friction and ripple feedforward at rest, at a creep, at a reversal, after a change."""
 
 from __future__ import annotations
 
