@@ -192,6 +192,9 @@ class CollectorBus:
             self._missed += 1
             if self._missed >= self.settings.lost_after:
                 status |= LOST
+                self._held = True
+                self._bits |= RESET
+                self._reason = f"no sample for {self._missed} cycles"
         else:
             self._missed = 0
         return status | (READ_ONLY if self.readonly else 0)

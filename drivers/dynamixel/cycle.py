@@ -26,6 +26,8 @@ GOAL_CURRENT: Final = np.dtype([("id", "u1"), ("value", "<i2")])
 GOAL_CURRENT_HEAD: Final = b"\x66\x00\x02\x00"
 GOAL_POSITION: Final = np.dtype([("id", "u1"), ("value", "<i4")])
 GOAL_POSITION_HEAD: Final = b"\x74\x00\x04\x00"
+MANY: Final = 1e4
+"""Amperes or radians that no motor has; keeps infinities away from the arithmetic."""
 WRONG_MODE: Final = int(Channel.WRONG_MODE)
 DEVICE_ERROR: Final = int(Channel.DEVICE_ERROR)
 
@@ -115,14 +117,15 @@ class Chain:
         bits[:] = np.where(pulling & ~fits, bits | WRONG_MODE, bits & ~np.uint32(WRONG_MODE))
         pulling = pulling & fits
         in_position = pulling & (mode == MotorMode.POSITION)
-        wanted = np.nan_to_num(c["motor_current_a"][self._motors]) / self._a
+        wanted = np.clip(np.nan_to_num(c["motor_current_a"][self._motors]), -MANY, MANY) / self._a
         wanted = np.where(in_position, self.limit_counts, wanted)
         wanted = np.clip(np.rint(wanted), -self.limit_counts, self.limit_counts)
         block = np.empty(int(enabled.sum()), dtype=GOAL_CURRENT)
         block["id"], block["value"] = self.ids[enabled], np.where(pulling, wanted, 0.0)[enabled]
         sent = codec.packet(codec.BROADCAST, Instruction.SYNC_WRITE, GOAL_CURRENT_HEAD + block.tobytes())
         if in_position.any():
-            turns = self._map.turns(np.nan_to_num(c["motor_angle_rad"][self._motors]))
+            angle_rad = np.clip(np.nan_to_num(c["motor_angle_rad"][self._motors]), -MANY, MANY)
+            turns = self._map.turns(angle_rad)
             block = np.empty(int(in_position.sum()), dtype=GOAL_POSITION)
             block["id"] = self.ids[in_position]
             block["value"] = np.rint(turns * self._per_turn)[in_position]

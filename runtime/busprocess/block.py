@@ -27,6 +27,8 @@ class Phase(IntEnum):
     LOST = 3
     FAILED = 4
     STOPPED = 5
+    BUSY = 6
+    """In a life-cycle call, which may take seconds."""
 
 
 BLOCK: Final = np.dtype(

@@ -94,10 +94,16 @@ class Worker:
     # --- calls ----------------------------------------------------------------------------------------------
 
     def _answer(self, message: dict[str, Any]) -> None:
+        before = int(self._phase[0])
+        self._phase[0] = Phase.BUSY
         try:
-            self.line.send({"ok": self._called(message)})
+            answer = {"ok": self._called(message)}
         except DriverError as error:
-            self.line.send({"error": type(error).__name__, "text": str(error)})
+            answer = {"error": type(error).__name__, "text": str(error)}
+        self._beat[0] = now_ns()
+        if int(self._phase[0]) == Phase.BUSY:
+            self._phase[0] = before
+        self.line.send(answer)
 
     def _called(self, message: dict[str, Any]) -> Any:
         call = message["call"]

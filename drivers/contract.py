@@ -1,0 +1,263 @@
+"""The contract of ``drivers.hal.Bus`` as a suite of tests, for drivers of ours and of anybody.
+
+Subclass ``BusContract`` in a pytest module, give ``rig`` as a fixture and every test runs against your bus::
+
+    class TestMyBus(BusContract):
+        @pytest.fixture
+        def rig(self):
+            with my_hardware_or_emulator() as rig:
+                yield rig
+
+A rig holds the bus (open, not configured) and says what its motors do: every motor pulls against a spring, so
+that at rest ``angle = rest_rad_per_a * current``. Faults are callables; a rig without one skips its tests.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from drivers.errors import DriverError
+from drivers.hal import Bus, Capabilities, MotorSetup, Reporting
+from signals.modes import Bus as BusBit
+from signals.modes import Channel, MotorMode
+from signals.records import COMMAND, MEASUREMENT, RecordArray, new
+
+COMING_BACK = int(Channel.RESET | Channel.DEVICE_ERROR)
+NOT_FRESH = int(Channel.STALE | Channel.MISSING)
+
+
+@dataclass(slots=True, kw_only=True)
+class Rig:
+    """One bus on a bench."""
+
+    bus: Bus
+    motors: tuple[int, ...]
+    """Indices of its motors."""
+    halls: tuple[int, ...] = ()
+    """Tendons of its Hall channels; channel i follows motor i."""
+    rest_rad_per_a: float = 1.0
+    hall_count: Callable[[float], float] = lambda _angle_rad: 0.0
+    """Count of a Hall channel at a motor angle [rad]."""
+    current_limit_a: float = 1.0
+    angle_tolerance_rad: float = 2e-3
+    current_tolerance_a: float = 5e-3
+    period_s: float = 0.002
+    settle_s: float = 0.25
+    device_current_a: Callable[[int], float] | None = None
+    """Current that a motor's device really drives, seen from outside."""
+    silence: Callable[[int, bool], None] | None = None
+    """Make one motor's device silent (True) or not."""
+    reset: Callable[[int], None] | None = None
+    """Restart one motor's device."""
+    unplug: Callable[[], None] | None = None
+    plug: Callable[[], None] | None = None
+    fault_s: float = 1.0
+    """Time within which a fault must show."""
+    comes_back_by_itself: bool = False
+    """After ``plug`` the bus returns without ``recover`` (a bus process, a board)."""
+
+
+class Bench:
+    """Drives a rig: exchanges at a fixed period, remembers the last status."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig, self.bus = rig, rig.bus
+        self.command: RecordArray = new(COMMAND)
+        self.measurement: RecordArray = new(MEASUREMENT)
+        self.status = 0
+        self.count = 0
+
+    def start(self) -> None:
+        """Configure, activate, one command at rest."""
+        setups = tuple(
+            MotorSetup(index=i, name=f"motor {i}", current_limit_a=self.rig.current_limit_a)
+            for i in self.rig.motors
+        )
+        self.bus.configure(setups)
+        self.bus.activate()
+        self.rest(0.1)
+
+    def rest(self, seconds: float) -> None:
+        """All motors OFF."""
+        self.command["motor_mode"] = MotorMode.OFF
+        self.command["motor_current_a"] = 0.0
+        self.run(seconds)
+
+    def pull(self, current_a: Any, seconds: float) -> None:
+        """Currents for all motors of the rig."""
+        motors = list(self.rig.motors)
+        self.command["motor_mode"][0, motors] = MotorMode.CURRENT
+        self.command["motor_current_a"][0, motors] = current_a
+        self.run(seconds)
+
+    def run(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
+        """Exchange for some time, or until something holds; whether it did."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            begun = time.monotonic()
+            self.status = self.bus.exchange(self.command, self.measurement, time.monotonic_ns())
+            self.count += 1
+            if until is not None and until():
+                return True
+            time.sleep(max(0.0, self.rig.period_s - (time.monotonic() - begun)))
+        return False
+
+    def of_motors(self, name: str) -> Any:
+        """A measured signal of the rig's motors."""
+        return self.measurement[name][0, list(self.rig.motors)].copy()
+
+
+class BusContract:
+    """Every bus passes these."""
+
+    def test_capabilities_are_fixed_and_complete(self, rig: Rig) -> None:
+        """Capabilities say what is there."""
+        able = rig.bus.capabilities
+        assert isinstance(able, Capabilities) and able == rig.bus.capabilities
+        assert able.n_motors == len(rig.motors)
+        assert able.n_halls >= len(rig.halls)
+        assert able.rate_max_hz > 0.0
+        assert MotorMode.OFF in able.motor_modes or not rig.motors
+        assert isinstance(rig.bus, Bus)
+
+    def test_the_same_currents_give_the_same_angles(self, rig: Rig) -> None:
+        """A staircase of currents; at rest the spring says where every motor has to be."""
+        bench = Bench(rig)
+        bench.start()
+        n = len(rig.motors)
+        for step in (0.3, -0.2):
+            current_a = step * np.linspace(0.5, 1.0, n)
+            bench.pull(current_a, rig.settle_s)
+            assert bench.status == 0
+            angle_rad = bench.of_motors("motor_angle_rad")
+            assert np.abs(angle_rad - rig.rest_rad_per_a * current_a).max() <= rig.angle_tolerance_rad
+            assert np.abs(bench.of_motors("motor_current_a") - current_a).max() <= rig.current_tolerance_a
+            assert np.abs(bench.of_motors("motor_speed_rad_s")).max() <= 0.1
+            for i, t in enumerate(rig.halls[:n]):
+                wanted = rig.hall_count(float(angle_rad[i]))
+                assert abs(bench.measurement["hall_fine_count"][0, t] - wanted) <= 2.0
+                assert abs(bench.measurement["hall_count"][0, t] - wanted) <= 2.5
+
+    def test_every_channel_knows_its_time_and_counts_go_up(self, rig: Rig) -> None:
+        """Ages are known, never in the future, sequence numbers only grow."""
+        bench = Bench(rig)
+        bench.start()
+        seen = []
+        for _ in range(20):
+            bench.run(0.01)
+            now_ns = time.monotonic_ns()
+            times_ns = bench.of_motors("motor_time_ns")
+            assert (times_ns > 0).all() and (times_ns <= now_ns).all()
+            assert (now_ns - times_ns).max() < 1e9 * (rig.fault_s + rig.settle_s)
+            seen.append(int(bench.measurement["seq"][0]))
+        assert sorted(seen) == seen
+
+    def test_no_torque_without_activate_nor_after_deactivate(self, rig: Rig) -> None:
+        """Motors are limp outside of their active life."""
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.2, rig.settle_s)
+        assert np.abs(bench.of_motors("motor_angle_rad")).max() > 0.05
+        assert rig.bus.deactivate() is True
+        if rig.device_current_a is not None:
+            assert all(rig.device_current_a(i) == 0.0 for i in rig.motors)
+
+    def test_a_number_that_is_none_never_becomes_torque(self, rig: Rig) -> None:
+        """NaN and infinity in a command: bounded by the limit of the device, NaN is nothing."""
+        bench = Bench(rig)
+        bench.start()
+        for value in (np.nan, np.inf, -np.inf, 1e300):
+            bench.pull(value, 0.1)
+            if rig.device_current_a is not None:
+                driven = max(abs(rig.device_current_a(i)) for i in rig.motors)
+                assert driven <= rig.current_limit_a + rig.current_tolerance_a
+                assert driven <= rig.current_tolerance_a or not np.isnan(value)
+
+    def test_a_silent_motor_is_named_and_costs_the_others_nothing(self, rig: Rig) -> None:
+        """One channel goes stale, the others stay fresh; back again it waits for a command at rest."""
+        if rig.silence is None or len(rig.motors) < 2:
+            return
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.2, rig.settle_s)
+        lost = rig.motors[1]
+        rig.silence(lost, True)
+        stale = bench.run(rig.fault_s, lambda: bool(bench.measurement["motor_status"][0, lost] & NOT_FRESH))
+        assert stale
+        bench.run(0.3 * rig.fault_s)
+        others = [m for m in rig.motors if m != lost]
+        assert not bench.measurement["motor_status"][0, others].any()
+        ages_ns = time.monotonic_ns() - bench.measurement["motor_time_ns"][0, others]
+        assert ages_ns.max() < 0.5e9 * rig.fault_s
+        rig.silence(lost, False)
+        self._comes_back_limp(bench, lost)
+
+    def test_a_motor_that_was_reset_says_so_and_stays_limp(self, rig: Rig) -> None:
+        """Reset in the middle of a motion."""
+        if rig.reset is None:
+            return
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.2, rig.settle_s)
+        rig.reset(rig.motors[0])
+        self._comes_back_limp(bench, rig.motors[0])
+
+    def test_a_lost_bus_is_told_and_returns_without_motion(self, rig: Rig) -> None:
+        """Unplug, plug in, recover: fresh data, no torque until the command has been at rest (B09)."""
+        if rig.unplug is None or rig.plug is None:
+            return
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.2, rig.settle_s)
+        rig.unplug()
+        assert bench.run(rig.fault_s, lambda: bool(bench.status & BusBit.LOST))
+        assert (bench.of_motors("motor_status") & NOT_FRESH).all()
+        if isinstance(rig.bus, Reporting):
+            report = rig.bus.report()
+            assert report.lost or report.reason
+        bench.run(0.1)
+        rig.plug()
+        if not rig.comes_back_by_itself:
+            self._recovered(bench)
+        self._comes_back_limp(bench, rig.motors[0])
+
+    def test_close_may_be_called_twice(self, rig: Rig) -> None:
+        """And an exchange afterwards is a value, not an exception."""
+        rig.bus.close()
+        rig.bus.close()
+
+    @staticmethod
+    def _recovered(bench: Bench) -> None:
+        end = time.monotonic() + 10.0
+        while True:
+            try:
+                bench.bus.recover()
+                return
+            except DriverError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+
+    def _comes_back_limp(self, bench: Bench, motor: int) -> None:
+        """The motor answers with its mark, pulls nothing; at rest the mark clears; then it pulls again."""
+        rig, status = bench.rig, bench.measurement["motor_status"]
+
+        def marked() -> bool:
+            return bool(status[0, motor] & COMING_BACK) and not status[0, motor] & NOT_FRESH
+
+        assert bench.run(10.0 * rig.fault_s, marked)
+        bench.pull(0.2, rig.settle_s)
+        if rig.device_current_a is not None:
+            assert rig.device_current_a(motor) == 0.0
+        assert status[0, motor] & COMING_BACK
+        bench.command["motor_mode"] = MotorMode.OFF
+        assert bench.run(10.0 * rig.fault_s, lambda: not status[0, list(rig.motors)].any())
+        bench.rest(rig.settle_s)
+        bench.pull(0.2, rig.settle_s)
+        angle_rad = float(bench.measurement["motor_angle_rad"][0, motor])
+        assert abs(angle_rad - 0.2 * rig.rest_rad_per_a) <= rig.angle_tolerance_rad
