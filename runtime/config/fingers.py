@@ -136,6 +136,8 @@ class HingeFinger(_FingerBase):
 
     kind: Literal["hinge"]
     """One hinge."""
+    joints: tuple[Joint]
+    """Its one joint coordinate."""
     position_m: Vec3
     """Origin of the hinge in the parent's frame."""
     axis: UnitVec3

@@ -11,7 +11,7 @@ from runtime.config import origins, text
 from runtime.config.checks import check_all
 from runtime.config.errors import HandFileError, nearest
 from runtime.config.hand import HandFile
-from runtime.config.locate import Locator
+from runtime.config.locate import Locator, Path
 from runtime.config.old_names import renamed
 from runtime.config.refusals import Refusal, refusals
 
@@ -57,6 +57,8 @@ def parse_hand(content: str, file: str) -> HandFile:
         raise HandFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
     hand._path = file
     hand._notices = tuple(f"{file}:{locator.place(n.path).line}: {n.text}" for n in notices)
-    hand._origins = MappingProxyType(labels)
-    hand._lines = MappingProxyType({path: place.line for path, place in locator.keys.items()})
+    now_called: dict[Path, Path] = {n.path: n.new for n in notices}
+    lines = {now_called.get(path, path): place.line for path, place in locator.keys.items()}
+    hand._origins = MappingProxyType({now_called.get(path, path): o for path, o in labels.items()})
+    hand._lines = MappingProxyType(lines)
     return hand

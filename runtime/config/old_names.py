@@ -33,6 +33,7 @@ class Notice:
     """An old name that was accepted."""
 
     path: Path
+    new: Path
     text: str
 
 
@@ -56,7 +57,7 @@ def renamed(raw: dict[str, Any]) -> tuple[dict[str, Any], list[Notice], list[Ref
             )
             continue
         target[new[1]] = table.pop(old[1])
-        notices.append(Notice(old, f"{dotted(old)} is an old name; write {dotted(new)}"))
+        notices.append(Notice(old, new, f"{dotted(old)} is an old name; write {dotted(new)}"))
         if not table:
             del result[old[0]]
     return result, notices, clashes

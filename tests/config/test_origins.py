@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from runtime.config import load_hand, parse_hand, shipped_hands
+from runtime.config import HandFile, load_hand, parse_hand, shipped_hands
 from runtime.config.origins import UNLABELLED, VALUE_TABLES, WORDS, Origin, parsed
 from tests.config.mutations import TEXTS, keys_of, refusal
 
@@ -62,3 +64,9 @@ def test_a_second_label_is_refused() -> None:
     text = BENCH.replace('{ name = "index_1", ', '{ name = "index_1", origin.length_m = "derived: x", ')
     (problem,) = refusal(text)
     assert problem.key == "tendons[0].origin.length_m" and "origin.tendons" in problem.legal
+
+
+def test_the_page_about_hand_files_names_every_table_and_word() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "hand_files.md").read_text()
+    assert [k for k in HandFile.model_fields if f"`{k}" not in page and f"[{k}" not in page] == []
+    assert [w for w in WORDS if f"| {w} |" not in page] == []

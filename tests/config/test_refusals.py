@@ -231,6 +231,41 @@ def test_an_old_name_is_accepted_with_a_notice_but_not_beside_the_new_one() -> N
     assert any(p.key == "controller.tension_kp" and "old name" in p.found for p in refusal(both))
 
 
+def test_an_old_name_keeps_its_label_and_line() -> None:
+    old = '\n[controller]\ntension_kp = 0.7\norigin = "derived: a step response"\n'
+    text = changed(BENCH, ("tension_kp_nm_n = 0.3\n", "")) + old
+    hand = parse_hand(text, "hand.toml")
+    assert hand.origins["gains", "tension_kp_nm_n"].word == "derived"
+    assert hand.line_of(("gains", "tension_kp_nm_n")) == line_of(text, "tension_kp = 0.7")
+    assert ("controller", "tension_kp") not in hand.origins
+
+
+def test_whole_numbers_are_numbers() -> None:
+    hand = parse_hand(changed(BENCH, ("rate_hz = 3000.0", "rate_hz = 3000")), "x")
+    assert hand.model_dump() == load_hand("finger_bench").model_dump()
+
+
+def test_fingers_that_stand_on_each_other_are_refused() -> None:
+    text = changed(
+        HASY, ('kind = "hinge"\nnumber = 6\nparent = "palm"', 'kind = "hinge"\nnumber = 6\nparent = "hmc"')
+    )
+    assert any(p.key == "fingers.hmc.parent" for p in refusal(text))
+    hmc = HASY[HASY.index("[fingers.hmc] ") : HASY.index("[origin.tendons]")]
+    second = hmc.replace("hmc", "hmd").replace("number = 6", "number = 7").replace('"palm"', '"hmc"')
+    text = changed(HASY, ('number = 6\nparent = "palm"', 'number = 6\nparent = "hmd"')) + "\n" + second
+    circles = [p for p in refusal(text) if "a circle of hmc, hmd" in p.found]
+    assert {p.key for p in circles} == {"fingers.hmc.parent", "fingers.hmd.parent"}
+
+
+def test_a_hinge_has_one_joint_and_a_thumb_base_only_straight_tendons() -> None:
+    joint = HASY[HASY.index('  { name = "hmc_flexion"') :].split("\n")[0]
+    text = changed(HASY, (joint, joint + "\n" + joint.replace("hmc_flexion", "hmc_other")))
+    assert any(p.key == "fingers.hmc.joints" and "exactly 1" in p.legal for p in refusal(text))
+    text = changed(HASY, ("{ thumb_pip = -0.007 }", "{ thumb_flexion = -0.001, thumb_pip = -0.007 }"))
+    problem = only(text)
+    assert problem.key == "tendons[2].dh_dq_m_rad.thumb_flexion"
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n", b"\xff\xfe\x00"])
 def test_empty_and_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "hand.toml"

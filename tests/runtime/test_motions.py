@@ -18,6 +18,7 @@ from runtime.assemble import model_of, names_of
 from runtime.config import load_hand
 from runtime.config.errors import MotionFileError, Problem
 from runtime.motion.channels import through
+from runtime.motion.trajectory import trajectory_channels
 from runtime.motions import Motion, load_motion, parse_motion, shipped_motions
 from signals.modes import Mode
 from signals.records import GOAL, STATE, RecordArray, new
@@ -378,3 +379,33 @@ def test_the_compiled_goal_can_be_called_as_the_contract_says() -> None:
     loaded, goal = load("hasy", "finger_wave"), new(GOAL)
     motion_goal(loaded.head, loaded.values, loaded.slopes, MODELS["hasy"], 3.0, goal)
     assert goal["time_ns"][0] == 0 and goal["joint_angle_rad"].any()
+
+
+@given(st.data())
+def test_whatever_happens_to_a_motion_file_it_is_a_motion_or_refused(data: st.DataObject) -> None:
+    files = sorted(Path(HANDS["hasy"].path).parents[1].glob("motions/*.toml"))
+    text = data.draw(st.sampled_from(files)).read_text()
+    for _ in range(data.draw(st.integers(1, 3))):
+        start, to = (data.draw(st.integers(0, len(text))) for _ in range(2))
+        piece = text[start : start + data.draw(st.sampled_from([1, 3, 20, 100]))]
+        if data.draw(st.booleans()):
+            text = text[:start] + text[start + len(piece) :]
+        text = text[:to] + piece + text[to:]
+    try:
+        parse_motion(text, "m.toml", "m", NAMES["finger_bench"], MODELS["finger_bench"])
+    except MotionFileError:
+        pass
+
+
+@given(st.text("time_s,index_pip_deg\n0123.-+e \t;", max_size=60))
+def test_whatever_stands_in_a_trajectory_it_is_one_or_refused(rest: str) -> None:
+    for text in (rest, "time_s,index_pip_deg\n" + rest):
+        try:
+            trajectory_channels(text, "t.csv", NAMES["finger_bench"])
+        except MotionFileError:
+            pass
+
+
+def test_the_page_about_motions_names_them_all() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "motions.md").read_text()
+    assert [m for m in shipped_motions() if f"`{m}`" not in page] == []
