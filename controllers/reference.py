@@ -45,7 +45,7 @@ def joint_bounds(m: Any, P: Any, f: int, j: int) -> tuple[float, float]:
 def shape_reference(m: Any, mem: Any, f: int, j: int, goal_rad: float, goal_rad_s: float) -> None:
     """Move ``mem.shaped_rad[j]`` and its speed one cycle towards the goal."""
     fastest, acceleration = joint_bounds(m, mem.P_tj_m, f, j)
-    way = goal_rad - mem.shaped_rad[j]
+    way = goal_rad - goal_rad_s * m.dt_s - mem.shaped_rad[j]  # both a cycle ago
     closing = min(APPROACH_1_S * abs(way), math.sqrt(2.0 * BRAKE_SHARE * acceleration * abs(way)))
     closing = min(closing, fastest)
     wanted = goal_rad_s + (closing if way > 0.0 else -closing)
