@@ -43,7 +43,7 @@ def _finger(
         if row is None:
             return
         if not row.any():
-            path: Path = ("tendons", k, "dh_dq_m_rad")
+            path: Path = ("tendons", k, "insertion" if "insertion" in tendon else "dh_dq_m_rad")
             yield Refusal(
                 path=path, found="a row of zeros", legal="a tendon that moves a joint of its finger"
             )
@@ -146,7 +146,7 @@ def _insertion_row(tendon: dict[str, Any], finger: Any, joints: list[str]) -> Fl
     turned = (np.array([-end[1], lengths[0] + along, 0.0]), np.array([-end[2], 0.0, along]))
     row = np.zeros(len(joints))
     size = float(np.linalg.norm(pull))
-    if size == 0.0:
-        return None
+    if size == 0.0:  # points on each other: no direction, no row
+        return row
     row[0], row[1] = float(pull @ turned[0]) / size, float(pull @ turned[1]) / size
     return row

@@ -207,6 +207,12 @@ def test_an_unknown_insertion_set_or_point_is_refused() -> None:
     assert any(p.key == "tendons[0].insertion" and p.line == tendon_line("thumb_1", HASY) for p in problems)
 
 
+def test_insertion_points_that_fall_together_are_refused() -> None:
+    """The printed sets are identical: only the metacarpal keeps the points apart."""
+    problems = refusal(changed(HASY, ("length_m = 0.0462", "length_m = 0.0")))
+    assert {p.key for p in problems} >= {f"tendons[{k}].insertion" for k in (0, 1, 19, 20)}
+
+
 def test_counts_above_the_capacities_are_refused() -> None:
     ripple = BENCH[BENCH.index("[[ripple]]") : BENCH.index("[origin.ripple]")]
     count = ripple.count("[[ripple]]")
