@@ -3,9 +3,9 @@
     python benchmarks/plant_against_mujoco.py [rounds]
 
 Both run many steps per call. The plant has everything on (guides, friction, ripple, hysteresis, wrist drive);
-MuJoCo has linear springs and a plain wrist (``hand_in_mujoco``); the ratio is to its default solver (Newton),
-sparse or dense, whichever is faster, and its conjugate gradients are shown beside. All motors move under the same changing torques: at rest a solver that starts warm has nothing to do.
-Only the ratio means anything on a shared machine.
+MuJoCo has linear springs and a plain wrist (``hand_in_mujoco``). The ratio is to MuJoCo as it comes; its dense
+Jacobian and its conjugate gradients are shown beside. All motors move under the same changing torques: at rest a
+solver that starts warm has nothing to do. Only ratios mean anything on a shared machine.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def measure(rounds: int = 30) -> dict[str, float]:
     found = {f"mujoco_{name}_us": float(np.median(table[:, 1 + k])) for k, name in enumerate(SETTINGS)}
     return found | {
         "plant_us": float(np.median(table[:, 0])),
-        "ratio": float(medians[:2].min()),
+        "ratio": float(medians[0]),
+        "ratio_dense": float(medians[1]),
         "ratio_cg": float(medians[2]),
         "mujoco_dofs": float(one.nv),
         "mujoco_tendons": float(one.ntendon),
