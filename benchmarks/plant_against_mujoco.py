@@ -2,10 +2,10 @@
 
     python benchmarks/plant_against_mujoco.py [rounds]
 
-Both run many steps per call. The plant has everything on (guides, friction, ripple, hysteresis, wrist drive);
-MuJoCo has linear springs and a plain wrist (``hand_in_mujoco``). The ratio is to MuJoCo as it comes; its dense
-Jacobian and its conjugate gradients are shown beside. All motors move under the same changing torques: at rest a
-solver that starts warm has nothing to do. Only ratios mean anything on a shared machine.
+Both run many steps per call. The plant has everything on (guides, friction, ripple, hysteresis, wrist
+drive); MuJoCo has linear springs and a plain wrist (``hand_in_mujoco``). The ratio is to MuJoCo as it comes;
+its dense Jacobian and its conjugate gradients are shown beside. All motors move under the same changing
+torques: at rest a solver that starts warm has nothing to do. Only ratios mean anything on a shared machine.
 """
 
 from __future__ import annotations

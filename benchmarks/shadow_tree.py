@@ -31,7 +31,11 @@ def bodies() -> list[Body]:
 
 
 def _hinge(name: str, parent: str | None, axis: str, place: tuple[float, ...], **changes: Any) -> Body:
-    values = {"mass_kg": 0.02, "com_m": (0.0, 0.0, 0.015), "inertia_kg_m2": np.diag([2e-6, 3e-6, 4e-6])}
+    values: dict[str, Any] = {
+        "mass_kg": 0.02,
+        "com_m": (0.0, 0.0, 0.015),
+        "inertia_kg_m2": np.diag([2e-6, 3e-6, 4e-6]),
+    }
     direction = np.eye(3)["xyz".index(axis)]
     joint = Joint(kind=JointKind.REVOLUTE, axis=direction)
     return Body(name=name, parent=parent, joint=joint, p_PB_m=np.array(place), **(values | changes))
