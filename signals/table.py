@@ -99,6 +99,7 @@ motor_angle_rad            | rad   | motor  | f8 | estimators  | motor angle in 
 motor_speed_rad_s          | rad/s | motor  | f8 | estimators  | filtered motor speed
 tendon_length_m            | m     | tendon | f8 | estimators  | measured path length in the finger, wrist removed
 residual_m                 | m     | tendon | f8 | estimators  | part of the lengths that no joint angle explains
+residual_unexplained_m     | m     | tendon | f8 | estimators  | residual without the share that wrist_error_rad explains
 joint_angle_rad            | rad   | joint  | f8 | estimators  | estimated joint angle
 joint_speed_rad_s          | rad/s | joint  | f8 | estimators  | estimated, filtered joint speed
 joint_torque_nm            | N m   | joint  | f8 | estimators  | joint torque of the measured tensions
