@@ -92,6 +92,7 @@ def check_rail(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
 def begin_jump(m: Any, mem: Any, z: Any, f: int, t: int, count: int) -> None:
     """Note the counts of finger ``f`` before and as tendon ``t`` jumps."""
     mem.glitch_from[t] = mem.last_count[t]
+    mem.since_jump_s[t] = 0.0
     towards_slack = float(count - mem.last_count[t]) * m.hall_counts_rad[t] > 0.0
     mem.glitch_left_s[t] = GIVE_WAY_S if towards_slack else SPIKE_S
     for k in range(m.finger_n_tendons[f]):
@@ -101,10 +102,12 @@ def begin_jump(m: Any, mem: Any, z: Any, f: int, t: int, count: int) -> None:
 
 @law
 def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
-    """True if another count of the finger moved since the jump: then the tendon itself gave way."""
+    """True if another count of the finger moved, or jumped just before: then a tendon itself gave way."""
     for k in range(m.finger_n_tendons[f]):
         o = m.finger_tendon[f, k]
         moved = abs(float(z.hall_count[o]) - float(mem.count_at_jump[o]))
+        if o != t and mem.since_jump_s[o] < 2.0 * GIVE_WAY_S:
+            return True
         if o != t and moved > OTHERS_COUNTS + NOISE_FACTOR * m.hall_noise_count[o]:
             return True
     return False
@@ -116,6 +119,7 @@ def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> 
     limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
     mem.glitch_score[t] *= math.exp(-m.dt_s / SPIKE_MEMORY_S)
     change = float(count - mem.last_count[t])
+    mem.since_jump_s[t] = mem.since_jump_s[t] + m.dt_s if mem.started != 0 else 1.0
     if mem.glitch_left_s[t] > 0.0:
         mem.glitch_left_s[t] -= m.dt_s
         back = float(count - mem.glitch_from[t])

@@ -19,7 +19,7 @@ RANGE_RAD: Final = math.radians(8.0)
 RANGE_S: Final = 0.050
 WRIST_ERROR_RAD: Final = math.radians(1.5)
 WRIST_ERROR_S: Final = 0.2
-WRIST_SUSPECT_RAD: Final = math.radians(0.7)
+AGREE_SHARE: Final = 0.2
 WRIST_LOST_S: Final = 0.020
 JUMP_SHARE: Final = 3.0
 JUMP_NOISE: Final = 12.0
@@ -28,21 +28,18 @@ JUMP_S: Final = 0.003
 
 
 @law
-def wrist_suspected(m: Any, s: Any) -> bool:
-    """True if a wrist angle error explains residuals of more than one finger.
+def fingers_agree(m: Any, s: Any) -> bool:
+    """True if more than one finger has a residual: a single finger's fault says nothing about the wrist.
 
     With the wrist's lengths not removed (``use_wrist`` 0) the residuals say nothing about its sensor.
     """
     if m.use_wrist == 0:
         return False
-    error = 0.0
-    for a in range(m.n_axes):
-        error = max(error, abs(s.wrist_error_rad[a]))
-    large = 0
+    count = 0
     for f in range(m.n_fingers):
-        if s.finger_residual_m[f] > 0.5 * m.residual_limit_m[f] > 0.0:
-            large += 1
-    return error > WRIST_SUSPECT_RAD and large > 1
+        if s.finger_residual_m[f] > AGREE_SHARE * m.residual_limit_m[f] > 0.0:
+            count += 1
+    return count > 1
 
 
 @law
@@ -79,14 +76,14 @@ def check_axis_jump(m: Any, mem: Any, s: Any, a: int) -> None:
 @law
 def check_wrist(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch a wrist axis that does not answer, jumps, or whose angle contradicts the fingers."""
-    suspected = wrist_suspected(m, s)
+    agreed = fingers_agree(m, s)
     for a in range(m.n_axes):
         usable = channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a])
         mem.axis_missing_s[a] = 0.0 if usable else mem.axis_missing_s[a] + m.dt_s
         if mem.axis_missing_s[a] > WRIST_LOST_S:
             latch_hand(m, s, WRIST_LOST, a, 1e3 * mem.axis_missing_s[a], 1e3 * WRIST_LOST_S)
         check_axis_jump(m, mem, s, a)
-        wrong = suspected and abs(s.wrist_error_rad[a]) > WRIST_ERROR_RAD
+        wrong = agreed and abs(s.wrist_error_rad[a]) > WRIST_ERROR_RAD
         mem.axis_error_s[a] = mem.axis_error_s[a] + m.dt_s if wrong else 0.0
         if mem.axis_error_s[a] > WRIST_ERROR_S:
             error = math.degrees(s.wrist_error_rad[a])

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from controllers.channel_checks import channel_usable
 from controllers.latch import latch_finger
+from controllers.tension_checks import at_slack_stop
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -53,6 +54,19 @@ def check_angle_jump(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 
 @law
+def lengths_sound(m: Any, mem: Any, s: Any, f: int) -> bool:
+    """True if no tendon of finger ``f`` is slack and no Hall count has just jumped.
+
+    Else the lengths contradict each other whatever the encoders do.
+    """
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if mem.glitch_left_s[t] > 0.0 or at_slack_stop(m, t, s.lever_angle_rad[t]):
+            return False
+    return True
+
+
+@law
 def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
     """Latch a motor whose angle stands exactly still although the motor must, or does, move.
 
@@ -60,20 +74,24 @@ def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
     under a torque that nothing balances the motor is blocked.
     """
     i = m.tendon_motor[t]
-    if s.motor_angle_rad[i] != mem.last_angle_rad[i] or mem.started == 0:
-        mem.still_s[i] = mem.blocked_s[i] = mem.still_wanted_rad[i] = 0.0
-        mem.still_tension_n[i] = s.tension_n[t]
+    moved = s.motor_angle_rad[i] != mem.last_angle_rad[i] or mem.started == 0
+    if moved:
+        mem.still_s[i] = mem.still_wanted_rad[i] = 0.0
         mem.still_residual_m[i] = s.residual_m[t]
-        return
     excess = s.motor_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
-    pushed = abs(excess) > EXCESS_NM
+    if moved or abs(excess) <= EXCESS_NM:
+        mem.blocked_s[i] = 0.0
+        mem.still_tension_n[i] = s.tension_n[t]
+    else:
+        mem.blocked_s[i] += m.dt_s
+    if moved:
+        return
     mem.still_s[i] += m.dt_s
     mem.still_wanted_rad[i] += abs(s.ref_motor_speed_rad_s[i]) * m.dt_s
-    mem.blocked_s[i] = mem.blocked_s[i] + m.dt_s if pushed else 0.0
-    stretched = pushed and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
-    contradiction = abs(s.residual_m[t] - mem.still_residual_m[i])
-    contradicted = mem.still_wanted_rad[i] > WANTED_RAD and contradiction > CONTRADICTION_M
-    if mem.still_s[i] > STILL_S and (stretched or contradicted):
+    stretched = mem.blocked_s[i] > STILL_S and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
+    contradicted = abs(s.residual_m[t] - mem.still_residual_m[i]) > CONTRADICTION_M
+    contradicted = contradicted and mem.still_s[i] > STILL_S and mem.still_wanted_rad[i] > WANTED_RAD
+    if stretched or contradicted:
         latch_finger(s, f, ENCODER_STUCK, i, 1e3 * mem.still_s[i], 1e3 * STILL_S)
     if mem.blocked_s[i] > BLOCKED_S:
         amperes = s.motor_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)

@@ -3,8 +3,8 @@
 A tendon that slips or jumps its pulley, and a sensor that jumps, make a step; creep and a drifting sensor a
 slow growth. Hysteresis and the tolerances of a hand make a residual too, which grows with the tension, so the
 limit of a step grows with it. An antagonist pair has identical columns: the tendon named stands for the pair.
-Residuals of several fingers that one wrist angle explains are the wrist sensor's
-(``controllers.joint_checks``).
+What one wrist angle explains of all fingers is the wrist sensor's affair (``controllers.joint_checks``) and
+not counted here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.joint_checks import wrist_suspected
 from controllers.latch import latch_finger
 from signals.compiled import law
 from signals.faults import Cause
@@ -41,7 +40,7 @@ def follow(average: float, value: float, dt_s: float, memory_s: float) -> float:
 @law
 def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float) -> None:
     """Latch a residual of tendon ``t`` that steps, is large, or has grown slowly."""
-    r = s.residual_m[t]
+    r = s.residual_unexplained_m[t]
     if mem.started == 0:
         mem.residual_fast_m[t] = r
         mem.residual_slow_m[t] = r
@@ -60,8 +59,11 @@ def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float
 
 @law
 def check_residuals(m: Any, mem: Any, s: Any) -> None:
-    """Latch fingers whose tendon lengths contradict each other, unless the wrist explains it."""
-    if wrist_suspected(m, s) or (m.n_axes > 0 and m.use_wrist == 0):
+    """Latch fingers whose tendon lengths contradict each other.
+
+    With a wrist whose lengths are not removed (``use_wrist`` 0) nothing can be told.
+    """
+    if m.n_axes > 0 and m.use_wrist == 0:
         return
     for t in range(m.n_tendons):
         f = m.tendon_finger[t]

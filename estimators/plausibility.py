@@ -1,13 +1,13 @@
-r"""Wrist angle error from the residuals of all pulley fingers: a redundant wrist sensor.
+r"""Wrist angle error from the residuals of all fingers: a redundant wrist sensor.
 
 A wrist reading off by eps changes every measured length by ``-P_w eps``; the part of that which no joint
 angle explains is the residual ``r = -A eps``, ``A = (I - P P^+) P_w``. Least squares over all fingers:
 
-.. math:: \hat\varepsilon = -(A^T A + \lambda I)^{-1} A^T r
+.. math:: \hat\varepsilon = -(A^T A + \lambda I)^{-1} A^T r, \qquad r_{left} = r + A \hat\varepsilon
 
-Flexion (q71) hardly shows near the neutral pose, where its column of A is almost zero: lambda, worth one
-noise-sized residual per radian, then keeps the estimate at zero instead of at noise. An offset that was
-there at homing is absorbed by e0 and cannot be seen.
+Flexion (q71) hardly shows near the neutral pose, where its column of A is almost zero: lambda then keeps the
+estimate at zero instead of at noise. An offset that was there at homing is absorbed by e0 and cannot be seen.
+What is left unexplained is a finger's own fault, whatever the wrist's sensor says.
 """
 
 from __future__ import annotations
@@ -15,24 +15,53 @@ from __future__ import annotations
 from typing import Any, Final
 
 from signals.compiled import law
-from signals.modes import FingerKind
+from signals.modes import FingerKind, TendonKind
 
-LINEAR: Final = int(FingerKind.LINEAR)
+TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
+INSERTION: Final = int(TendonKind.INSERTION_POINTS)
 REGULARISATION_M2: Final = 4.0e-5
 """lambda [m^2/rad^2]: (6 mm/rad)^2, ten times less than abduction's A^T A over the fingers of the
 reference hand near neutral, ten times more than flexion's."""
 
 
 @law
+def project_base(m: Any, f: int, mem: Any, a: int) -> None:
+    """Take out of column ``a`` of ``mem.residual_wrist_m`` what the base joints of a thumb explain."""
+    j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
+    P, A = mem.P_tj_m, mem.residual_wrist_m
+    a00 = a01 = a11 = b0 = b1 = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if m.tendon_kind[t] == INSERTION:
+            a00 += P[t, j0] * P[t, j0]
+            a01 += P[t, j0] * P[t, j1]
+            a11 += P[t, j1] * P[t, j1]
+            b0 += P[t, j0] * A[t, a]
+            b1 += P[t, j1] * A[t, a]
+    determinant = a00 * a11 - a01 * a01
+    if determinant <= 0.0:
+        return
+    q0, q1 = (a11 * b0 - a01 * b1) / determinant, (a00 * b1 - a01 * b0) / determinant
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if m.tendon_kind[t] == INSERTION:
+            A[t, a] -= P[t, j0] * q0 + P[t, j1] * q1
+
+
+@law
 def project_wrist_columns(m: Any, f: int, mem: Any) -> None:
     """A = (I - P P^+) P_w of finger ``f`` into ``mem.residual_wrist_m`` [m/rad]."""
     tendons, joints, pinv_jt, P_tj_m = m.finger_tendon, m.finger_joint, m.pinv_jt_1_m, m.P_tj_m
-    n_tendons, n_joints = m.finger_n_tendons[f], m.finger_n_joints[f]
+    n_tendons, first = m.finger_n_tendons[f], 0
     P_w, A = mem.P_wrist_m, mem.residual_wrist_m
     for k in range(n_tendons):
         t = tendons[f, k]
         A[t, 0], A[t, 1] = P_w[t, 0], P_w[t, 1]
-    for b in range(n_joints):
+    if m.finger_kind[f] == TENSEGRITY:
+        first = 2
+        project_base(m, f, mem, 0)
+        project_base(m, f, mem, 1)
+    for b in range(first, m.finger_n_joints[f]):
         j = joints[f, b]
         q0 = q1 = 0.0
         for k in range(n_tendons):
@@ -47,14 +76,19 @@ def project_wrist_columns(m: Any, f: int, mem: Any) -> None:
 
 @law
 def wrist_error(m: Any, mem: Any, s: Any) -> None:
-    """Wrist angle errors [rad], measured minus true, that explain the residuals, into ``s``."""
+    """Wrist angle errors [rad], measured minus true, that explain the residuals, and what they leave.
+
+    Fingers with a slack tendon (``estimators.weights``) take no part.
+    """
+    A, r = mem.residual_wrist_m, s.residual_m
+    for t in range(m.n_tendons):
+        s.residual_unexplained_m[t] = r[t]
     if m.n_axes < 2:
         return
     a00, a01, a11 = REGULARISATION_M2, 0.0, REGULARISATION_M2
     b0 = b1 = 0.0
-    A, r = mem.residual_wrist_m, s.residual_m
     for f in range(m.n_fingers):
-        if m.finger_kind[f] == LINEAR and m.finger_n_tendons[f] > m.finger_n_joints[f]:
+        if mem.degraded[f] == 0:
             project_wrist_columns(m, f, mem)
             for k in range(m.finger_n_tendons[f]):
                 t = m.finger_tendon[f, k]
@@ -64,5 +98,10 @@ def wrist_error(m: Any, mem: Any, s: Any) -> None:
                 b0 -= A[t, 0] * r[t]
                 b1 -= A[t, 1] * r[t]
     determinant = a00 * a11 - a01 * a01
-    s.wrist_error_rad[0] = (a11 * b0 - a01 * b1) / determinant
-    s.wrist_error_rad[1] = (a00 * b1 - a01 * b0) / determinant
+    e0, e1 = (a11 * b0 - a01 * b1) / determinant, (a00 * b1 - a01 * b0) / determinant
+    s.wrist_error_rad[0], s.wrist_error_rad[1] = e0, e1
+    for f in range(m.n_fingers):
+        if mem.degraded[f] == 0:
+            for k in range(m.finger_n_tendons[f]):
+                t = m.finger_tendon[f, k]
+                s.residual_unexplained_m[t] += A[t, 0] * e0 + A[t, 1] * e1
