@@ -54,6 +54,12 @@ def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
     elif wound >= DISTANCE_M or mem.probe_age_s[f] > LONGEST_S:
         write_finger_cause(s, f, TENDON_BROKEN, t, 1e3 * wound, 1e3 * DISTANCE_M)
         mem.probe_phase[f] = PROBED
+        mem.fault_age_s[f] = 0.0
+        for k in range(m.finger_n_tendons[f]):
+            other = m.finger_tendon[f, k]
+            if mem.urgent[other] != 0:
+                mem.urgent[other] = 0
+                mem.release_to_n[other] = mem.released_s[other] = 0.0
 
 
 @law

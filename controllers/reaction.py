@@ -1,9 +1,14 @@
-"""What a finger in fault does: let its tendons go in a ramp, or hold.
+"""What a finger in fault does: let its tendons go, or hold. No motor of it pulls any more, but the probe.
 
 Letting go is an act: the gears' friction holds 88 N of tension against a motor without torque. So the
-tension of every tendon whose sensors can be believed is led down to the least one (the partner of a lost
-tendon down to slack, so that the joint is not driven into its stop), then the motor is off. The motor of a
-tendon that cannot be seen loses its torque in a ramp.
+tension of every tendon that can be led is led down to the least one, all at one rate, so that the joints stay
+in balance; then the motor is off. Two tendons are treated otherwise:
+
+* the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
+  stop; while the probe winds it keeps the least tension, so that a slack tendon has something to pull
+  against, and goes slack after a break;
+* a tendon that cannot be seen keeps its tension, held by its gear, and so does its partner: let go alone, the
+  partner would leave the joint to the other.
 """
 
 from __future__ import annotations
@@ -31,11 +36,11 @@ JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 NONE: Final = int(Cause.NONE)
 
-RAMP_S: Final = 0.1
-"""Time in which a torque that pulls falls to zero."""
 RELEASE_N_S: Final = 500.0
 RELEASE_NM: Final = 1.5
 """Greatest torque that unwinds: friction, ripple and their spread, with some to spare."""
+URGENT_S: Final = 0.018
+"""Time in which it is let go at full torque; a joint is at its stop after some 25 ms."""
 RELEASED_N: Final = 1.0
 RELEASED_S: Final = 0.005
 GIVE_UP_S: Final = 1.0
@@ -81,41 +86,49 @@ def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
 
 @law
 def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
-    """Note torques and tensions of finger ``f`` as its fault begins."""
+    """Note how each tendon of finger ``f`` is to be let go as its fault begins."""
     mem.fault_age_s[f] = 0.0
     mem.probe_phase[f] = 0
     cause, part = s.finger_cause[f], s.finger_cause_part[f]
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
-        i = m.tendon_motor[t]
-        mem.fault_torque_nm[i] = mem.last_torque_nm[i]
         mem.release_n[t] = s.tension_n[t]
         mem.release_to_n[t] = m.tension_min_n[t]
-        if cause == TENSION_LOST and partners(m, mem.P_tj_m, f, t, part):
-            mem.release_to_n[t] = 0.0
         mem.released_s[t] = 0.0
-        mem.blind[t] = blind_tendon(z, s, f, t, i)
+        mem.blind[t] = blind_tendon(z, s, f, t, m.tendon_motor[t])
+        mem.urgent[t] = cause == TENSION_LOST and partners(m, mem.P_tj_m, f, t, part)
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        mem.left_alone[t] = mem.blind[t]
+        for o in range(m.finger_n_tendons[f]):
+            other = m.finger_tendon[f, o]
+            if mem.blind[other] != 0 and partners(m, mem.P_tj_m, f, t, other):
+                mem.left_alone[t] = 1
     if cause == TENSION_LOST:
         begin_probe(mem, s, f, m.tendon_motor[part])
 
 
 @law
-def ramp_nm(mem: Any, f: int, i: int) -> float:
-    """The torque of motor ``i`` at the fault, on its way to zero."""
-    return float(mem.fault_torque_nm[i] * max(1.0 - mem.fault_age_s[f] / RAMP_S, 0.0))
+def is_released(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
+    """True once tendon ``t`` is down at its tension, at its slack stop, or takes too long; stays so."""
+    slack = at_slack_stop(m, t, s.lever_angle_rad[t])
+    if slack or s.tension_n[t] <= mem.release_to_n[t] + RELEASED_N:
+        mem.released_s[t] += m.dt_s
+    enough = 0.0 if mem.urgent[t] != 0 else RELEASED_S
+    if mem.released_s[t] > enough or mem.fault_age_s[f] > GIVE_UP_S:
+        mem.released_s[t] = GIVE_UP_S
+        return True
+    return False
 
 
 @law
 def let_go_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
-    """Torque [N m] that leads the tension of tendon ``t`` down; zero once it is there."""
+    """Torque [N m], never a pulling one, that leads the tension of tendon ``t`` down; zero once there."""
     i = m.tendon_motor[t]
-    ramp = ramp_nm(mem, f, i)
-    arrived = s.tension_n[t] <= mem.release_to_n[t] + RELEASED_N or at_slack_stop(m, t, s.lever_angle_rad[t])
-    if arrived:
-        mem.released_s[t] += m.dt_s
-    if mem.released_s[t] > RELEASED_S or mem.fault_age_s[f] > GIVE_UP_S:
-        mem.released_s[t] = GIVE_UP_S
-        return ramp
+    if is_released(m, mem, s, f, t):
+        return 0.0
+    if mem.urgent[t] != 0 and mem.fault_age_s[f] < URGENT_S:
+        return -float(m.motor_torque_limit_nm[i])
     before = mem.release_n[t]
     mem.release_n[t] = max(before - RELEASE_N_S * m.dt_s, mem.release_to_n[t])
     rate = (mem.release_n[t] - before) / m.dt_s
@@ -128,7 +141,7 @@ def let_go_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
     torque = tension_torque_nm(
         m, t, mem.release_n[t], s.tension_n[t], s.tendon_stiffness_n_m[t], s.motor_speed_rad_s[i] - speed
     ) + motor_friction_nm(speed, g1, g2, g3)
-    return float(min(max(torque, -RELEASE_NM), max(ramp, 0.0)))
+    return float(min(max(torque, -RELEASE_NM), 0.0))
 
 
 @law
@@ -142,6 +155,6 @@ def fault_torque_nm(m: Any, mem: Any, s: Any, f: int, t: int, reaction: int) -> 
     if reaction != RELEASE:
         limit = m.motor_torque_limit_nm[i] * (HOLD_SHARE if reaction == HOLD else 1.0)
         return float(min(max(hold_torque_nm(m, mem, s, t), -limit), limit))
-    if mem.blind[t] != 0:
-        return ramp_nm(mem, f, i)
+    if mem.left_alone[t] != 0:
+        return 0.0
     return let_go_nm(m, mem, s, f, t)

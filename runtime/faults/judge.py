@@ -95,7 +95,7 @@ class Judge:
         self._others(trial, rule, recording, verdict)
         shows_s = self.shows_s(trial, rule, recording)
         verdict.shown = shows_s is not None
-        begin_s = rule.tell_s + (shows_s if rule.shows_by_winding and shows_s is not None else 0.0)
+        begin_s = rule.tell_s + (shows_s or 0.0)
         self._stops(recording, verdict, twin, lambda current_a: braked(current_a, begin_s))
         if shows_s is not None:
             self._reaction(trial, rule, recording, verdict, shows_s)

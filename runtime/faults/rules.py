@@ -108,7 +108,6 @@ KINDS: Final[dict[str, KindRule]] = {
         sizes=(0.0005, 0.002),
         pair=True,
         shows_after_s=RESIDUAL_CONFIRM_S,
-        tell_s=DIP_S,
         name_s=0.300,
     ),
     # below 4 mm one tendon moves its finger's joints by up to 20 deg, but no tension is lost
@@ -119,7 +118,6 @@ KINDS: Final[dict[str, KindRule]] = {
         sizes=(0.003, 0.005),
         pair=True,
         shows_after_s=RESIDUAL_CONFIRM_S,
-        tell_s=DIP_S,
         name_s=0.300,
     ),
     "hall-stuck": KindRule(
@@ -137,6 +135,7 @@ KINDS: Final[dict[str, KindRule]] = {
         causes=_HALL | _LENGTHS,
         sizes=(100.0, 400.0),
         signed=True,
+        pair=True,
         tell_s=SPIKE_S,
         name_s=0.025,
     ),
@@ -228,7 +227,7 @@ KINDS: Final[dict[str, KindRule]] = {
     "wrist-offset": KindRule(
         fault=FaultKind.WRIST_OFFSET,
         space="axis",
-        causes=frozenset({Cause.WRIST_SENSOR}),
+        causes=frozenset({Cause.WRIST_SENSOR, Cause.WRIST_JUMP}),
         sizes=(0.0436, 0.0873),
         signed=True,
         shows_after_s=0.200,
