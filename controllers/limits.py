@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from controllers.tension_checks import greatest_tension_n
 from controllers.winding import derating
 from mechanics.motor import torque_bounds_nm
 from signals.compiled import law
@@ -67,7 +68,7 @@ def tension_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int
         x, bits = bounded(
             x, -limit, max(room * limit, m.spool_radius_m[t] * m.tension_min_n[t]), JOINT_RANGE, bits
         )
-    soft, hard = m.tension_max_n[t], m.tension_limit_n[t]
+    soft, hard = m.tension_max_n[t], greatest_tension_n(m, t)
     if s.tension_n[t] > soft and hard > soft > 0.0:
         share = max((hard - s.tension_n[t]) / (hard - soft), 0.0)
         x, bits = bounded(x, -limit, share * limit, TENSION_MAX, bits)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from controllers.channel_checks import channel_usable
 from controllers.latch import latch_finger
+from mechanics.springs import spring_at
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -92,6 +93,14 @@ def track_tautness(m: Any, mem: Any, s: Any, t: int) -> None:
 
 
 @law
+def greatest_tension_n(m: Any, t: int) -> float:
+    """Tension [N] that must not be passed: the hand's limit, or the end of what the sensor can see."""
+    seen, _, _, _ = spring_at(m, t, m.lever_calibrated_min_rad[m.tendon_spring[t]])
+    limit = m.tension_limit_n[t]
+    return float(min(seen, limit)) if limit > 0.0 else float(seen)
+
+
+@law
 def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch lost and excessive tensions."""
     for t in range(m.n_tendons):
@@ -103,8 +112,8 @@ def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
         allowed = allowed_slack_s(wanted, mem.taut[t] != 0, mem.snapped[t] != 0)
         if mem.slack_s[t] > allowed and wanted > LEAST_WANTED_N:
             latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
-        limit = m.tension_limit_n[t]
-        high = s.tension_n[t] > limit > 0.0 and not beyond_stop(m, t, s.lever_angle_rad[t])
+        limit = greatest_tension_n(m, t)
+        high = s.tension_n[t] > limit and not beyond_stop(m, t, s.lever_angle_rad[t])
         mem.high_s[t] = mem.high_s[t] + m.dt_s if high else 0.0
         if mem.high_s[t] > HIGH_S:
             latch_finger(s, f, TENSION_TOO_HIGH, t, s.tension_n[t], limit)
