@@ -27,7 +27,9 @@ EXCESS_NM: Final = 0.5
 """Torque beyond the tendon's load that must move a motor: several times what ripple and errors can hold."""
 TENSION_MOVES_N: Final = 2.0
 CONTRADICTION_M: Final = 0.00015
-WANTED_RAD: Final = 0.01
+CONTRADICTION_M_N: Final = 4.0e-6
+"""Per newton: what the lever's friction loop adds to a residual as it turns."""
+WANTED_RAD: Final = 0.03
 """Motion that was asked for before a motor that stands exactly still is suspicious."""
 AT_REST_RAD_S: Final = 0.02
 ENERGY_MEMORY_S: Final = 2.0
@@ -89,7 +91,8 @@ def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
     mem.still_s[i] += m.dt_s
     mem.still_wanted_rad[i] += abs(s.ref_motor_speed_rad_s[i]) * m.dt_s
     stretched = mem.blocked_s[i] > STILL_S and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
-    contradicted = abs(s.residual_m[t] - mem.still_residual_m[i]) > CONTRADICTION_M
+    limit = CONTRADICTION_M + CONTRADICTION_M_N * s.tension_n[t]
+    contradicted = abs(s.residual_m[t] - mem.still_residual_m[i]) > limit
     contradicted = contradicted and mem.still_s[i] > STILL_S and mem.still_wanted_rad[i] > WANTED_RAD
     if stretched or contradicted:
         latch_finger(s, f, ENCODER_STUCK, i, 1e3 * mem.still_s[i], 1e3 * STILL_S)
