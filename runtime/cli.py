@@ -133,6 +133,9 @@ def main(arguments: list[str] | None = None) -> Any:
     except Exception as error:  # the border of the process: a bug, told in one line
         if os.environ.get("FLEXOR_DEBUG"):
             raise
+        if type(error).__module__.startswith("drivers."):
+            print(f"error: {error}", file=sys.stderr)
+            sys.exit(1)
         print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
         print("this is a bug; flexor --debug ... shows where", file=sys.stderr)
         sys.exit(70)

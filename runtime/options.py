@@ -39,6 +39,8 @@ class RunOptions:
     without: tuple[str, ...] = ()
     rate_hz: float | None = None
     seed: int = 0
+    bus: str | None = None
+    """Bus file of the hardware (or of ``flexor emulate``); ``None``: the plant in the process."""
     settings: tuple[str, ...] = ()
     """Overrides of the hand file, ``key=value``."""
     substeps: int | None = None
@@ -65,6 +67,8 @@ class RunOptions:
             raise ValueError(f"--pretension is {self.pretension_n} N; legal are 0 to 200 N")
         if self.lockstep and self.seconds is None:
             raise ValueError("--lockstep runs as fast as it can and needs an end: add --for SECONDS")
+        if self.lockstep and self.bus is not None:
+            raise ValueError("--lockstep is for the simulated hand in the process; leave --bus out")
         if not 1024 <= self.port_base <= 65_000:
             raise ValueError(f"--port-base is {self.port_base}; legal are 1024 to 65000")
 

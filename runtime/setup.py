@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drivers.hal import Bus, MotorSetup
+from drivers.hal import Bus
+from runtime.backends import at_rest, at_rest_on_wire, motor_setups, open_bus
+from runtime.backends import sim_bus as sim_bus
 from runtime.config import HandFile
 from runtime.goals import GoalDesk, default_goal
 from runtime.motions import Motion, load_motion
@@ -17,10 +19,7 @@ from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment
 from signals.modes import MachineState
 from signals.names import HandNames
-from signals.records import MEASUREMENT, RecordArray, new, new_frame
-
-HOMING_CYCLES = 30
-"""Measurements at rest that homing averages: 10 ms at 3 kHz."""
+from signals.records import RecordArray, new_frame
 
 
 @dataclass(slots=True)
@@ -50,6 +49,7 @@ class Rig:
     views: dict[str, RecordArray]
     pipeline: Pipeline
     motion: Motion | None
+    has_truth: bool = True
 
     def in_fault(self) -> bool:
         """A finger or the whole hand is in fault now."""
@@ -76,33 +76,18 @@ def read_hand(options: RunOptions) -> Hand:
     return Hand(file.name, names_of(file), model, text, hand_sha256(file), rate_hz, file)
 
 
-def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
-    """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
-    from runtime.mismatch import draw_mismatch
-    from signals.modes import FaultKind, SensorLevel
-    from sim.backend import SimulatedBus
-    from sim.options import Fault, SimOptions
+def check(options: RunOptions, hand: Hand) -> None:
+    """Refuse what a run would refuse - motion, faults, stages, bus file - without opening or moving anything.
 
-    plant_model = hand.model.copy()
-    if options.mismatch is not None:
-        plant_model = draw_mismatch(hand.model, options.mismatch, hand.file.tolerances)
-    homing_s = (HOMING_CYCLES - 1) / hand.rate_hz
-    faults = [Fault.parse(text, hand.names) for text in options.faults]
-    off = motion.tendons_off if motion is not None else ()
-    faults += [Fault(kind=FaultKind.TENDON_OFF, index=t, time_s=0.0) for t in off]
-    pretension = float(hand.model["pretension_n"][0, 0])
-    chosen = SimOptions(
-        sensors=SensorLevel[options.sensors.upper()],
-        guides=options.guides == "friction",
-        seed=options.seed,
-        pretension_n=pretension,
-        realtime=not options.lockstep,
-        contact=motion.object if motion is not None else False,
-        faults=tuple(replace(f, time_s=f.time_s + homing_s) if f.time_s > 0 else f for f in faults),
-    )
-    if options.substeps is not None:
-        chosen = replace(chosen, substeps=options.substeps)
-    return SimulatedBus(plant_model, chosen, truth=truth)
+    Raises:
+        ValueError: saying what is wrong.
+        drivers.errors.DriverError: the bus file is refused.
+    """
+    if options.bus is not None:
+        from runtime.busprocess.hardware import check_bus_file
+
+        check_bus_file(options.bus, hand.names)
+    build(replace(options, bus=None), replace(hand, model=hand.model.copy()), Channel.local(2))
 
 
 def build(
@@ -125,7 +110,7 @@ def build(
     if options.motion is not None:
         motion = load_motion(options.motion, hand.names, hand.model)
         motion.bind(views["state"])
-    bus = sim_bus(hand, options, views["truth"], motion)
+    bus, backend, has_truth = open_bus(hand, options, views["truth"], motion)
     stages = make_stages(hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT)
     first = default_goal(hand.model, options.pretension_n)
     goals = GoalDesk(views["goal"], views["state"], first, motion=motion, segment=segment, start=start)
@@ -138,16 +123,7 @@ def build(
         views=views,
         channel=channel,
     )
-    return Rig(hand, options, bus, "sim", stages, goals, frame, views, pipeline, motion)
-
-
-def motor_setups(hand: Hand) -> tuple[MotorSetup, ...]:
-    """What ``Bus.configure`` writes into the drives."""
-    limits = hand.model["motor_current_limit_a"][0]
-    return tuple(
-        MotorSetup(index=i, name=name, current_limit_a=float(limits[i]))
-        for i, name in enumerate(hand.names.motors)
-    )
+    return Rig(hand, options, bus, backend, stages, goals, frame, views, pipeline, motion, has_truth)
 
 
 def prepare(rig: Rig, start_ns: int) -> None:
@@ -165,11 +141,10 @@ def prepare(rig: Rig, start_ns: int) -> None:
 
     rig.bus.configure(motor_setups(rig.hand))
     rig.bus.activate()
-    period_ns = round(1e9 / rig.hand.rate_hz)
-    measurements = []
-    for k in range(HOMING_CYCLES):
-        measurement = new(MEASUREMENT)
-        rig.bus.exchange(rig.views["command"], measurement, start_ns - (HOMING_CYCLES - k) * period_ns)
-        measurements.append(measurement)
+    command = rig.views["command"]
+    if rig.options.bus is None:
+        measurements = at_rest(rig.bus, command, rig.hand.rate_hz, start_ns)
+    else:
+        measurements = at_rest_on_wire(rig.bus, command, rig.hand)
     joints = int(rig.hand.model["n_joints"][0])
     home(rig.hand.model, measurements, np.zeros(joints))

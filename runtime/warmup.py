@@ -91,7 +91,7 @@ def warm_up(
     """
     begun = time.perf_counter()
     scratch = replace_model(hand)
-    rig = build(replace(options, faults=()), scratch, Channel.local(CYCLES))
+    rig = build(replace(options, faults=(), bus=None), scratch, Channel.local(CYCLES))
     steps = list(_steps(rig))
     progress = Progress(len(steps), shown)
     for k, (name, call) in enumerate(steps, start=1):

@@ -37,6 +37,7 @@ def run(
     without: Annotated[list[str] | None, typer.Option(help="friction, ripple or wrist.")] = None,
     rate: Annotated[float | None, typer.Option(help="Control rate [Hz].")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
+    bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the hand file.")] = None,
     hybrid: Annotated[bool, typer.Option("--hybrid/--plain", help="Sleep, then spin 100 us.")] = False,
     record: Annotated[bool, typer.Option(help="Record every frame (MCAP) into --out or here.")] = False,
@@ -63,6 +64,7 @@ def run(
         without=tuple(without or ()),
         rate_hz=rate,
         seed=seed,
+        bus=bus,
         settings=tuple(settings or ()),
         hybrid=hybrid,
         record=record,
@@ -144,13 +146,10 @@ def _log_path(options: Any, name: str) -> Path:
 
 def _with_processes(options: Any) -> tuple[int, str, dict[str, Any] | None]:
     from runtime.processes.supervisor import Supervisor
-    from runtime.setup import build, read_hand
-    from runtime.telemetry.channel import Channel
+    from runtime.setup import check, read_hand
 
     hand = read_hand(options)
-    build(
-        options, hand, Channel.local(2)
-    )  # motion, faults and stages are refused here, before a child starts
+    check(options, hand)  # refused here, before a child starts
     tell(
         f"{hand.name} at {hand.rate_hz:g} Hz, state on tcp://127.0.0.1:{options.port_base}, "
         f"commands on {options.port_base + 1}" + ("" if options.seconds else "; Ctrl-C ends the run")

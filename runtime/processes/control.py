@@ -120,9 +120,9 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     window = round(hand.rate_hz)
     channel = Channel(segment.slots, segment.field("head"), segment.field("stats"), window)
     client_run = options.motion is None
+    warm_up(options, hand, beat=lambda: beat.__setitem__(0, now_ns()))
     rig = build(options, hand, channel, segment=segment, start=not client_run)
     loop = Loop(rig.pipeline.tick, hand.rate_hz, spin_ns=SPIN_NS if options.hybrid else 0)
-    warm_up(options, hand, beat=lambda: beat.__setitem__(0, now_ns()))
     granted = request_rights() if not options.lockstep else None
     if granted is not None:
         print(granted.sentence(), file=sys.stderr)

@@ -16,25 +16,24 @@ from typing import Any
 
 import zmq
 
+from runtime.backends import backend_of
 from runtime.clock import now_ns
 from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent
 from runtime.reports.report import Audience, default_keeper, make_report
 from runtime.setup import Hand, read_hand
+from runtime.telemetry.bulletin import Bulletin, health_map
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.logs import open_log, versions
-from runtime.telemetry.publisher import Publisher, loop_health
+from runtime.telemetry.publisher import Publisher
 from runtime.telemetry.recorder import Recorder, free_path
 from runtime.telemetry.segment import Segment
 from runtime.telemetry.sockets import PortBusy, bind
-from signals.modes import MachineState
 from signals.records import FRAME, RecordArray
 
 TURN_MS = 4
 """Longest wait of one turn: the ring is looked at 250 times a second."""
-WARN_NS = 1_000_000_000
-"""At most one warning a second about late cycles."""
 
 
 class IoProcess:
@@ -52,12 +51,13 @@ class IoProcess:
 
     def __init__(self, segment: Segment, options: RunOptions, hand: Hand) -> None:
         self.segment, self.options, self.hand = segment, options, hand
+        self.backend, has_truth = backend_of(options)
         self.context = zmq.Context()
         facts = {
             "hand": hand.name,
             "hand_sha256": hand.sha256,
             "rate_hz": hand.rate_hz,
-            "backend": "sim",
+            "backend": self.backend,
             "motion": options.motion or "",
             "seed": options.seed,
             "versions": versions(),
@@ -69,6 +69,7 @@ class IoProcess:
             hand.model,
             facts,
             port_base=options.port_base,
+            has_truth=has_truth,
             plotjuggler=options.plotjuggler,
         )
         self.desk = CommandDesk(
@@ -81,15 +82,14 @@ class IoProcess:
         )
         self.recorder = self._open_log()
         record = self.recorder.add if self.recorder is not None else None
-        self.audience = Audience(hand, keep=default_keeper(hand), record=record)
+        self.audience = Audience(hand, has_truth=has_truth, keep=default_keeper(hand), record=record)
         self.reader = segment.reader(1024, start=0)
         self.poller = zmq.Poller()
         self.poller.register(self.router, zmq.POLLIN)
         self.poller.register(self.publisher.socket, zmq.POLLIN)
         self._stats = segment.field("stats")
         self._newest: Any = None
-        self._machine, self._warned_ns, self._troubles = -1, 0, 0
-        self._step_looked_ns = 0
+        self.bulletin = Bulletin(self._event, self.publisher.wall)
 
     def _open_log(self) -> Recorder | None:
         if not self.options.record:
@@ -128,7 +128,7 @@ class IoProcess:
         self.segment.field("reader")[0] = self.reader.next
         self.publisher.health(now, self._health)
         self.desk.flush(now)
-        self._look_at_clock(now)
+        self.bulletin.look_at_clock(now)
         return len(frames)
 
     def _commands(self, now: int) -> None:
@@ -154,53 +154,19 @@ class IoProcess:
         scored = frames if not end else frames[: max(end - first, 0)]
         for fault in self.audience.see(scored):
             self._event("fault", "error", fault.text, fault.hint, fault=fault.as_dict())
-        machine = int(frames["state"]["machine"][-1])
-        if machine != self._machine:
-            self._machine = machine
-            self._event("machine", "info", f"hand is {MachineState(machine).name.lower()}")
-        self._warn_late(frames)
-
-    def _warn_late(self, frames: RecordArray) -> None:
-        timing = frames["timing"][-1]
-        troubles, now = int(timing["missed"]) + int(timing["late"]), now_ns()
-        if troubles > self._troubles and now - self._warned_ns > WARN_NS:
-            self._event(
-                "overrun",
-                "warning",
-                f"{int(timing['missed'])} slots missed, {int(timing['late'])} wake-ups late so far",
-                "flexor doctor",
-            )
-            self._warned_ns, self._troubles = now, troubles
-
-    def _look_at_clock(self, now: int) -> None:
-        if now - self._step_looked_ns < WARN_NS:
-            return
-        self._step_looked_ns = now
-        step = self.publisher.wall.step_s()
-        if step:
-            self._event(
-                "clock", "warning", f"the wall clock was stepped by {step:+.3f} s", "time stamps go on"
-            )
+        self.bulletin.see(frames)
 
     def _health(self) -> dict[str, Any]:
-        newest = self._newest
-        timing = newest["timing"] if newest is not None else None
-        state = newest["state"] if newest is not None else None
-        n = len(self.hand.names.motors)
-        lease = self.desk.lease
+        lease, recorder, lost = self.desk.lease, self.recorder, self.reader.lost
+        n_motors = len(self.hand.names.motors)
         return {
-            "machine": self._machine,
-            "cycles": int(timing["cycle"]) + 1 if timing is not None else 0,
-            "missed": int(timing["missed"]) if timing is not None else 0,
-            "late": int(timing["late"]) if timing is not None else 0,
-            **loop_health(self._stats, self.hand.rate_hz),
-            "drop": {"pub": self.reader.lost, "log": 0 if self.recorder is None else self.reader.lost},
+            **health_map(self._newest, self.bulletin.machine, self._stats, self.hand.rate_hz, n_motors),
+            "drop": {"pub": lost, "log": 0 if recorder is None else lost},
             "commands": {"refused": self.desk.refused},
             "lease": {"holder": lease.holder, "epoch": lease.epoch},
             "faults": [fault.text for fault in self.audience.faults.all[-20:]],
-            "temp_max": float(state["winding_temperature_degc"][:n].max()) if state is not None else 0.0,
-            "recording": self.recorder is not None and not self.recorder.stopped,
-            "recorded": self.recorder.frames if self.recorder is not None else 0,
+            "recording": recorder is not None and not recorder.stopped,
+            "recorded": recorder.frames if recorder is not None else 0,
         }
 
     def finish(self) -> dict[str, Any]:
@@ -214,7 +180,7 @@ class IoProcess:
             self.audience,
             self.options,
             self._stats,
-            backend="sim",
+            backend=self.backend,
             cycles=run["end"],
             missed=run["missed"],
             late=run["late"],

@@ -1,0 +1,130 @@
+"""What stands behind the HAL: the plant in this process, or the devices of a bus file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from drivers.hal import Bus, MotorSetup
+from runtime.clock import new_timespec, now_ns, wait_until
+from runtime.motions import Motion
+from runtime.options import RunOptions
+from signals.records import MEASUREMENT, RecordArray, new
+
+if TYPE_CHECKING:
+    from runtime.setup import Hand
+
+HOMING_S = 3.0
+"""Longest wait for complete measurements of real devices."""
+HOMING_CYCLES = 30
+"""Measurements at rest that homing averages: 10 ms at 3 kHz."""
+
+
+def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
+    """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
+    from runtime.mismatch import draw_mismatch
+    from signals.modes import FaultKind, SensorLevel
+    from sim.backend import SimulatedBus
+    from sim.options import Fault, SimOptions
+
+    plant_model = hand.model.copy()
+    if options.mismatch is not None:
+        plant_model = draw_mismatch(hand.model, options.mismatch, hand.file.tolerances)
+    homing_s = (HOMING_CYCLES - 1) / hand.rate_hz
+    faults = [Fault.parse(text, hand.names) for text in options.faults]
+    off = motion.tendons_off if motion is not None else ()
+    faults += [Fault(kind=FaultKind.TENDON_OFF, index=t, time_s=0.0) for t in off]
+    pretension = float(hand.model["pretension_n"][0, 0])
+    chosen = SimOptions(
+        sensors=SensorLevel[options.sensors.upper()],
+        guides=options.guides == "friction",
+        seed=options.seed,
+        pretension_n=pretension,
+        realtime=not options.lockstep,
+        contact=motion.object if motion is not None else False,
+        faults=tuple(replace(f, time_s=f.time_s + homing_s) if f.time_s > 0 else f for f in faults),
+    )
+    if options.substeps is not None:
+        chosen = replace(chosen, substeps=options.substeps)
+    return SimulatedBus(plant_model, chosen, truth=truth)
+
+
+def backend_of(options: RunOptions) -> tuple[str, bool]:
+    """Name of what stands behind the HAL, and whether it knows the truth; opens nothing.
+
+    Raises:
+        drivers.errors.DriverError: the bus file is refused.
+    """
+    if options.bus is None:
+        return "sim", True
+    from drivers.busfile import load_bus_file
+
+    file = load_bus_file(options.bus)
+    return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)
+
+
+def open_bus(
+    hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None
+) -> tuple[Bus, str, bool]:
+    """The bus of a run, its name, and whether it fills ``truth``.
+
+    Raises:
+        drivers.errors.DriverError: a bus does not open, or cannot do what the hand needs.
+    """
+    backend, has_truth = backend_of(options)
+    if options.bus is None:
+        return sim_bus(hand, options, truth, motion), backend, has_truth
+    from runtime.busprocess.hardware import hardware_bus
+
+    bus = hardware_bus(options.bus, hand.names, motor_setups(hand), hand.rate_hz, truth)
+    return bus, backend, has_truth
+
+
+def motor_setups(hand: Hand) -> tuple[MotorSetup, ...]:
+    """What ``Bus.configure`` writes into the drives."""
+    limits = hand.model["motor_current_limit_a"][0]
+    return tuple(
+        MotorSetup(index=i, name=name, current_limit_a=float(limits[i]))
+        for i, name in enumerate(hand.names.motors)
+    )
+
+
+def at_rest(bus: Bus, command: RecordArray, rate_hz: float, start_ns: int) -> list[RecordArray]:
+    """Measurements of the plant before its first cycle."""
+    period_ns = round(1e9 / rate_hz)
+    measurements = []
+    for k in range(HOMING_CYCLES):
+        measurement = new(MEASUREMENT)
+        bus.exchange(command, measurement, start_ns - (HOMING_CYCLES - k) * period_ns)
+        measurements.append(measurement)
+    return measurements
+
+
+def at_rest_on_wire(bus: Bus, command: RecordArray, hand: Hand) -> list[RecordArray]:
+    """Complete measurements of real devices, which may take a while to speak.
+
+    Raises:
+        BusLost: there are not enough of them within ``HOMING_S``.
+    """
+    from drivers.errors import BusLost
+
+    period_ns = round(1e9 / hand.rate_hz)
+    measurements: list[RecordArray] = []
+    timespec, due, status = new_timespec(), now_ns(), 0
+    until = due + round(HOMING_S * 1e9)
+    n_motors, n_tendons = len(hand.names.motors), len(hand.names.tendons)
+    measurement = new(MEASUREMENT)
+    while len(measurements) < HOMING_CYCLES and due < until:
+        due = max(due + period_ns, now_ns())
+        status = bus.exchange(command, measurement, wait_until(due, 0, timespec))
+        z = measurement[0]
+        if not (z["motor_status"][:n_motors].any() or z["hall_status"][:n_tendons].any()):
+            measurements.append(measurement.copy())
+    if len(measurements) < HOMING_CYCLES:
+        silent = [n for n, s in zip(hand.names.motors, measurement["motor_status"][0], strict=False) if s]
+        raise BusLost(
+            bus.capabilities.family,
+            f"no complete measurement within {HOMING_S:g} s (status {status}, "
+            f"without a good sample: {', '.join(silent[:6]) or 'Hall sensors'})",
+        )
+    return measurements

@@ -1,0 +1,80 @@
+"""What the io process tells on its own account: changes of state, late cycles, clock steps, health."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from runtime.clock import WallClock, now_ns
+from runtime.telemetry.publisher import loop_health
+from signals.modes import MachineState
+from signals.records import RecordArray
+
+EVERY_NS: Final = 1_000_000_000
+"""At most one warning a second about late cycles; the clock is looked at as often."""
+Say = Callable[..., None]
+"""Reporter of events: kind, level, text, hint."""
+
+
+class Bulletin:
+    """Looks at the newest frames and speaks when something changed.
+
+    Args:
+        say: reporter of events.
+        wall: the publisher's wall clock.
+    """
+
+    def __init__(self, say: Say, wall: WallClock) -> None:
+        self._say, self._wall = say, wall
+        self.machine = -1
+        self._troubles, self._warned_ns, self._looked_ns = 0, 0, 0
+
+    def see(self, frames: RecordArray) -> None:
+        """New frames, shape (n,) of FRAME, n > 0."""
+        machine = int(frames["state"]["machine"][-1])
+        if machine != self.machine:
+            self.machine = machine
+            self._say("machine", "info", f"hand is {MachineState(machine).name.lower()}", "")
+        timing, now = frames["timing"][-1], now_ns()
+        missed, late = int(timing["missed"]), int(timing["late"])
+        if missed + late > self._troubles and now - self._warned_ns > EVERY_NS:
+            self._troubles, self._warned_ns = missed + late, now
+            text = f"{missed} slots missed, {late} wake-ups late so far"
+            self._say("overrun", "warning", text, "flexor doctor")
+
+    def look_at_clock(self, now: int) -> None:
+        """Tell a step of the wall clock, once."""
+        if now - self._looked_ns < EVERY_NS:
+            return
+        self._looked_ns = now
+        step = self._wall.step_s()
+        if step:
+            text = f"the wall clock was stepped by {step:+.3f} s"
+            self._say("clock", "warning", text, "time stamps go on unchanged")
+
+
+def health_map(newest: Any, machine: int, stats: Any, rate_hz: float, n_motors: int) -> dict[str, Any]:
+    """The loop's part of ``health``.
+
+    Args:
+        newest: newest frame (a FRAME scalar), or ``None``.
+        machine: state of the hand.
+        stats: the loop's histograms.
+        rate_hz: rate of the loop.
+        n_motors: motors in use.
+    """
+    if newest is None:
+        cycles = missed = late = 0
+        hottest = 0.0
+    else:
+        timing = newest["timing"]
+        cycles, missed, late = int(timing["cycle"]) + 1, int(timing["missed"]), int(timing["late"])
+        hottest = float(newest["state"]["winding_temperature_degc"][:n_motors].max(initial=0.0))
+    return {
+        "machine": machine,
+        "cycles": cycles,
+        "missed": missed,
+        "late": late,
+        "temp_max": hottest,
+        **loop_health(stats, rate_hz),
+    }
