@@ -62,6 +62,7 @@ def _panel(axis: Any, title: str, unit: str) -> None:
 
 def _legend(axis: Any, columns: int = 4) -> None:
     handles, labels = axis.get_legend_handles_labels()
+    columns = max(columns, -(-len(handles) // 2))
     if handles:
         axis.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.005, 0.985), ncols=columns,
                     handlelength=1.2, columnspacing=0.9, handletextpad=0.4, borderpad=0.0)  # fmt: skip

@@ -169,3 +169,30 @@ def test_sockets_listen_on_the_loopback_interface_only(context, port_base):
     socket = bind(context, zmq.ROUTER, port_base)
     assert socket.getsockopt(zmq.LAST_ENDPOINT).startswith(b"tcp://127.0.0.1:")
     socket.close()
+
+
+def test_a_stepped_clock_and_late_cycles_are_told_but_not_every_time(monkeypatch):
+    from runtime.clock import WallClock
+    from runtime.telemetry import bulletin as module
+    from runtime.telemetry.bulletin import Bulletin
+
+    clock, told = {"mono": 10**12, "offset": 10**18}, []
+    wall = WallClock(lambda: clock["mono"] + clock["offset"], lambda: clock["mono"])
+    monkeypatch.setattr(module, "now_ns", lambda: clock["mono"])
+    bulletin = Bulletin(lambda *what: told.append(what), wall)
+    frames = _frames(1)
+    for second in range(1, 6):
+        for _ in range(50):
+            clock["mono"] += 20_000_000
+            frames["timing"]["missed"] += 3
+            bulletin.see(frames)
+            bulletin.look_at_clock(clock["mono"])
+        if second == 2:
+            clock["offset"] -= 3600 * 10**9
+    kinds = [kind for kind, *_ in told]
+    assert kinds.count("clock") == 1
+    assert "-3600.000 s" in next(text for kind, _, text, _ in told if kind == "clock")
+    assert 4 <= kinds.count("overrun") <= 5
+    totals = [int(text.split()[0]) for kind, _, text, _ in told if kind == "overrun"]
+    assert totals == sorted(totals) and totals[-1] > 500
+    assert kinds.count("machine") == 1

@@ -293,3 +293,19 @@ def test_a_loop_that_cannot_keep_its_rate_ends_in_a_named_fault(start, tmp_path)
     assert report["missed"] > report["cycles"] / 2
     assert abs(report["cycles"] + report["missed"] - 9000) <= 2
     assert abs(report["elapsed_s"] * 3000 - report["cycles"] - report["missed"]) <= 2
+
+
+def test_a_callback_that_never_returns_is_cut_off(start, tmp_path):
+    (tmp_path / "stuck.py").write_text(
+        "count = 0\n"
+        "def control(model, goal, memory, state, command):\n"
+        "    global count\n"
+        "    count += 1\n"
+        "    while count > 900:\n"
+        "        pass\n"
+    )
+    run = start(*MOVING, "--set", "controller=stuck:control", cwd=tmp_path)
+    code, _, err = run.end(START_S)
+    assert code == Exit.CONTROL_LOST
+    assert "control process died (signal SIGKILL)" in err
+    assert _blocks(run.pid) == []
