@@ -40,7 +40,8 @@ class Rig:
     """Indices of its motors."""
     halls: tuple[int, ...] = ()
     """Tendons of its Hall channels; channel i follows motor i."""
-    rest_rad_per_a: float = 1.0
+    rest_rad_per_a: float | None = 1.0
+    """None: motors against something else than a linear spring; they only have to follow the sign."""
     hall_count: Callable[[float], float] = lambda _angle_rad: 0.0
     """Count of a Hall channel at a motor angle [rad]."""
     current_limit_a: float = 1.0
@@ -130,6 +131,9 @@ class BusContract:
         bench = Bench(rig)
         bench.start()
         n = len(rig.motors)
+        if rig.rest_rad_per_a is None:
+            self._follows_the_sign(bench)
+            return
         for step in (0.3, -0.2):
             current_a = step * np.linspace(0.5, 1.0, n)
             bench.pull(current_a, rig.settle_s)
@@ -142,6 +146,19 @@ class BusContract:
                 wanted = rig.hall_count(float(angle_rad[i]))
                 assert abs(bench.measurement["hall_fine_count"][0, t] - wanted) <= 2.0
                 assert abs(bench.measurement["hall_count"][0, t] - wanted) <= 2.5
+
+    @staticmethod
+    def _follows_the_sign(bench: Bench) -> None:
+        rig = bench.rig
+        before = bench.of_motors("motor_angle_rad")
+        bench.pull(rig.current_limit_a, rig.settle_s)
+        up = bench.of_motors("motor_angle_rad")
+        assert bench.status == 0 and (up > before).all()
+        assert (
+            np.abs(bench.of_motors("motor_current_a") - rig.current_limit_a).max() <= rig.current_tolerance_a
+        )
+        bench.pull(-rig.current_limit_a, rig.settle_s)
+        assert (bench.of_motors("motor_angle_rad") < up).all()
 
     def test_every_channel_knows_its_time_and_counts_go_up(self, rig: Rig) -> None:
         """Ages are known, never in the future, sequence numbers only grow."""
@@ -162,7 +179,8 @@ class BusContract:
         bench = Bench(rig)
         bench.start()
         bench.pull(0.2, rig.settle_s)
-        assert np.abs(bench.of_motors("motor_angle_rad")).max() > 0.05
+        if rig.rest_rad_per_a is not None:
+            assert np.abs(bench.of_motors("motor_angle_rad")).max() > 0.05
         assert rig.bus.deactivate() is True
         if rig.device_current_a is not None:
             assert all(rig.device_current_a(i) == 0.0 for i in rig.motors)
@@ -260,4 +278,6 @@ class BusContract:
         bench.rest(rig.settle_s)
         bench.pull(0.2, rig.settle_s)
         angle_rad = float(bench.measurement["motor_angle_rad"][0, motor])
+        if rig.rest_rad_per_a is None:
+            return
         assert abs(angle_rad - 0.2 * rig.rest_rad_per_a) <= rig.angle_tolerance_rad

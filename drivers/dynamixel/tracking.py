@@ -25,6 +25,8 @@ from signals.records import RecordArray
 
 PROBE_NS: Final = 100_000_000
 """Pause between two pings of servos that are silent."""
+DOUBTS: Final = 2
+"""Pings without an answer after which a servo is silent."""
 REBOOTS_MAX: Final = 3
 """Reboots of one servo in a run; each needs a command at rest, so an operator stands behind it."""
 RESET: Final = int(Channel.RESET)
@@ -52,6 +54,7 @@ class Tracking:
         self.temperature_degc = np.zeros(n)
         self._reboot: Bools = np.zeros(n, dtype=np.bool_)
         self._reboots = np.zeros(n, dtype=np.int64)
+        self._doubts = np.zeros(n, dtype=np.int64)
         self._chores: deque[tuple[int, Iterator[None]]] = deque()
         self._probe_ns = self._probes = 0
         self.active = False
@@ -79,6 +82,7 @@ class Tracking:
     def restart(self) -> None:
         """All servos were found and set up again after a loss."""
         self._chores.clear()
+        self._doubts[:] = 0
         self.present[:], self.enabled[:] = True, False
         self.shake.begin()
         self.shake.bits[:] = RESET
@@ -97,13 +101,22 @@ class Tracking:
                 self._chores.append((j, self._returning(j)))
 
     def exclude(self, reply: Reply) -> None:
-        """Take the first servo that broke the chain out of it, to be pinged instead."""
+        """Take the first servo that broke the chain out of it; pings decide whether it is really silent."""
         for i in np.nonzero(self.present)[0]:
             if self.servos[i].id not in reply.parts:
-                self.present[i] = self.enabled[i] = False
-                self.shake.hold(int(i), RESET)
-                self.reason = f"{self.servos[i].label} is silent"
+                self.present[i], self._doubts[i] = False, DOUBTS
                 return
+
+    def _doubt(self, i: int) -> None:
+        """Ping a servo whose reply was missing: a lost reply costs it a cycle, silence its torque."""
+        if self._port.answers(self.servos[i].id):
+            self.present[i], self._doubts[i] = True, 0
+            return
+        self._doubts[i] -= 1
+        if not self._doubts[i]:
+            self.enabled[i] = False
+            self.shake.hold(i, RESET)
+            self.reason = f"{self.servos[i].label} is silent"
 
     def check(self, reply: Reply) -> None:
         """Compare the slow block with what it should be."""
@@ -122,7 +135,10 @@ class Tracking:
 
     def chore(self, now_ns: int) -> None:
         """At most one transaction for a servo that is not (yet) part of the cycle; raises BusLost."""
-        if self._chores:
+        doubted = np.nonzero(self._doubts)[0]
+        if doubted.size:
+            self._doubt(int(doubted[0]))
+        elif self._chores:
             i, steps = self._chores[0]
             try:
                 next(steps)

@@ -24,7 +24,7 @@ class RemoteError(errors.DriverError):
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind = kind
-        super().__init__(text)
+        Exception.__init__(self, text)
 
 
 class RemoteBusy(RemoteError, errors.BusBusy):
@@ -57,9 +57,7 @@ _KINDS: Final[dict[str, type[RemoteError]]] = {
 
 def raised(kind: str, text: str) -> RemoteError:
     """The exception for an answer that carries an error."""
-    error = _KINDS.get(kind, RemoteError)(kind, text)
-    error.args = (text,)
-    return error
+    return _KINDS.get(kind, RemoteError)(kind, text)
 
 
 def setups_json(setups: tuple[MotorSetup, ...]) -> str:

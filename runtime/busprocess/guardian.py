@@ -32,7 +32,6 @@ class Guardian:
         self._worker = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        self.block.field("beat_ns")[0] = time.monotonic_ns()
         self.block.field("phase")[0] = Phase.STARTING
         words = [sys.executable, "-m", "runtime.busprocess.worker", *self._arguments[:2], str(os.getpid())]
         return subprocess.Popen([*words, self._arguments[2]], pass_fds=self._descriptors)

@@ -26,7 +26,8 @@ from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 START_S: Final = 30.0
 CALL_S: Final = 20.0
 SILENT_NS: Final = 50_000_000
-"""Age of the bus process' heartbeat above which its record is stale."""
+"""Time without a new record above which the bus counts as lost; a dead, hung or busy process posts none."""
+FIRST_S: Final = 2.0
 STALE: Final = int(Channel.STALE)
 LOST, PARTIAL = int(BusBit.LOST), int(BusBit.PARTIAL)
 
@@ -62,10 +63,10 @@ class RemoteBus:
         }
         self._process = self._started(theirs, spec)
         theirs.close()
-        self._beat, self._status = self.block.field("beat_ns"), self.block.field("status")
+        self._status = self.block.field("status")
+        self._fresh_ns = 0
         self._control_beat = self.block.field("control_beat_ns")
         self._newest = new(MEASUREMENT)
-        self._rate_hz = 0.0
         self._warm_up()
         try:
             self._wait_ready()
@@ -132,6 +133,15 @@ class RemoteBus:
         """Torque on with zero goals; the cycle of the bus begins."""
         self._control_beat[0] = now_ns()
         self._call({"call": "activate"})
+        until = time.monotonic() + FIRST_S
+        while not self.block.take_measurement(self._newest):
+            if time.monotonic() > until:
+                raise BusLost(
+                    self.settings.name, f"no measurement within {FIRST_S:.0f} s", "see its messages"
+                )
+            self._control_beat[0] = now_ns()
+            time.sleep(0.0005)
+        self._fresh_ns = now_ns()
 
     def deactivate(self) -> bool:
         """Zero torque; True if the devices confirmed it."""
@@ -148,10 +158,11 @@ class RemoteBus:
         """Newest command there, newest measurement here; see ``drivers.hal.Bus``."""
         self._control_beat[0] = now_ns
         self.block.post_command(command)
-        self.block.take_measurement(self._newest)
+        if self.block.take_measurement(self._newest):
+            self._fresh_ns = now_ns
         bad = merge(self._newest, measurement, self._motors, self._halls, self._axes)
         measurement["time_ns"][0] = now_ns
-        if now_ns - int(self._beat[0]) > SILENT_NS:
+        if now_ns - self._fresh_ns > SILENT_NS:
             mark(measurement, self._motors, self._halls, self._axes, STALE)
             return LOST
         return int(self._status[0]) & ~PARTIAL | (PARTIAL if bad else 0)

@@ -9,9 +9,13 @@ import pytest
 
 from drivers.contract import BusContract, Rig
 from runtime.busprocess.remote import RemoteBus
+from signals.modes import SensorLevel
+from sim.backend import SimulatedBus
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
+from sim.options import SimOptions
 from tests.emulators import rigs
+from tests.sim import bench_hand
 
 
 class TestCollector(BusContract):
@@ -64,3 +68,26 @@ class TestBusProcess(BusContract):
                 yield rig
             finally:
                 bus.close()
+
+
+class TestSimulatedBackend(BusContract):
+    """The plant behind the HAL, in real time; its springs are not linear."""
+
+    @pytest.fixture
+    def rig(self) -> Iterator[Rig]:
+        m = bench_hand.model()
+        bus = SimulatedBus(m.copy(), SimOptions(sensors=SensorLevel.IDEAL, realtime=True))
+
+        def driven_a(i: int) -> float:
+            return float(bus.plant["current_a"][0, i]) if bus.plant["motor_enabled"][0, i] else 0.0
+
+        yield Rig(
+            bus=bus,
+            motors=tuple(range(int(m["n_motors"][0]))),
+            rest_rad_per_a=None,
+            current_limit_a=0.5,
+            settle_s=0.05,
+            device_current_a=driven_a,
+            current_tolerance_a=0.02,
+        )
+        bus.close()
