@@ -83,8 +83,8 @@ def lines(report: dict[str, Any], run: Run) -> Iterator[str]:
         q, qd, tau = run.q[:, j], run.qd[:, j], run.tau[:, j]
         figures = (q[0], q[-1], q.min(), q.max(), np.abs(qd).max(), np.abs(tau).max())
         yield f"  {name:<22}" + "".join(f"{f:>11.4g}" for f in figures)
-    unit = "m" if all(run.system.sliders) else "rad and m" if any(run.system.sliders) else "rad"
-    yield f"  ({unit} and SI; start and end are the first and last recorded instant)"
+    unit = "m" if all(run.system.sliders) else "rad or m" if any(run.system.sliders) else "rad"
+    yield f"  (positions in {unit}, speeds per second, torques in N m or N; start and end as recorded)"
     change = report["energy_change_frac"]
     yield f"  energy {report['energy_start_j']:.6g} J to {report['energy_end_j']:.6g} J (change {change:.2g})"
     origins = ", ".join(f"{n} {word}" for word, n in report["origins"].items())

@@ -179,3 +179,12 @@ def test_the_command_lists_mechanisms_and_scenarios(capsys):
     for name in SHIPPED:
         assert f"{name}: " in shown
     assert "--scenario torque_history" in shown
+
+
+def test_the_file_of_the_documentation_runs():
+    page = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text(encoding="utf-8")
+    example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    mechanism = parse_mechanism(example, "example.toml").mechanism
+    run = mechanism.run()
+    assert mechanism.system.sliders == (False, True) and run.divergence is None
+    assert run.energy_j[-1] < run.energy_j[0]
