@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class DriverError(Exception):
+class DriverError(RuntimeError):
     """Base of all driver errors."""
 
 

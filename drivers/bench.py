@@ -1,0 +1,179 @@
+"""Bench tools for one bus: decode what passes, send raw bytes, give a servo its id - each under the bus' lock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import can
+
+from drivers.collector.codec import Header, Kind, plain
+from drivers.collector.port import UdpPort
+from drivers.collector.wire import SampleWire
+from drivers.dynamixel.codec import ID_MAX, Instruction, Packet, PacketParser
+from drivers.dynamixel.models import servo_model
+from drivers.dynamixel.port import ServoPort
+from drivers.errors import DriverError, DuplicateId
+from drivers.hallbridge.codec import HallParser, Info, Sample
+from drivers.locks import BusLock
+from drivers.odrive.codec import Command, Frame, heartbeat_of, pair_of
+from drivers.places import CanPlace, Place, SerialPlace, UdpPlace
+from drivers.serialport import SerialPort
+
+WAIT_NS: Final = 100_000_000
+REGISTERS: Final = servo_model("xm430-w210").registers
+"""Addresses of id and torque are the same on the whole series."""
+
+
+class IdRefused(DriverError):
+    """An id was not given; says why."""
+
+
+def log(place: Place, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
+    """(seconds, line) of everything that passes; on serial lines and CAN nothing is written.
+
+    Args:
+        place: where to listen; a board is asked for samples without touching its session.
+        going: False ends it.
+    """
+    if isinstance(place, SerialPlace):
+        yield from _serial_log(place, going)
+    elif isinstance(place, CanPlace):
+        yield from _can_log(place, going)
+    else:
+        yield from _board_log(place, going)
+
+
+def _serial_log(place: SerialPlace, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
+    port = SerialPort(place.path, place.baud, "log", readonly=True)
+    packets, halls = PacketParser(), HallParser()
+    begun_ns = port.clock()
+    try:
+        while going():
+            data = port.read(port.clock() + WAIT_NS)
+            now_ns = port.clock()
+            for p in packets.feed(data, now_ns) if data else []:
+                yield (now_ns - begun_ns) * 1e-9, _packet_line(p)
+            for message in halls.feed(data, now_ns) if data else []:
+                if isinstance(message, Sample):
+                    yield (now_ns - begun_ns) * 1e-9, f"hall {message.seq} {message.words[-1].tolist()}"
+                elif isinstance(message, Info):
+                    yield (now_ns - begun_ns) * 1e-9, f"hall info {message}"
+    finally:
+        port.close()
+
+
+def _packet_line(p: Packet) -> str:
+    name = (
+        Instruction(p.instruction).name.lower()
+        if p.instruction in Instruction._value2member_map_
+        else f"{p.instruction:#04x}"
+    )
+    return f"id {p.id} {name} {p.parameters.hex(' ')}"
+
+
+def _can_log(place: CanPlace, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
+    with BusLock(place.identity, str(place)), can.Bus(**place.arguments()) as bus:
+        begun = time.monotonic()
+        while going():
+            message = bus.recv(0.1)
+            if message is None:
+                continue
+            frame = Frame(message.arbitration_id, bytes(message.data))
+            yield time.monotonic() - begun, _frame_line(frame, bool(message.is_error_frame))
+
+
+def _frame_line(frame: Frame, is_error: bool) -> str:
+    if is_error:
+        return f"error frame {frame.id:#x}"
+    command = frame.command
+    name = Command(command).name.lower() if command in Command._value2member_map_ else f"{command:#04x}"
+    values = ""
+    if command == Command.HEARTBEAT:
+        values = f" {heartbeat_of(frame)}"
+    elif command in (Command.ENCODER, Command.IQ, Command.TEMPERATURE, Command.INPUT_VEL):
+        values = f" {pair_of(frame)}"
+    return f"{frame.id:03X} {frame.data.hex(' ')}  node {frame.node} {name}{values}"
+
+
+def _board_log(place: UdpPlace, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
+    port = UdpPort(place.host, place.port, "log", locked=False)
+    begun_ns, seq = port.clock(), 0
+    wires = {n: SampleWire(n) for n in range(1, 65)}
+    try:
+        while going():
+            seq += 1
+            port.send(plain(Header(kind=Kind.OBSERVE, seq=seq)))
+            buffer = wires[64].buffer
+            length = port.receive(buffer, port.clock() + WAIT_NS)
+            wire = wires.get(buffer[5]) if length > 56 else None
+            if wire is not None:
+                wire.buffer[:length] = buffer[:length]
+                if wire.sound(length):
+                    head = wire.head[0]
+                    text = f"flags {int(head['flags']):#06x} angles {wire.slots['angle'][:8].tolist()}"
+                    yield (port.clock() - begun_ns) * 1e-9, f"sample {int(head['seq'])} {text}"
+            time.sleep(0.01)
+    finally:
+        port.close()
+
+
+def inject(place: Place, payload: str) -> str:
+    """Send raw bytes once, return what came back within 0.1 s as hex.
+
+    Args:
+        place: where.
+        payload: hex bytes; on CAN ``ID#DATA`` as candump writes it.
+    """
+    if isinstance(place, CanPlace):
+        number, _, data = payload.partition("#")
+        with BusLock(place.identity, str(place)), can.Bus(**place.arguments()) as bus:
+            frame_id = int(number, 16)
+            bus.send(can.Message(arbitration_id=frame_id, data=bytes.fromhex(data), is_extended_id=False))
+            answer = bus.recv(0.1)
+            return "" if answer is None else f"{answer.arbitration_id:03X}#{bytes(answer.data).hex()}"
+    data_out = bytes.fromhex(payload)
+    if isinstance(place, UdpPlace):
+        udp = UdpPort(place.host, place.port, "inject")
+        buffer = memoryview(bytearray(2048))
+        udp.send(data_out)
+        length = udp.receive(buffer, udp.clock() + WAIT_NS)
+        udp.close()
+        return bytes(buffer[: max(length, 0)]).hex(" ")
+    port = SerialPort(place.path, place.baud, "inject")
+    try:
+        port.drain()
+        port.write(data_out)
+        return port.read(port.clock() + WAIT_NS).hex(" ")
+    finally:
+        port.close()
+
+
+def give_id(place: SerialPlace, new_id: int) -> str:
+    """Give the one servo on a line another id (B43): exactly one before, exactly one after.
+
+    Raises:
+        IdRefused: none or several servos are connected, or the id is out of range.
+        DuplicateId: two with one id.
+    """
+    if not 0 <= new_id <= ID_MAX:
+        raise IdRefused(f"id {new_id} is not possible (legal: 0 to {ID_MAX})")
+    port = ServoPort(place.path, place.baud, "id", 30_000_000)
+    try:
+        before = port.find()
+        if len(before) != 1 or port.counts.errors():
+            found = f"{len(before)} servos answer" + (
+                ", and bytes without sense" if port.counts.errors() else ""
+            )
+            raise IdRefused(f"{place}: {found}; connect exactly one")
+        (old_id, number, _) = before[0]
+        port.ping(old_id, f"id {old_id}")
+        port.set(old_id, REGISTERS["torque_enable"], 0, f"id {old_id}", "torque_enable")
+        port.write(old_id, REGISTERS["id"], new_id, f"id {old_id}", "id")
+        after = port.find()
+        if [a[0] for a in after] != [new_id]:
+            raise DuplicateId("id", new_id, f"after the change {[a[0] for a in after]} answer")
+        return f"id {old_id} is now id {new_id} (model {number})"
+    finally:
+        port.close()

@@ -1,0 +1,138 @@
+"""flexor scan, bus and emulate on emulated devices: what they find, what they refuse (B43, B51)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from drivers.bench import IdRefused, give_id, inject, log
+from drivers.busfile import load_bus_file
+from drivers.errors import BusBusy
+from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
+from drivers.scanning import scan
+from runtime.cli import main
+from sim.emulators.collector import CollectorEmulator
+from sim.emulators.hallstream import HallBridgeEmulator
+from sim.emulators.loop import EmulatorThread
+from sim.emulators.side import BenchSide
+from sim.emulators.wiring import WIRINGS, wire
+from tests.emulators import rigs
+
+
+def _scan(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["scan", *words])
+    return int(ended.value.code or 0)
+
+
+def test_places_are_read_and_mistakes_shown() -> None:
+    assert parsed("/dev/ttyUSB0@4000000") == SerialPlace("/dev/ttyUSB0", 4_000_000)
+    assert parsed("can:socketcand:can0:127.0.0.1:28600") == CanPlace("socketcand", "can0", "127.0.0.1", 28600)
+    assert parsed("udp:10.0.0.1") == UdpPlace("10.0.0.1", 4038)
+    for wrong in ("ttyUSB0", "can:can0", "udp:", "/dev/x@fast"):
+        with pytest.raises(PlaceError, match="write /dev/ttyUSB0"):
+            parsed(wrong)
+    for text in ("/dev/ttyUSB0@4000000", "can:socketcand:can0:127.0.0.1:28600", "udp:10.0.0.1:4038"):
+        assert str(parsed(text)) == text
+
+
+def test_scan_finds_servos_and_twins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    side = BenchSide(3)
+    chain = rigs.servo_chain(tmp_path / "servos", 3, side)
+    line = f"{tmp_path / 'servos'}@{rigs.BAUD}"
+    with EmulatorThread([chain]):
+        assert _scan(line, "--json") == 0
+        found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+        assert [f["device"] for f in found] == [f"id {i}: xm430-w210" for i in (1, 2, 3)]
+        packets = chain.packets
+        assert _scan(line, "--listen") == 0
+        assert chain.packets == packets
+        chain.servos[2].put("id", 2)
+        assert _scan(line) == 1
+        assert "2 devices with id 2" in capsys.readouterr().out
+
+
+def test_scan_finds_axes_boards_and_bridges_and_names_holders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side = BenchSide(2, 2)
+    server, _ = rigs.axis_bus(2, side)
+    board = CollectorEmulator(side, 2, 2, serial="S7")
+    bridge = HallBridgeEmulator(side, [0, 1], tmp_path / "hall", rate_hz=500.0)
+    with EmulatorThread([server, board, bridge]):
+        can_place = f"can:socketcand:can0:{server.host}:{server.port}"
+        _scan(can_place, f"udp:{board.host}:{board.port}", f"{tmp_path / 'hall'}@2000000", "--json")
+        found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+        assert [f["device"] for f in found] == ["node 1", "node 2", "emulated collector", "Hall bridge"]
+        assert "serial S7, 2 motors" in found[2]["detail"] and "2 channels, 500 Hz" in found[3]["detail"]
+    with rigs.dynamixel(tmp_path, 1) as (_rig, chain):
+        (finding,) = scan(SerialPlace(str(chain.line.link), rigs.BAUD), listen=False)
+        assert "in use by process" in finding.detail
+
+
+def test_an_id_is_given_only_with_exactly_one_servo_on_the_line(tmp_path: Path) -> None:
+    side = BenchSide(2)
+    chain = rigs.servo_chain(tmp_path / "servos", 2, side)
+    place = SerialPlace(str(tmp_path / "servos"), rigs.BAUD)
+    with EmulatorThread([chain]):
+        with pytest.raises(IdRefused, match="2 servos answer.*exactly one"):
+            give_id(place, 9)
+        chain.servos[1].silent = True
+        with pytest.raises(IdRefused, match="not possible"):
+            give_id(place, 253)
+        assert "id 1 is now id 9" in give_id(place, 9)
+        assert chain.servos[0].id == 9 and chain.servos[1].id == 2
+        chain.servos[0].silent = True
+        with pytest.raises(IdRefused, match="0 servos"):
+            give_id(place, 3)
+
+
+def test_log_and_inject_speak_the_wire(tmp_path: Path) -> None:
+    side = BenchSide(1, 2)
+    bridge = HallBridgeEmulator(side, [0, 1], tmp_path / "hall", rate_hz=200.0)
+    chain = rigs.servo_chain(tmp_path / "servos", 1, side)
+    board = CollectorEmulator(side, 1, 2)
+    server, _ = rigs.axis_bus(1, side)
+    with EmulatorThread([bridge, chain, board, server]):
+        ping = "ff ff fd 00 01 03 00 01 19 4e"
+        answer = inject(SerialPlace(str(tmp_path / "servos"), rigs.BAUD), ping)
+        assert answer.startswith("ff ff fd 00 01 07 00 55 00 06 04")
+        end = time.monotonic() + 1.5
+        lines = [
+            t for _, t in log(SerialPlace(str(tmp_path / "hall"), 2_000_000), lambda: time.monotonic() < end)
+        ]
+        assert any("[2048, 2048]" in t for t in lines)
+        end_2 = time.monotonic() + 0.5
+        frames = [
+            t
+            for _, t in log(
+                CanPlace("socketcand", "can0", server.host, server.port), lambda: time.monotonic() < end_2
+            )
+        ]
+        assert any("node 1 heartbeat" in t for t in frames) and any("encoder (0.0, 0.0)" in t for t in frames)
+        end_3 = time.monotonic() + 0.3
+        samples = [t for _, t in log(UdpPlace(board.host, board.port), lambda: time.monotonic() < end_3)]
+        assert samples and "angles [0, 0]" in samples[0] and board.commands == 0
+    with rigs.dynamixel(tmp_path / "held", 1) as (_rig, chain):
+        with pytest.raises(BusBusy):
+            inject(SerialPlace(str(chain.line.link), rigs.BAUD), "00")
+
+
+@pytest.mark.parametrize("kind", WIRINGS)
+def test_every_wiring_writes_a_bus_file_that_fits_its_hand(kind: str, tmp_path: Path) -> None:
+    hand = rigs.names(10, 2)
+    side = BenchSide(10, 10, 2)
+    wired = wire(kind, side, hand, tmp_path)
+    try:
+        (tmp_path / "bus.toml").write_text(wired.text)
+        file = load_bus_file(str(tmp_path / "bus.toml"))
+        file.check_against(hand)
+        assert len(wired.endpoints) == len(file.entries)
+    finally:
+        for emulator in wired.emulators:
+            emulator.close()
+    with pytest.raises(ValueError, match="legal: collector"):
+        wire("telepathy", side, hand, tmp_path)
