@@ -128,9 +128,8 @@ def _in_process(options: Any) -> tuple[int, str, dict[str, Any] | None]:
     if options.out is not None:
         from runtime.reports.picture import draw_run
 
-        picture = draw_run(
-            result.frames, hand.names, result.rig.pipeline.channel.stats, report, Path(options.out)
-        )
+        stats = result.rig.pipeline.channel.stats
+        picture = draw_run(result.frames, hand, stats, report, Path(options.out))
         if picture is not None:
             report["picture"] = str(picture)
     if result.in_fault:

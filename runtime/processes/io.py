@@ -233,7 +233,7 @@ def _conclude(io: IoProcess, options: RunOptions) -> dict[str, Any]:
         from runtime.reports.picture import draw_run
 
         stats = io.segment.field("stats")
-        path = draw_run(keep.frames(), io.hand.names, stats, report, Path(options.out))
+        path = draw_run(keep.frames(), io.hand, stats, report, Path(options.out))
         if path is not None:
             report["picture"] = str(path)
     return report

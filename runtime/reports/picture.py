@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runtime.setup import Hand
 from runtime.telemetry.stats import BINS, HEAD, STAGES, edge_ns
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -41,7 +42,7 @@ _STYLE: Final[Any] = {
     "lines.linewidth": 1.1,
     "lines.solid_joinstyle": "round",
 }
-MOST_LINES: Final = 8
+MOST_LINES: Final = 6
 """More lines than this in one panel are drawn as a band of all and the lines of the most active ones."""
 
 
@@ -75,7 +76,7 @@ def _shade(axis: Any, time: Any, values: Any, shown: int) -> None:
 
 
 def _joints(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
-    _panel(axis, "Joint angles", "deg")
+    _panel(axis, "Joints", "deg")
     truth, goal = frames["truth"]["joint_angle_rad"], frames["state"]["ref_joint_angle_rad"]
     estimate = frames["state"]["joint_angle_rad"]
     for k, j in enumerate(_chosen(truth)):
@@ -198,14 +199,33 @@ def _headline(report: dict[str, Any]) -> tuple[str, str]:
     return title, "   |   ".join([*parts, sensors])
 
 
-def draw_run(
-    frames: RecordArray, names: HandNames, stats: Any, report: dict[str, Any], out: Path
-) -> Path | None:
+def _hand(figure: Any, axes: tuple[Any, Any], time: Any, frames: RecordArray, hand: Hand) -> None:
+    """The hand in its most bent pose of the run (the last before a fault), tendons by their true tension."""
+    from runtime.reports.hand_picture import draw_hand
+
+    truth = frames["truth"]
+    k = int(np.argmax(np.abs(truth["joint_angle_rad"]).sum(axis=1) * np.isfinite(time)))
+    axis_rad = np.zeros(2)
+    axis_rad[: truth["axis_angle_rad"].shape[1]] = truth["axis_angle_rad"][k]
+    colours = draw_hand(
+        axes,
+        hand.model,
+        hand.names,
+        truth["joint_angle_rad"][k].astype(float),
+        axis_rad,
+        truth["tension_n"][k].astype(float),
+    )
+    bar = figure.colorbar(colours, ax=axes, orientation="horizontal", shrink=0.7, pad=0.02, aspect=30)
+    bar.set_label(f"tension [N] at {time[k]:.2f} s")
+    bar.outline.set_visible(False)
+
+
+def draw_run(frames: RecordArray, hand: Hand, stats: Any, report: dict[str, Any], out: Path) -> Path | None:
     """Write ``run.png``; without matplotlib say so and return ``None``.
 
     Args:
         frames: kept frames of the run, shape (n,).
-        names: names of the hand.
+        hand: the hand that ran.
         stats: the loop's histograms.
         report: the report's JSON object.
         out: folder.
@@ -219,10 +239,17 @@ def draw_run(
         print("no picture: matplotlib is missing (pip install 'flexor[report]')", file=sys.stderr)
         return None
     time = (frames["state"]["time_ns"] - frames["state"]["time_ns"][0]) / 1e9
+    names = hand.names
     with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(3, 2, figsize=(13.0, 10.2), dpi=110)
-        figure.subplots_adjust(left=0.06, right=0.985, top=0.89, bottom=0.055, hspace=0.42, wspace=0.14)
-        panels = axes.ravel()
+        figure = plt.figure(figsize=(16.5, 10.2), dpi=110)
+        left = figure.add_gridspec(
+            3, 2, left=0.05, right=0.76, top=0.89, bottom=0.055, hspace=0.42, wspace=0.14
+        )
+        right = figure.add_gridspec(2, 1, left=0.78, right=0.99, top=0.91, bottom=0.055, hspace=0.06)
+        panels = [figure.add_subplot(left[r, c]) for r in range(3) for c in range(2)]
+        if len(names.tendons):
+            views = (figure.add_subplot(right[0]), figure.add_subplot(right[1]))
+            _hand(figure, views, time, frames, hand)
         _joints(panels[0], time, frames, names)
         _tensions(panels[1], time, frames, names)
         _errors(panels[2], time, frames, names)
@@ -237,8 +264,8 @@ def draw_run(
         for axis in panels[:5]:
             axis.set_xlabel("s", labelpad=1.0)
         title, line = _headline(report)
-        figure.text(0.06, 0.968, title, fontsize=15, fontweight="bold", va="center")
-        figure.text(0.06, 0.943, line, fontsize=9.5, color=PALE, va="center")
+        figure.text(0.05, 0.968, title, fontsize=15, fontweight="bold", va="center")
+        figure.text(0.05, 0.943, line, fontsize=9.5, color=PALE, va="center")
         path = out / "run.png"
         figure.savefig(path)
         plt.close(figure)
