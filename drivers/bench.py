@@ -1,4 +1,4 @@
-"""Bench tools for one bus: decode what passes, send raw bytes, give a servo its id - each under the bus' lock."""
+"""Bench tools for one bus: decode what passes, send raw bytes, give a servo its id; each under the lock."""
 
 from __future__ import annotations
 
@@ -163,9 +163,8 @@ def give_id(place: SerialPlace, new_id: int) -> str:
     try:
         before = port.find()
         if len(before) != 1 or port.counts.errors():
-            found = f"{len(before)} servos answer" + (
-                ", and bytes without sense" if port.counts.errors() else ""
-            )
+            noise = ", and bytes without sense" if port.counts.errors() else ""
+            found = f"{len(before)} servos answer{noise}"
             raise IdRefused(f"{place}: {found}; connect exactly one")
         (old_id, number, _) = before[0]
         port.ping(old_id, f"id {old_id}")

@@ -70,13 +70,8 @@ def _servos(place: SerialPlace) -> Iterator[Finding]:
                 except (DuplicateId, ReplyTimeout) as error:
                     problem = str(error)
             device = f"id {device_id}: {model_name(number)}"
-            yield Finding(
-                family="dynamixel",
-                place=str(place),
-                device=device,
-                detail=f"firmware {firmware}",
-                problem=problem,
-            )
+            detail = f"firmware {firmware}"
+            yield Finding(family="dynamixel", place=str(place), device=device, detail=detail, problem=problem)
         if not counts and port.counts.errors():
             text = "bytes without sense: two devices with one id, or another baud rate"
             yield Finding(family="dynamixel", place=str(place), device="", detail="", problem=text)
@@ -125,13 +120,14 @@ def _axes(place: CanPlace) -> Iterator[Finding]:
                 states[frame.node] = beat
     for node, n in sorted(beats.items()):
         twice = n / LISTEN_S > HEARTBEAT_MAX
-        problem = (
-            f"{n} heartbeats in {LISTEN_S:.1f} s: another period than 100 ms, or two nodes" if twice else ""
-        )
-        beat = states[node]
-        detail = f"state {beat.state}, error {beat.error:#x}"
+        text = f"{n} heartbeats in {LISTEN_S:.1f} s: another period than 100 ms, or two nodes"
+        detail = f"state {states[node].state}, error {states[node].error:#x}"
         yield Finding(
-            family="odrive", place=str(place), device=f"node {node}", detail=detail, problem=problem
+            family="odrive",
+            place=str(place),
+            device=f"node {node}",
+            detail=detail,
+            problem=text if twice else "",
         )
 
 

@@ -23,12 +23,8 @@ flexor scan --listen
 
 @app.command(epilog=EXAMPLES)
 def scan(
-    places: Annotated[
-        list[str] | None, typer.Argument(help="Where to look; none: every serial port.")
-    ] = None,
-    listen: Annotated[
-        bool, typer.Option(help="Never write a byte; finds only what talks by itself.")
-    ] = False,
+    places: Annotated[list[str] | None, typer.Argument(help="Where; none: every serial port.")] = None,
+    listen: Annotated[bool, typer.Option(help="Never write; finds what talks by itself.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
 ) -> None:
     """Find ports, buses, devices and ids. Exit code 1 if something is wrong (an id twice, a port in use)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,11 @@ def _scan(*words: str) -> int:
     with pytest.raises(SystemExit) as ended:
         main(["scan", *words])
     return int(ended.value.code or 0)
+
+
+def _for(seconds: float) -> Callable[[], bool]:
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() < end
 
 
 def test_places_are_read_and_mistakes_shown() -> None:
@@ -100,21 +106,12 @@ def test_log_and_inject_speak_the_wire(tmp_path: Path) -> None:
         ping = "ff ff fd 00 01 03 00 01 19 4e"
         answer = inject(SerialPlace(str(tmp_path / "servos"), rigs.BAUD), ping)
         assert answer.startswith("ff ff fd 00 01 07 00 55 00 06 04")
-        end = time.monotonic() + 1.5
-        lines = [
-            t for _, t in log(SerialPlace(str(tmp_path / "hall"), 2_000_000), lambda: time.monotonic() < end)
-        ]
+        line = SerialPlace(str(tmp_path / "hall"), 2_000_000)
+        lines = [t for _, t in log(line, _for(1.5))]
         assert any("[2048, 2048]" in t for t in lines)
-        end_2 = time.monotonic() + 0.5
-        frames = [
-            t
-            for _, t in log(
-                CanPlace("socketcand", "can0", server.host, server.port), lambda: time.monotonic() < end_2
-            )
-        ]
-        assert any("node 1 heartbeat" in t for t in frames) and any("encoder (0.0, 0.0)" in t for t in frames)
-        end_3 = time.monotonic() + 0.3
-        samples = [t for _, t in log(UdpPlace(board.host, board.port), lambda: time.monotonic() < end_3)]
+        frames = [t for _, t in log(CanPlace("socketcand", "can0", server.host, server.port), _for(0.5))]
+        assert any("node 1 heartbeat" in t for t in frames) and any("node 1 encoder" in t for t in frames)
+        samples = [t for _, t in log(UdpPlace(board.host, board.port), _for(0.3))]
         assert samples and "angles [0, 0]" in samples[0] and board.commands == 0
     with rigs.dynamixel(tmp_path / "held", 1) as (_rig, chain):
         with pytest.raises(BusBusy):
