@@ -14,6 +14,7 @@ from runtime.config import text
 from runtime.config.errors import MotionFileError, Problem
 from runtime.config.locate import Locator
 from runtime.config.refusals import Refusal, refusals
+from runtime.motion.balance import balance_refusals
 from runtime.motion.build import Built, Key, build, limit_refusals
 from runtime.motion.channels import Table
 from runtime.motion.schema import MotionFile
@@ -100,6 +101,7 @@ def parse_motion(
         raise _refused(refusals(MotionFile, raw, error), file, locator) from None
     built = build(motion, names, model, mode)
     found = built.refusals + list(limit_refusals(built, names, model))
+    found += balance_refusals(built, names, model)
     if len(built.channels) > CHANNELS:
         legal = f"at most {CHANNELS} (signals/sizes.py)"
         found.append(Refusal(path=(), found=f"{len(built.channels)} channels", legal=legal))
@@ -122,7 +124,8 @@ def _of_trajectory(content: str, file: str, name: str, names: HandNames, model: 
     channels = trajectory_channels(content, file, names)
     built = build(_NOTHING, names, model, None)
     built.channels |= channels
-    found = list(limit_refusals(built, names, model))
+    built.source |= dict.fromkeys(channels, ())
+    found = [*limit_refusals(built, names, model), *balance_refusals(built, names, model)]
     if found:
         raise MotionFileError(
             Problem(file=file, line=0, key="trajectory", found=r.found, legal=r.legal) for r in found

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.config.balance import insertion_row, taut_pattern
 from runtime.config.locate import Path
 from runtime.config.raw import dict_at, dicts_at, number_of, point_of, text_of
 from runtime.config.refusals import Refusal
@@ -82,39 +83,6 @@ def _rank(at: Path, P_tj_m: FloatArray, joints: list[str], named: str) -> Iterat
         )
 
 
-def taut_pattern(P_tj_m: FloatArray) -> FloatArray | None:
-    """Tensions >= 1 with P^T f = 0, shape (nt,), of smallest size; None if there are none."""
-    scale = float(np.abs(P_tj_m).max())
-    a = P_tj_m.T / scale
-    extra = nonnegative_least_squares(a, -a.sum(axis=1))
-    pattern = 1.0 + extra
-    return pattern if float(np.abs(a @ pattern).max()) < 1e-7 * float(pattern.max()) else None
-
-
-def nonnegative_least_squares(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Least squares of ``a x = b`` with x >= 0 (Lawson and Hanson's active set)."""
-    count = a.shape[1]
-    x, free = np.zeros(count), np.zeros(count, dtype=bool)
-    for _ in range(3 * count):
-        gradient = a.T @ (b - a @ x)
-        gradient[free] = -np.inf
-        if gradient.max() <= 1e-10:
-            break
-        free[int(np.argmax(gradient))] = True
-        while True:
-            trial = np.zeros(count)
-            trial[free] = np.linalg.lstsq(a[:, free], b, rcond=None)[0]
-            bad = free & (trial <= 0.0)
-            if not bad.any():
-                break
-            share = float(np.min(x[bad] / (x[bad] - trial[bad])))
-            x = x + share * (trial - x)
-            free &= x > 1e-12
-            x[~free] = 0.0
-        x = trial
-    return x
-
-
 def _row(tendon: dict[str, Any], finger: Any, joints: list[str]) -> FloatArray | None:
     """Row of P at the straight finger, or None if it cannot be read."""
     row = np.zeros(len(joints))
@@ -130,7 +98,7 @@ def _row(tendon: dict[str, Any], finger: Any, joints: list[str]) -> FloatArray |
 
 
 def _insertion_row(tendon: dict[str, Any], finger: Any, joints: list[str]) -> FloatArray | None:
-    """Row of a tensegrity base tendon at the straight thumb (eq. 5.20 differentiated)."""
+    """Row of a tensegrity base tendon at the straight thumb; zeros if its points fall together."""
     chosen = dict_at(dict_at(finger, "insertions"), text_of(finger, "insertion_set"))
     letter = text_of(tendon, "insertion")
     start = point_of(dict_at(chosen, "palm_m").get(letter))
@@ -140,13 +108,6 @@ def _insertion_row(tendon: dict[str, Any], finger: Any, joints: list[str]) -> Fl
         return None
     if len(joints) < 2:
         return None
-    along = lengths[1] + end[0]
-    reach = np.array([lengths[0] + along, end[1], end[2]])
-    pull = reach - np.array(start)
-    turned = (np.array([-end[1], lengths[0] + along, 0.0]), np.array([-end[2], 0.0, along]))
     row = np.zeros(len(joints))
-    size = float(np.linalg.norm(pull))
-    if size == 0.0:  # points on each other: no direction, no row
-        return row
-    row[0], row[1] = float(pull @ turned[0]) / size, float(pull @ turned[1]) / size
+    row[:2] = insertion_row(np.array(start), np.array(end), lengths[0], lengths[1], 0.0, 0.0)
     return row

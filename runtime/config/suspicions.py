@@ -14,6 +14,7 @@ from runtime.config.checks_physics import geometry_of
 from runtime.config.fingers import ChainFinger
 from runtime.config.hand import HandFile
 from runtime.config.locate import Path, dotted
+from runtime.config.thumb_base import unheld_of
 
 SHORTEST_DISTAL_M: Final = 0.005
 DERIVED_TOLERANCE: Final = 0.05
@@ -62,6 +63,16 @@ def _insertions(hand: HandFile) -> Found:
             if points.palm_m == points.bone_m:
                 path: Path = ("fingers", name, "insertion_set")
                 yield path, f'"{finger.insertion_set}" has the same points in palm and bone'
+
+
+def _unheld(hand: HandFile) -> Found:
+    for name, finger in hand.fingers.items():
+        if isinstance(finger, ChainFinger) and finger.kind == "tensegrity_base":
+            unheld = unheld_of(hand, name, finger)
+            if unheld is not None:
+                text = f"no tensions hold the base in {unheld.share:.0%} of its range, as at "
+                text += f"{unheld.q0_deg:.0f}, {unheld.q1_deg:.0f} deg; motions must stay out"
+                yield ("fingers", name, "joints"), text
 
 
 def _derived(hand: HandFile) -> Found:
@@ -145,6 +156,7 @@ def _wrist(hand: HandFile) -> Found:
 _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _bones,
     _insertions,
+    _unheld,
     _derived,
     _strength,
     _springs,

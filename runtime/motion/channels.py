@@ -43,6 +43,16 @@ class Table:
             advance=self.advance * factor,
         )
 
+    def at(self, times_s: FloatArray) -> FloatArray:
+        """Values at times, between nodes on straight lines, without start value."""
+        end = self.duration_s
+        if end == 0.0:
+            return np.full(len(times_s), self.values[0])
+        turns = np.floor(times_s / end) if self.periodic else np.zeros(len(times_s))
+        inside = np.interp(times_s - turns * end, self.times_s, self.values)
+        values: FloatArray = inside + turns * self.advance
+        return values
+
     @property
     def times_s(self) -> FloatArray:
         """Times of the nodes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numba
@@ -409,3 +410,16 @@ def test_whatever_stands_in_a_trajectory_it_is_one_or_refused(rest: str) -> None
 def test_the_page_about_motions_names_them_all() -> None:
     page = (Path(__file__).parents[2] / "docs" / "motions.md").read_text()
     assert [m for m in shipped_motions() if f"`{m}`" not in page] == []
+
+
+def thumb(abduction_deg: float, flexion_deg: float) -> str:
+    points = "points = {{ times_s = [0.0, 2.0], values = [0.0, {}] }}"
+    return track(names='["thumb_abduction"]', shape=points.format(float(abduction_deg))) + track(
+        names='["thumb_flexion"]', shape=points.format(float(flexion_deg))
+    )
+
+
+def test_a_thumb_where_no_tensions_balance_is_refused_with_pose_and_time() -> None:
+    (problem,) = refused(thumb(-33.0, 40.0), "hasy")
+    assert re.search(r"thumb_abduction -\d+, thumb_flexion \d+ deg after 1\.\d\d s", problem.found)
+    parse_motion(HEAD + thumb(-15.0, 25.0), "m.toml", "m", NAMES["hasy"], MODELS["hasy"])
