@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import tempfile
 import re
 from pathlib import Path
 from typing import IO
@@ -24,7 +25,7 @@ def lock_folder() -> Path:
     for base in (Path("/run/lock"), Path("/var/lock")):
         if base.is_dir() and os.access(base, os.W_OK):
             return base / "flexor"
-    return Path("/tmp/flexor-locks")
+    return Path(tempfile.gettempdir()) / "flexor-locks"
 
 
 def serial_identity(path: str) -> str:

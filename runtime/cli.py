@@ -24,9 +24,6 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "emulate": ("emulate", "Emulate devices on a virtual port or bus."),
     "scan": ("scan", "Find devices on a bus."),
     "bus": ("bus", "Speak with devices of a bus."),
-    "identify": ("identify", "Identify friction, ripple and sensors."),
-    "calibrate": ("calibrate", "Calibrate a hand."),
-    "view": ("view", "Show the hand in three dimensions."),
 }
 """Command -> module of ``runtime.commands`` and a line of help. A module holds a typer app called ``app``."""
 
