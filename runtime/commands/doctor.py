@@ -19,6 +19,10 @@ Fix = Annotated[
 ]
 
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
 def doctor(json_: Json = False, fix: Fix = None) -> None:
     """Check this machine: kernel, cores, rights, ports, room. Every [Warn] and [Fail] names its fix.
 

@@ -100,6 +100,6 @@ def test_the_service_manager_accepts_the_unit(folder: Path) -> None:
     seen = subprocess.run([checker, "verify", str(good)], capture_output=True, text=True, timeout=60)
     assert str(good) not in seen.stderr
     bad = folder / "flexor@bad.service"
-    bad.write_text(good.read_text().replace("WatchdogSec=2", "WatchdogSec=soon"))
+    bad.write_text(good.read_text().replace("WatchdogSec=10", "WatchdogSec=soon"))
     seen = subprocess.run([checker, "verify", str(bad)], capture_output=True, text=True, timeout=60)
     assert str(bad) in seen.stderr

@@ -1,0 +1,1 @@
+"""Measurements beside yardsticks, interleaved in one run: ``flexor bench`` (docs/real_time.md)."""

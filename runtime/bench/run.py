@@ -1,0 +1,175 @@
+"""What each bench does from start to end, as one JSON object; the commands only print it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runtime.bench import hot, kernel, native, rounds, soak, stages
+from runtime.bench.canned import can
+from runtime.bench.facts import busy_notice, facts
+from runtime.options import RunOptions
+from runtime.setup import read_hand
+from runtime.warmup import warm_up
+
+Tell = Callable[[str], None]
+REFERENCE_CHANNELS = 200
+"""Channels of the reference tick where no gate file says how many make the tick's instruction count."""
+
+
+def reference_channels() -> tuple[int, str]:
+    """(channels of the reference tick, how that was chosen)."""
+    gate = kernel.load_gate()
+    if gate is None:
+        return REFERENCE_CHANNELS, "not calibrated against this version (no gate file)"
+    ratio = gate.reference_instructions_per_tick / gate.instructions_per_tick
+    return gate.reference_channels, f"{ratio:.3f} times the tick's instructions by callgrind"
+
+
+def _warm(options: RunOptions, tell: Tell) -> float:
+    hand = read_hand(options)
+    seconds = warm_up(options, hand)
+    tell(f"{hand.name}: everything compiled or loaded in {seconds:.1f} s")
+    if notice := busy_notice():
+        tell(notice)
+    return hand.rate_hz
+
+
+def loop(
+    options: RunOptions, count: int, seconds: float, tell: Tell, *, company: bool = False
+) -> dict[str, Any]:
+    """Interleaved rounds: yardsticks and the runtime, plain and hybrid, alone and in company."""
+    about = facts()
+    rate_hz = _warm(options, tell)
+    place = rounds.default_place(rate_hz, seconds, reference_channels()[0])
+    turns, notices = rounds.participants(place, options, company=company)
+    for notice in notices:
+        tell(notice)
+    measured = rounds.measure(turns, count, tell, notices)
+    found = rounds.ratios(measured)
+    together = rounds.in_company(found, measured)
+    late = rounds.pooled_late(measured)
+    return {
+        "bench": "loop",
+        "facts": about,
+        "hand": options.hand,
+        "motion": options.motion,
+        "rounds": count,
+        "seconds": seconds,
+        "participants": {n: {**_medians(s), **late[n]} for n, s in measured.slices.items()},
+        "by_round": {n: [s.summary() for s in all_] for n, all_ in measured.slices.items()},
+        "ratios": [r.to_dict() for r in found],
+        "company": together,
+        "notices": measured.notices,
+        "missed": [r.name for r in found if r.missed] + [c["name"] for c in together if c["missed"]],
+    }
+
+
+def _medians(slices: list[Any]) -> dict[str, Any]:
+    rows = [s.summary() for s in slices]
+    keys = [k for k, v in rows[0].items() if isinstance(v, float)]
+    return {k: round(float(np.median([row[k] for row in rows])), 3) for k in keys}
+
+
+def tick(options: RunOptions, count: int, ticks: int, tell: Tell) -> dict[str, Any]:
+    """The tick beside the reference tick, hot and after a sleep."""
+    about = facts()
+    _warm(options, tell)
+    channels, equality = reference_channels()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "canned.npz"
+        can(options).save(path)
+        measured = hot.run(path, channels, count, ticks)
+    found = hot.ratios(measured["medians_ns"])
+    return {
+        "bench": "tick",
+        "facts": about,
+        "hand": options.hand,
+        "motion": options.motion,
+        "rounds": count,
+        "ticks": ticks,
+        "reference_channels": channels,
+        "equality": equality,
+        "medians_us": {k: round(float(np.median(v)) / 1e3, 3) for k, v in measured["medians_ns"].items()},
+        "medians_ns_by_round": measured["medians_ns"],
+        "realtime": measured["realtime"],
+        "ratios": [r.to_dict() for r in found],
+        "missed": [r.name for r in found if r.missed],
+    }
+
+
+def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False) -> dict[str, Any]:
+    """Instructions per tick beside the gate; with ``accept`` the gate is written anew.
+
+    Raises:
+        CannotCount: without valgrind.
+    """
+    gate = kernel.load_gate()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "canned.npz"
+        can(options).save(path)
+        counts = []
+        for k in range(repeats):
+            counts.append(kernel.count_tick(path))
+            tell(f"count {k + 1}/{repeats}: {counts[-1]:.1f} instructions per tick")
+    mine = float(np.median(counts))
+    channels = gate.reference_channels if gate else REFERENCE_CHANNELS
+    reference: float | None = None
+    if native.compiler() is not None:
+        channels, reference = (
+            kernel.calibrated_channels(mine) if accept else (channels, kernel.count_reference(channels))
+        )
+    if accept:
+        gate = kernel.Gate(
+            hand=options.hand,
+            motion=str(options.motion),
+            instructions_per_tick=round(mine, 1),
+            reference_channels=channels,
+            reference_instructions_per_tick=round(reference or 0.0, 1),
+            versions=kernel.versions(),
+        )
+        tell(f"gate written: {kernel.save_gate(gate)}")
+    held, said = kernel.judge(gate, mine, reference)
+    return {
+        "bench": "kernel",
+        "hand": options.hand,
+        "motion": options.motion,
+        "instructions_per_tick": mine,
+        "counts": counts,
+        "spread_frac": (max(counts) - min(counts)) / mine,
+        "reference_channels": channels,
+        "reference_instructions_per_tick": reference,
+        "versions": kernel.versions(),
+        "held": held,
+        "said": said,
+        "missed": [] if held else ["instructions per tick"],
+    }
+
+
+def stage_table(options: RunOptions, count: int, cycles: int, tell: Tell) -> dict[str, Any]:
+    """Where the lockstep time goes."""
+    about = facts()
+    _warm(replace(options, lockstep=True, seconds=1.0), tell)
+    table = stages.measure(options, count, cycles, tell)
+    return {
+        "bench": "stages",
+        "facts": about,
+        "hand": options.hand,
+        "motion": options.motion,
+        "rounds": count,
+        **table.to_dict(),
+        "missed": ["real_time_factor"] if table.missed else [],
+    }
+
+
+def long_run(options: RunOptions, seconds: float, tell: Tell) -> dict[str, Any]:
+    """The whole program under load for a long time."""
+    about = facts()
+    rate_hz = _warm(options, tell)
+    result = soak.soak(options, rate_hz, seconds, tell)
+    return {"bench": "soak", "facts": about, **result, "missed": result["broken"]}

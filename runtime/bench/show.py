@@ -1,0 +1,116 @@
+"""The results of the benches as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def _ratio(ratio: dict[str, Any]) -> str:
+    bound = (
+        ""
+        if ratio["bound"] is None
+        else f"  bound {ratio['bound']:g}  {'MISSED' if ratio['missed'] else 'kept'}"
+    )
+    interval = f"[{ratio['low']:.3f}, {ratio['high']:.3f}]"
+    return f"  {ratio['name']:<44} {ratio['median']:7.3f}  95 % {interval:<18}{bound}"
+
+
+def ratio_lines(ratios: list[dict[str, Any]]) -> Iterator[str]:
+    """Ratios with their intervals; bounded ones first."""
+    for ratio in sorted(ratios, key=lambda r: r["bound"] is None):
+        yield _ratio(ratio)
+
+
+def fact_lines(facts: dict[str, Any]) -> Iterator[str]:
+    """Machine and versions, two lines."""
+    m, v = facts["machine"], facts["versions"]
+    yield (
+        f"{m['processor']}, {len(m['cores'])} cores, kernel {m['kernel']}, preemption {m['preemption']}, "
+        f"clock {m['clock']}{', virtual' if m['virtual'] else ''}, load {m['load']}"
+    )
+    yield ", ".join(f"{name} {text}" for name, text in v.items() if name != "cc_flags")
+
+
+def loop_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Result of the interleaved rounds."""
+    yield from fact_lines(result["facts"])
+    yield f"{result['rounds']} rounds of {result['seconds']:g} s, {result['hand']} {result['motion']}"
+    yield ""
+    yield f"  {'':<16} {'wake p50':>9} {'p99':>9} {'p99.9':>9} {'response p50':>13} {'late':>6} {'missed':>7}"
+    for name, row in result["participants"].items():
+        response = row.get("response_p50_us")
+        shown = "-" if response is None else f"{response:.1f}"
+        yield (
+            f"  {name:<16} {row['wake_p50_us']:9.1f} {row['wake_p99_us']:9.1f} {row['wake_p999_us']:9.1f} "
+            f"{shown:>13} {row['late']:6d} {row['missed']:7d}"
+        )
+    yield "  medians of the rounds [us]; late and missed of all rounds together"
+    yield ""
+    yield from ratio_lines(result["ratios"])
+    for row in result["company"]:
+        verdict = "MISSED" if row["missed"] else "kept"
+        yield (
+            f"  {row['name']:<44} in company {row['together']:.3f}, alone {row['alone']:.3f}: "
+            f"shift {row['shift']:+.3f}, width {row['width']:.3f}  {verdict}"
+        )
+
+
+def tick_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Result of the tick beside the reference tick."""
+    yield from fact_lines(result["facts"])
+    yield f"{result['hand']} {result['motion']}, {result['rounds']} rounds of {result['ticks']} ticks"
+    yield f"medians [us]: {', '.join(f'{k} {v:.2f}' for k, v in result['medians_us'].items())}"
+    yield f"reference: {result['reference_channels']} channels, {result['equality']}"
+    yield from ratio_lines(result["ratios"])
+
+
+def kernel_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Result of counting instructions."""
+    yield f"{result['hand']} {result['motion']}: {result['instructions_per_tick']:.0f} instructions per tick"
+    if len(result["counts"]) > 1:
+        yield f"  counted {len(result['counts'])} times, spread {100 * result['spread_frac']:.4f} %"
+    if result["reference_instructions_per_tick"]:
+        yield (
+            f"  reference tick of {result['reference_channels']} channels: "
+            f"{result['reference_instructions_per_tick']:.0f}"
+        )
+    for sentence in result["said"]:
+        yield f"  {sentence}"
+    yield f"  gate {'held' if result['held'] else 'NOT HELD'}"
+
+
+def stage_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Where the lockstep time goes."""
+    yield from fact_lines(result["facts"])
+    cycle = result["cycle_us"]
+    yield f"{result['hand']} {result['motion']}, one cycle of {1e6 / result['rate_hz']:.1f} us simulated:"
+    for name, value in result["stages_us"].items():
+        yield f"  {name:<26} {value:8.2f} us {100 * value / cycle:5.1f} %"
+    yield f"  {'cycle':<26} {cycle:8.2f} us"
+    factor = result["real_time_factor"]
+    verdict = "MISSED" if factor["missed"] else "kept"
+    yield (
+        f"  real_time_factor {factor['median']:.2f}  95 % [{factor['low']:.2f}, {factor['high']:.2f}]  "
+        f"bound {factor['bound']:g}  {verdict}  (by processor time {factor['by_cpu_time']:.2f})"
+    )
+
+
+def soak_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Result of the long run."""
+    load = "under stress-ng" if result["under_load"] else "without load"
+    yield f"{result['seconds']:g} s {load}: {result['cycles']} cycles + {result['missed']} missed"
+    yield f"  slots {result['slots']}, elapsed x rate {result['elapsed_times_rate']}, late {result['late']}"
+    yield (
+        f"  {result['frames_checked']} frames checked, {result['frames_off_grid']} off the grid, "
+        f"{result['frames_not_seen']} not seen"
+    )
+    for name, m in result["memory"].items():
+        yield (
+            f"  {name:<8} {m['first_bytes'] / 2**20:.1f} MB first, {m['last_bytes'] / 2**20:.1f} MB last, "
+            f"grown {m['growth_bytes'] / 2**20:.2f} MB after settling"
+        )
+    for sentence in result["broken"]:
+        yield f"  BROKEN: {sentence}"
+    if not result["broken"]:
+        yield "  every promise kept"

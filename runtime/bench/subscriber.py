@@ -1,0 +1,43 @@
+"""A subscriber of everything, as a client would be: ``python -m runtime.bench.subscriber PORT``.
+
+Reads all topics until SIGTERM, then prints how many messages and bytes came as one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import Any
+
+import zmq
+
+
+def main() -> None:
+    """Entry point."""
+    stopped = []
+
+    def stop(*_: Any) -> None:
+        stopped.append(True)
+
+    signal.signal(signal.SIGTERM, stop)
+    context = zmq.Context()
+    socket = context.socket(zmq.SUB)
+    socket.setsockopt(zmq.SUBSCRIBE, b"")
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.connect(f"tcp://127.0.0.1:{int(sys.argv[1])}")
+    counts: dict[str, int] = {}
+    size = 0
+    while not stopped:
+        if not socket.poll(100):
+            continue
+        topic, payload = socket.recv_multipart()
+        counts[topic.decode()] = counts.get(topic.decode(), 0) + 1
+        size += len(payload)
+    print(json.dumps({"messages": counts, "bytes": size}))
+    socket.close()
+    context.term()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The compiled tick in one compiled loop: estimate, control, guard, ring write over a canned stretch.
+
+What is counted by callgrind and timed without a call from Python. Only laws are imported here, so that this
+loop's compile cache follows the laws alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controllers.guard import guard
+from controllers.tick import control
+from estimators.tick import estimate
+from runtime.telemetry.ring import CYCLE, leave
+from signals.compiled import law
+
+
+@law
+def run_ticks(inputs: Any, memory: Any, left: Any, dt_s: float, ticks: int) -> None:
+    """Tick ``ticks`` times through a canned stretch.
+
+    Args:
+        inputs: (model, measurements, goals, cycle numbers, times, words before the stretch).
+        memory: (live words, estimator, controller and guard memory, state, command: views of them).
+        left: (frame words, slots, head, stats, overruns) as ``telemetry.ring.leave`` takes them.
+        dt_s: period.
+        ticks: how many.
+    """
+    model, measurements, goals, numbers, times_ns, before = inputs
+    live, estimator, controller, guarding, state, command = memory
+    frame, slots, head, stats, overruns = left
+    length = measurements.shape[0]
+    for i in range(ticks):
+        k = i % length
+        if k == 0:
+            live[:] = before
+        measurement, goal, s = measurements[k : k + 1], goals[k : k + 1], state[0]
+        s.tick, s.time_ns, s.dt_s = numbers[k], times_ns[k], dt_s
+        estimate(model, measurement, estimator, state)
+        control(model, goal, controller, state, command)
+        guard(model, goal, measurement, guarding, state, command)
+        frame[CYCLE] = i
+        leave(frame, slots, head, stats, overruns)

@@ -1,0 +1,151 @@
+"""``flexor bench``: the loop, the tick, its instructions, its stages, a long run - beside yardsticks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+Hand = Annotated[str, typer.Option(help="Hand that is measured.")]
+Motion = Annotated[str, typer.Option(help="Motion it makes.")]
+Rounds = Annotated[int, typer.Option(min=1, help="Interleaved rounds; 30 or more for a judgement.")]
+
+EPILOG = """Exit code 0: every bound kept; 1: a bound is missed, or nothing could be measured; 2: usage.
+
+docs/real_time.md says what each figure means and why all of them are ratios.
+"""
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _finish(result: dict[str, Any], as_json: bool, lines: Callable[[dict[str, Any]], Iterator[str]]) -> None:
+    print(json.dumps(result) if as_json else "\n".join(lines(result)))
+    raise typer.Exit(1 if result["missed"] else 0)
+
+
+def _options(hand: str, motion: str) -> Any:
+    from runtime.options import RunOptions
+
+    return RunOptions(hand=hand, motion=motion)
+
+
+@app.callback(invoke_without_command=True, epilog=EPILOG)
+def bench(
+    context: typer.Context,
+    as_json: Json = False,
+    rounds: Rounds = 30,
+    seconds: Annotated[float, typer.Option(min=0.05, help="Length of each participant's turn [s].")] = 3.0,
+    company: Annotated[
+        bool, typer.Option("--company", help="Also with io, two subscribers and the recorder.")
+    ] = False,
+    kernel: Annotated[
+        bool, typer.Option("--kernel/--no-kernel", help="Hold the instruction count against its gate.")
+    ] = True,
+    hand: Hand = "hasy",
+    motion: Motion = "open_close",
+) -> None:
+    """Measure the real loop beside cyclictest and a C loop, in interleaved rounds, as paired ratios."""
+    if context.invoked_subcommand is not None:
+        return
+    from runtime.bench import run
+    from runtime.bench.show import kernel_lines, loop_lines
+
+    options = _options(hand, motion)
+    counted = _gate(options) if kernel else None
+    result = run.loop(options, rounds, seconds, _tell, company=company)
+    if counted is not None:
+        result["kernel"] = counted
+        result["missed"] += counted["missed"]
+
+    def lines(whole: dict[str, Any]) -> Iterator[str]:
+        yield from loop_lines(whole)
+        if "kernel" in whole:
+            yield ""
+            yield from kernel_lines(whole["kernel"])
+
+    _finish(result, as_json, lines)
+
+
+def _gate(options: Any) -> dict[str, Any] | None:
+    """The instruction count beside its gate, where the tree has one and valgrind is here."""
+    from runtime.bench import run
+    from runtime.bench.kernel import CannotCount, load_gate
+
+    gate = load_gate()
+    if gate is None or (gate.hand, gate.motion) != (options.hand, options.motion):
+        _tell("no gate of the instruction count for this hand and motion (flexor bench kernel)")
+        return None
+    try:
+        return run.count(options, 1, _tell)
+    except CannotCount as error:
+        _tell(str(error))
+        return None
+
+
+@app.command()
+def tick(
+    as_json: Json = False,
+    rounds: Rounds = 30,
+    ticks: Annotated[int, typer.Option(min=32, help="Ticks of one block.")] = 400,
+    hand: Hand = "hasy",
+    motion: Motion = "open_close",
+) -> None:
+    """Time the compiled tick beside a C tick of the same instruction count, hot and after a sleep."""
+    from runtime.bench import run
+    from runtime.bench.show import tick_lines
+
+    _finish(run.tick(_options(hand, motion), rounds, ticks, _tell), as_json, tick_lines)
+
+
+@app.command()
+def kernel(
+    as_json: Json = False,
+    repeats: Annotated[int, typer.Option(min=1, help="Counts; their spread is reported.")] = 1,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Write the gate file anew and calibrate the reference tick.")
+    ] = False,
+    hand: Hand = "hasy",
+    motion: Motion = "open_close",
+) -> None:
+    """Count the instructions of one tick with callgrind and hold them against the gate."""
+    from runtime.bench import run
+    from runtime.bench.show import kernel_lines
+
+    _finish(run.count(_options(hand, motion), repeats, _tell, accept=accept), as_json, kernel_lines)
+
+
+@app.command()
+def stages(
+    as_json: Json = False,
+    rounds: Rounds = 20,
+    cycles: Annotated[int, typer.Option(min=100, help="Cycles of one block.")] = 1500,
+    hand: Hand = "hasy",
+    motion: Motion = "open_close",
+) -> None:
+    """Show where the time of a lockstep cycle goes, and the real_time_factor."""
+    from runtime.bench import run
+    from runtime.bench.show import stage_lines
+
+    _finish(run.stage_table(_options(hand, motion), rounds, cycles, _tell), as_json, stage_lines)
+
+
+@app.command()
+def soak(
+    as_json: Json = False,
+    seconds: Annotated[float, typer.Option("--for", min=2.0, help="Length of the run [s].")] = 600.0,
+    hand: Hand = "hasy",
+    motion: Motion = "open_close",
+) -> None:
+    """Run for ten minutes under stress-ng: memory flat, every slot of the grid accounted for."""
+    from runtime.bench import run
+    from runtime.bench.show import soak_lines
+
+    _finish(run.long_run(_options(hand, motion), seconds, _tell), as_json, soak_lines)
