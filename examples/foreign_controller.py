@@ -8,9 +8,9 @@ PYTHONPATH):
     flexor run my_bench.toml --motion open_close --for 10
 
 A controller is any callable with this signature, plain Python or compiled with ``numba.njit``. It reads goal
-and estimated state and writes one thing: ``state.ref_motor_torque_nm``, the torque [N m] wanted of every motor
-(with a wrist also ``command.axis_angle_rad``). The guard runs after it with the last word: limits, detectors
-and state machine stay the same, and only fingers in state ACTIVE get what is asked here.
+and estimated state and writes one thing: ``state.ref_motor_torque_nm``, the torque [N m] wanted of every
+motor (with a wrist also ``command.axis_angle_rad``). The guard runs after it with the last word: limits,
+detectors and state machine stay the same, and only fingers in state ACTIVE get what is asked here.
 
 ``MEMORY`` is optional: the dtype of a record that is kept for you between two cycles.
 """
