@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 import re
+import tempfile
 from pathlib import Path
 from typing import IO
 

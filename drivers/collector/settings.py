@@ -22,7 +22,7 @@ class CollectorSettings(BusSettings):
     """Longest wait for the sample of a cycle."""
     watchdog_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 20.0
     """Time without commands after which the board itself goes to zero torque."""
-    lost_after: Annotated[int, Field(ge=1)] = 10
+    lost_after: Annotated[int, Field(ge=1)] = 30
     """Cycles without a sample after which the bus counts as lost."""
     slots: tuple[str, ...] = ()
     """Motor of every slot, "" for none; empty: the hand's motors in order."""

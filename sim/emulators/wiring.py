@@ -29,6 +29,8 @@ PER_BUS: Final = 8
 SERVO_MODEL: Final = "xm430-w210"
 BAUD: Final = 4_000_000
 TORQUE_CONSTANT_NM_A: Final = 0.05
+GEAR_RATIO: Final = 100.0
+"""Turns of a servo or axis per turn of its spool: their encoders sit in front of the gear."""
 FEEDBACK_MS: Final = 3
 POT_ZERO_COUNT, POT_RAD_COUNT = 8192.0, 2.0e-4
 
@@ -80,7 +82,7 @@ def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
     wiring, model = Wiring(), servo_model(SERVO_MODEL)
     for first in range(0, len(names.motors), PER_BUS):
         motors = range(first, min(first + PER_BUS, len(names.motors)))
-        servos = [EmulatedServo(i - first + 1, model, side, i) for i in motors]
+        servos = [EmulatedServo(i - first + 1, model, side, i, gear_ratio=GEAR_RATIO) for i in motors]
         for servo in servos:
             servo.put("baud", BAUD_CODES[BAUD])
         line = folder / f"servos{first // PER_BUS}"
@@ -92,7 +94,7 @@ def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
         wiring.text += "adapter_latency_us = 0\nreply_margin_us = 5000\nwatchdog_ms = 100\n"
         for i, servo in zip(motors, servos, strict=True):
             wiring.text += f'[[bus.device]]\nid = {servo.id}\nmodel = "{SERVO_MODEL}"\n'
-            wiring.text += f'motor = "{names.motors[i]}"\n'
+            wiring.text += f'motor = "{names.motors[i]}"\ngear_ratio = {GEAR_RATIO}\n'
     return wiring
 
 
@@ -109,6 +111,7 @@ def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
                 side,
                 i,
                 torque_constant_nm_a=TORQUE_CONSTANT_NM_A,
+                gear_ratio=GEAR_RATIO,
                 feedback_ms=FEEDBACK_MS,
                 start_ns=start_ns + (i - first) * spread_ns,
             )
@@ -118,7 +121,7 @@ def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
         buses[channel] = CanBus(nodes=nodes)
         devices = "".join(
             f'[[bus.device]]\nnode = {i - first + 1}\nmotor = "{names.motors[i]}"\n'
-            f"torque_constant_nm_a = {TORQUE_CONSTANT_NM_A}\n"
+            f"torque_constant_nm_a = {TORQUE_CONSTANT_NM_A}\ngear_ratio = {GEAR_RATIO}\n"
             for i in motors
         )
         tables.append((channel, devices))
