@@ -32,8 +32,8 @@ def test_every_signal_is_a_field_of_its_shape(record: str) -> None:
 
 @pytest.mark.parametrize("record", TABLE)
 def test_physical_scalars_carry_their_unit(record: str) -> None:
-    suffix = {"rad": "_rad", "N": "_n", "m": "_m", "s": "_s", "ns": "_ns", "A": "_a", "rad/s": "_rad_s",
-              "N m": "_nm", "degC": "_degc", "Hz": "_hz", "J": "_j", "V": "_v", "Ohm": "_ohm", "kg": "_kg"}  # fmt: skip
+    plain = ("rad", "N", "m", "s", "ns", "A", "degC", "Hz", "J", "V", "Ohm", "kg")
+    suffix = {"rad/s": "_rad_s", "N m": "_nm"} | {u: f"_{u.lower()}" for u in plain}
     wrong = [s.name for s in TABLE[record] if s.unit in suffix and not s.name.endswith(suffix[s.unit])]
     assert wrong == []
 
@@ -56,7 +56,10 @@ def test_every_cause_has_its_words_and_its_own_number() -> None:
         assert filled and text.hint and text.scope in ("finger", "hand"), cause
 
 
-@given(st.lists(st.text("abc_1", min_size=1, max_size=5), min_size=1, max_size=6, unique=True), st.text("abc_1"))
+NAMES = st.lists(st.text("abc_1", min_size=1, max_size=5), min_size=1, max_size=6, unique=True)
+
+
+@given(NAMES, st.text("abc_1"))
 def test_names_and_indices_are_one_another(names: list[str], other: str) -> None:
     hand = HandNames(hand="h", motors=(), tendons=tuple(names), joints=(), fingers=())
     assert [hand.index("tendon", n) for n in names] == list(range(len(names)))
