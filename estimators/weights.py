@@ -1,4 +1,4 @@
-"""How far each tendon's length may be believed: not at all at the slack stop, where it is unknown.
+"""How far each tendon's length may be believed: not at the slack stop, nor where no lever can be.
 
 A slack or broken tendon would drag the joint angles along; without it the others still give them, as every
 finger has more tendons than joints. The weight falls over the second half of the slack margin, so that a
@@ -13,12 +13,16 @@ from signals.compiled import law
 from signals.modes import Channel
 
 OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
+BEYOND_STOP_RAD: Final = 0.05
+"""How far beyond the lever's hard stop an angle is no longer one."""
 
 
 @law
 def weight_of_lever(m: Any, t: int, lever_rad: float) -> float:
     """Weight 0..1 of tendon ``t``'s length at a lever angle."""
     k = m.tendon_spring[t]
+    if lever_rad < m.lever_min_rad[k] - BEYOND_STOP_RAD:
+        return 0.0
     half = 0.5 * m.slack_margin_rad[k]
     if half <= 0.0:
         return 1.0
