@@ -1,0 +1,209 @@
+"""What the benches conclude from what they measure, on figures whose answer is known."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime.bench import kernel, rounds
+from runtime.bench.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
+from runtime.bench.ratios import Ratio, company_ratio, median_interval, paired, share
+from runtime.bench.slices import Slice, percentile
+from runtime.bench.stages import _table
+from runtime.bench.yardsticks import Place, read_cyclictest
+from runtime.options import RunOptions
+
+values = st.floats(1e-3, 1e6)
+samples = st.lists(values, min_size=1, max_size=40)
+
+
+@given(samples, st.floats(0.01, 100.0))
+def test_an_interval_scales_with_its_values_and_holds_their_median(sample, factor):
+    median, low, high = median_interval(sample)
+    assert min(sample) <= low <= median <= high <= max(sample)
+    scaled = median_interval([factor * v for v in sample])
+    np.testing.assert_allclose(scaled, [factor * v for v in (median, low, high)], rtol=1e-9)
+
+
+def test_intervals_of_thirty_rounds_hold_the_true_median_as_often_as_they_promise():
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(300):
+        _, low, high = median_interval(np.exp(rng.normal(np.log(1.3), 0.4, 30)))
+        held += low <= 1.3 <= high
+    assert held / 300 >= 0.90  # the percentile bootstrap of a median is a little short of its 95 %
+
+
+@given(st.lists(st.tuples(values, values), min_size=1, max_size=30), st.floats(1e-3, 1e3))
+def test_a_bound_is_missed_only_if_the_whole_interval_lies_above_it(pairs, bound):
+    ratio = paired("x", [a for a, _ in pairs], [b for _, b in pairs], bound)
+    assert ratio is not None
+    assert ratio.missed == (ratio.low > bound)
+    assert not paired("x", [1.0], [1.0], None).missed  # type: ignore[union-attr]
+
+
+def test_pairing_cancels_what_the_machine_does_to_both():
+    drift = np.exp(np.linspace(0.0, 3.0, 30))
+    ratio = paired("x", list(1.1 * drift), list(drift))
+    assert ratio is not None and ratio.width < 1e-12 and abs(ratio.median - 1.1) < 1e-12
+
+
+def test_rounds_without_a_figure_are_left_out_and_none_at_all_is_no_ratio():
+    ratio = paired("x", [2.0, float("nan"), 2.0], [1.0, 1.0, 0.0])
+    assert ratio is not None and (ratio.rounds, ratio.median) == (1, 2.0)
+    assert paired("x", [float("nan")], [1.0]) is None
+    with pytest.raises(ValueError, match="finite"):
+        median_interval([])
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 10**6))
+def test_rare_events_have_a_ratio_even_when_there_are_none(a, b, of):
+    assert share(a, of) / share(b, of) == pytest.approx((a + 0.5) / (b + 0.5))
+
+
+def test_company_is_worse_only_beyond_its_own_width_and_the_yardsticks_resolution():
+    def ratio(median: float, half: float) -> Ratio:
+        return Ratio(name="r", median=median, low=median - half, high=median + half, rounds=30, bound=1.2)
+
+    alone = ratio(1.0, 0.05)
+    assert not company_ratio(alone, ratio(1.19, 0.1))["missed"]
+    assert company_ratio(alone, ratio(1.21, 0.1))["missed"]
+    assert company_ratio(ratio(0.001, 0.0), ratio(0.002, 0.0))["missed"]
+    assert not company_ratio(ratio(0.001, 0.0), ratio(0.002, 0.0), resolution=0.03)["missed"]
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=60), st.sampled_from([0.0, 0.5, 0.9, 0.99, 1.0]))
+def test_percentiles_are_values_that_were_seen_and_weights_are_repetitions(seen, fraction):
+    array = np.array(seen)
+    plain = percentile(array, fraction, None)
+    assert plain in seen
+    if fraction:
+        assert plain == np.quantile(array, fraction, method="inverted_cdf")
+    distinct, counts = np.unique(array, return_counts=True)
+    assert percentile(distinct, fraction, counts) == plain
+
+
+@given(st.lists(st.integers(0, 3_000_000), min_size=1, max_size=200))
+def test_a_histogram_of_cyclictest_says_what_its_wake_ups_said(wakes_ns):
+    place = Place(cpu=0, rate_hz=3000.0, seconds=1.0, channels=1)
+    wakes = np.array(wakes_ns)
+    bins: dict[str, int] = {}
+    for us in wakes // 1000:
+        if us < 1000:
+            bins[str(us)] = bins.get(str(us), 0) + 1
+    thread = {"histogram": bins, "cycles": len(wakes), "max": int(wakes.max() // 1000)}
+    found = read_cyclictest({"thread": {"0": thread}}, place)
+    assert found.cycles == len(wakes)
+    exact = Slice(wakes, None, place.period_ns)
+    if wakes.max() < 1_000_000:
+        for fraction in (0.5, 0.99):
+            assert abs(found.wake_us(fraction) - exact.wake_us(fraction)) <= 0.5
+    near_the_limit = int(((wakes >= 333_000) & (wakes < 334_000)).sum())
+    assert abs(found.late - exact.late) <= near_the_limit
+
+
+GATE = Gate(
+    hand="hasy",
+    motion="open_close",
+    instructions_per_tick=200_000.0,
+    reference_channels=190,
+    reference_instructions_per_tick=199_000.0,
+    versions=versions(),
+)
+
+
+@given(st.floats(-0.02, 0.02))
+def test_the_gate_holds_within_its_tolerance_on_both_sides(change):
+    held, said = judge(GATE, GATE.instructions_per_tick * (1.0 + change), None)
+    if abs(abs(change) - TOLERANCE) > 1e-9:
+        assert held == (abs(change) < TOLERANCE)
+        assert held or "--accept" in said[-1]
+
+
+def test_other_versions_and_unequal_work_are_told():
+    other = dataclasses.replace(GATE, versions={**GATE.versions, "numba": "0.1"})
+    held, said = judge(other, 200_000.0, 200_000.0 * (1.01 + REFERENCE_TOLERANCE))
+    assert held
+    assert any("numba 0.1 ->" in s for s in said) and any("calibrate" in s for s in said)
+    assert judge(None, 1.0, None)[0]
+
+
+def test_the_gate_survives_its_file_and_a_foreign_file_is_refused(tmp_path):
+    path = tmp_path / "deep" / "gate.json"
+    assert kernel.load_gate(path) is None
+    kernel.save_gate(GATE, path)
+    assert kernel.load_gate(path) == GATE
+    for text in ("{}", "[1]", "not json", json.dumps({"hand": "x"})):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="--accept"):
+            kernel.load_gate(path)
+
+
+@given(st.integers(1, 1000), st.integers(50, 2000), st.integers(0, 5000))
+def test_the_reference_is_calibrated_to_the_nearest_number_of_channels(target, per_channel, per_finger):
+    def count(channels: int) -> float:
+        return float(per_channel * channels + per_finger * (channels // 8))
+
+    wanted = count(target) + per_channel / 3
+    best, counted = calibrated_channels(wanted, count)
+    nearest = min(abs(count(c) - wanted) for c in range(1, 1024))
+    assert counted == count(best) and abs(counted - wanted) == nearest
+
+
+@given(st.lists(st.floats(10.0, 500.0), min_size=1, max_size=20))
+def test_the_table_of_stages_adds_up_to_the_cycle(walls):
+    row = {"exchange": 40.0, "estimate": 4.0, "control": 8.0, "guard": 4.0, "ring": 1.0}
+    row |= {"substeps": 33.0, "cycle": 60.0}
+    table = _table([{**row, "wall": wall} for wall in walls], 3000.0, 4)
+    assert sum(table.stages_us.values()) == pytest.approx(table.cycle_us)
+    assert min(table.stages_us.values()) >= 0.0
+    assert table.missed == (table.factor_high < 6.0)
+    assert table.factor_low <= table.factor <= table.factor_high
+
+
+def fake_turns(calls: list[str]) -> dict[str, rounds.Turn]:
+    wake = {"cyclictest": 50_000, "c_wait": 50_000, "c_loop": 50_000, "plain": 55_000, "hybrid": 2000}
+
+    def turn(name: str) -> rounds.Turn:
+        def run() -> Slice:
+            calls.append(name)
+            wakes = np.full(1000, wake[name.partition("_company")[0]])
+            return Slice(wakes, None if name in ("cyclictest", "c_wait") else wakes + 20_000, 333_333.3)
+
+        return run
+
+    return {name: turn(name) for name in [*wake, "plain_company", "hybrid_company"]}
+
+
+@settings(max_examples=5)
+@given(st.integers(1, 9))
+def test_rounds_are_interleaved_and_nobody_always_comes_first(count):
+    calls: list[str] = []
+    turns = fake_turns(calls)
+    measured = rounds.measure(turns, count, lambda _: None)
+    for k in range(count):
+        assert sorted(calls[k * len(turns) : (k + 1) * len(turns)]) == sorted(turns)
+    firsts = calls[:: len(turns)]
+    assert len(set(firsts)) == min(count, len(turns))
+    found = {r.name: r for r in rounds.ratios(measured)}
+    assert found["plain wake p99 / cyclictest"].median == pytest.approx(1.1)
+    assert found["hybrid wake p99 / cyclictest"].bound == 0.25
+    assert found["plain response p50 / c_loop"].median == pytest.approx(75 / 70)
+    assert not any(r.missed for r in found.values())
+    assert len(rounds.in_company(list(found.values()), measured)) == 5
+
+
+def test_a_machine_without_compiler_and_cyclictest_measures_what_is_left_and_says_so(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    place = Place(cpu=0, rate_hz=3000.0, seconds=0.1, channels=1)
+    turns, notices = rounds.participants(place, RunOptions(motion="open_close"), company=False)
+    assert list(turns) == ["plain", "hybrid"]
+    assert any("rt-tests" in n for n in notices) and any("gcc" in n for n in notices)
+    alone = rounds.Rounds({name: [Slice(np.ones(5), np.ones(5), 333_333.3)] for name in turns})
+    assert rounds.ratios(alone) == [] and rounds.in_company([], alone) == []
