@@ -33,6 +33,7 @@ ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("wrist_length_m", "f8", (TENDONS,)),
         ("P_wrist_m", "f8", (TENDONS, AXES)),
         ("residual_wrist_m", "f8", (TENDONS, AXES)),
+        ("wrist_sums", "f8", (FINGERS, 6)),
         ("P_tj_m", "f8", (TENDONS, JOINTS)),
         ("length_m", "f8", (TENDONS,)),
         ("projected_m", "f8", (AXES,)),

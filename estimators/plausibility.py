@@ -5,6 +5,9 @@ angle explains is the residual ``r = -A eps``, ``A = (I - P P^+) P_w``. Least sq
 
 .. math:: \hat\varepsilon = -(A^T A + \lambda I)^{-1} A^T r, \qquad r_{left} = r + A \hat\varepsilon
 
+A finger with a fault of its own would drag the estimate along and so blame all others: fingers in fault take
+no part, and the one without which the others agree far better is left out.
+
 Flexion (q71) hardly shows near the neutral pose, where its column of A is almost zero: lambda then keeps the
 estimate at zero instead of at noise. An offset that was there at homing is absorbed by e0 and cannot be seen.
 What is left unexplained is a finger's own fault, whatever the wrist's sensor says.
@@ -15,10 +18,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from signals.compiled import law
-from signals.modes import FingerKind, TendonKind
+from signals.modes import FingerKind, MachineState, TendonKind
 
 TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
 INSERTION: Final = int(TendonKind.INSERTION_POINTS)
+FAULT: Final = int(MachineState.FAULT)
+LEAST_FINGERS: Final = 3
+"""Fingers that have to take part before one of them may be left out."""
+OUTLIER_SHARE: Final = 0.4
+"""A finger is left out if the squares that the others leave without it are below this share of all."""
 REGULARISATION_M2: Final = 4.0e-5
 """lambda [m^2/rad^2]: (6 mm/rad)^2, ten times less than abduction's A^T A over the fingers of the
 reference hand near neutral, ten times more than flexion's."""
@@ -75,33 +83,69 @@ def project_wrist_columns(m: Any, f: int, mem: Any) -> None:
 
 
 @law
-def wrist_error(m: Any, mem: Any, s: Any) -> None:
-    """Wrist angle errors [rad], measured minus true, that explain the residuals, and what they leave.
+def collect_sums(m: Any, mem: Any, s: Any) -> int:
+    """Sums of the normal equations of every finger into ``mem.wrist_sums``; returns how many take part.
 
-    Fingers with a slack tendon (``estimators.weights``) take no part.
+    Columns: A^T A (00, 01, 11), -A^T r (0, 1), r^T r. Fingers in fault or with a slack tendon
+    (``estimators.weights``) stay zero.
     """
+    A, r, count = mem.residual_wrist_m, s.residual_m, 0
+    for f in range(m.n_fingers):
+        for c in range(6):
+            mem.wrist_sums[f, c] = 0.0
+        if mem.degraded[f] != 0 or s.finger_state[f] == FAULT:
+            continue
+        count += 1
+        project_wrist_columns(m, f, mem)
+        for k in range(m.finger_n_tendons[f]):
+            t = m.finger_tendon[f, k]
+            mem.wrist_sums[f, 0] += A[t, 0] * A[t, 0]
+            mem.wrist_sums[f, 1] += A[t, 0] * A[t, 1]
+            mem.wrist_sums[f, 2] += A[t, 1] * A[t, 1]
+            mem.wrist_sums[f, 3] -= A[t, 0] * r[t]
+            mem.wrist_sums[f, 4] -= A[t, 1] * r[t]
+            mem.wrist_sums[f, 5] += r[t] * r[t]
+    return count
+
+
+@law
+def solve_without(m: Any, mem: Any, out: int) -> tuple[float, float, float]:
+    """Wrist angle errors [rad] of all fingers but ``out`` (-1: of all), and the squares they leave [m^2]."""
+    a00, a01, a11 = REGULARISATION_M2, 0.0, REGULARISATION_M2
+    b0 = b1 = rr = 0.0
+    for f in range(m.n_fingers):
+        if f != out:
+            a00 += mem.wrist_sums[f, 0]
+            a01 += mem.wrist_sums[f, 1]
+            a11 += mem.wrist_sums[f, 2]
+            b0 += mem.wrist_sums[f, 3]
+            b1 += mem.wrist_sums[f, 4]
+            rr += mem.wrist_sums[f, 5]
+    determinant = a00 * a11 - a01 * a01
+    e0, e1 = (a11 * b0 - a01 * b1) / determinant, (a00 * b1 - a01 * b0) / determinant
+    return e0, e1, rr - e0 * b0 - e1 * b1
+
+
+@law
+def wrist_error(m: Any, mem: Any, s: Any) -> None:
+    """Wrist angle errors [rad], measured minus true, that explain the residuals, and what they leave."""
     A, r = mem.residual_wrist_m, s.residual_m
     for t in range(m.n_tendons):
         s.residual_unexplained_m[t] = r[t]
     if m.n_axes < 2:
         return
-    a00, a01, a11 = REGULARISATION_M2, 0.0, REGULARISATION_M2
-    b0 = b1 = 0.0
-    for f in range(m.n_fingers):
-        if mem.degraded[f] == 0:
-            project_wrist_columns(m, f, mem)
-            for k in range(m.finger_n_tendons[f]):
-                t = m.finger_tendon[f, k]
-                a00 += A[t, 0] * A[t, 0]
-                a01 += A[t, 0] * A[t, 1]
-                a11 += A[t, 1] * A[t, 1]
-                b0 -= A[t, 0] * r[t]
-                b1 -= A[t, 1] * r[t]
-    determinant = a00 * a11 - a01 * a01
-    e0, e1 = (a11 * b0 - a01 * b1) / determinant, (a00 * b1 - a01 * b0) / determinant
+    count = collect_sums(m, mem, s)
+    e0, e1, left = solve_without(m, mem, -1)
+    if count >= LEAST_FINGERS:
+        best = OUTLIER_SHARE * left
+        for f in range(m.n_fingers):
+            if mem.wrist_sums[f, 5] > 0.0:
+                without0, without1, rest = solve_without(m, mem, f)
+                if rest < best:
+                    best, e0, e1 = rest, without0, without1
     s.wrist_error_rad[0], s.wrist_error_rad[1] = e0, e1
     for f in range(m.n_fingers):
-        if mem.degraded[f] == 0:
+        if mem.degraded[f] == 0 and s.finger_state[f] != FAULT:
             for k in range(m.finger_n_tendons[f]):
                 t = m.finger_tendon[f, k]
                 s.residual_unexplained_m[t] += A[t, 0] * e0 + A[t, 1] * e1
