@@ -72,6 +72,8 @@ def open_bus(
         drivers.errors.DriverError: a bus does not open, or cannot do what the hand needs.
     """
     backend, has_truth = backend_of(options)
+    if hand.mechanism is not None:
+        return hand.mechanism.bus(hand.model, options, truth), backend, has_truth
     if options.bus is None:
         return sim_bus(hand, options, truth, motion), backend, has_truth
     from runtime.busprocess.hardware import hardware_bus

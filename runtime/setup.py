@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from signals.modes import MachineState
 from signals.names import HandNames
 from signals.records import RecordArray, new_frame
 
+if TYPE_CHECKING:
+    from runtime.mechanisms.hand import MechanismHand
+
 
 @dataclass(slots=True)
 class Hand:
@@ -33,6 +37,8 @@ class Hand:
     sha256: str
     rate_hz: float
     file: HandFile
+    mechanism: MechanismHand | None = None
+    """A mechanism in the place of a tendon hand (``runtime.mechanisms``)."""
 
 
 @dataclass(slots=True)
@@ -65,8 +71,13 @@ def read_hand(options: RunOptions) -> Hand:
         ValueError: the file or an override is refused; the text says where and why.
     """
     from runtime.assemble import hand_sha256, model_of, names_of, set_switches
+    from runtime.mechanisms.hand_file import is_mechanism_hand
     from runtime.overrides import load_with
 
+    if is_mechanism_hand(options.hand):
+        from runtime.mechanisms.hand import read_as_hand
+
+        return read_as_hand(options)
     file, text = load_with(options.hand, options.settings)
     model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
     set_switches(model, options.without)
@@ -108,10 +119,14 @@ def build(
     frame, views = new_frame()
     motion = None
     if options.motion is not None:
-        motion = load_motion(options.motion, hand.names, hand.model)
+        where = options.motion if hand.mechanism is None else hand.mechanism.motion(options.motion)
+        motion = load_motion(where, hand.names, hand.model)
         motion.bind(views["state"])
     bus, backend, has_truth = open_bus(hand, options, views["truth"], motion)
-    stages = make_stages(hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT)
+    if hand.mechanism is None:
+        stages = make_stages(hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT)
+    else:
+        stages = hand.mechanism.stages(views["measurement"])
     first = default_goal(hand.model, options.pretension_n)
     goals = GoalDesk(views["goal"], views["state"], first, motion=motion, segment=segment, start=start)
     pipeline = Pipeline(

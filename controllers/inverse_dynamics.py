@@ -1,0 +1,128 @@
+"""Joint motors by inverse dynamics and PD: the equations make every joint a double integrator.
+
+    tau = ID(q, qd, qdd_d + 2 zeta w (qd_d - qd) + w^2 (q_d - q))
+
+with bandwidth w and damping ratio zeta from the hand file; qdd_d is the filtered rate of the goal's speed. In
+JOINT_TORQUE the goal's torque is added to what the pose needs. Gains of the goal are not used: they are
+N m/rad for a finger, here the mass matrix scales them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanics.dynamics.inverse import inverse
+from signals.compiled import law
+from signals.modes import Mode
+from signals.records import RecordArray
+from signals.sizes import JOINTS
+
+FloatArray = NDArray[np.float64]
+FILTER_HZ: Final = 20.0
+IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
+JOINT_TORQUE: Final = int(Mode.JOINT_TORQUE)
+MOTOR_TORQUE: Final = int(Mode.MOTOR_TORQUE)
+MOTOR_POSITION: Final = int(Mode.MOTOR_POSITION)
+
+MEMORY: Final = np.dtype(
+    [
+        ("started", "i8"),
+        ("goal_speed_rad_s", "f8", (JOINTS,)),
+        ("goal_rate_rad_s2", "f8", (JOINTS,)),
+        ("q", "f8", (JOINTS,)),
+        ("qd", "f8", (JOINTS,)),
+        ("qdd", "f8", (JOINTS,)),
+        ("tau", "f8", (JOINTS,)),
+    ],
+    align=True,
+)
+"""Memory of the controller."""
+NO_LOADS: Final[FloatArray] = np.zeros((0, 6))
+
+
+@law
+def goal_rates(m: Any, g: Any, mem: Any, dt_s: float) -> None:
+    """Filtered rate of the goal's joint speeds [rad/s2]."""
+    share = 1.0 - math.exp(-2.0 * math.pi * FILTER_HZ * dt_s)
+    for j in range(m.n_joints):
+        rate = 0.0
+        if mem.started != 0:
+            rate = (g.joint_speed_rad_s[j] - mem.goal_speed_rad_s[j]) / dt_s
+        mem.goal_rate_rad_s2[j] += share * (rate - mem.goal_rate_rad_s2[j])
+        mem.goal_speed_rad_s[j] = g.joint_speed_rad_s[j]
+    mem.started = 1
+
+
+@law
+def wanted_accelerations(m: Any, g: Any, mem: Any, s: Any, bandwidth_rad_s: float, damping: float) -> None:
+    """Accelerations by PD towards the goal in the mode in force, into ``mem.qdd``."""
+    mode = g.finger_mode[0]
+    for j in range(m.n_joints):
+        q, qd = s.joint_angle_rad[j], s.joint_speed_rad_s[j]
+        mem.qdd[j] = 0.0
+        if mode == IMPEDANCE or mode == MOTOR_POSITION:
+            wanted, speed = g.joint_angle_rad[j], g.joint_speed_rad_s[j]
+            if mode == MOTOR_POSITION:
+                wanted, speed = g.motor_angle_rad[j], g.motor_speed_rad_s[j]
+            else:
+                mem.qdd[j] = mem.goal_rate_rad_s2[j]
+            mem.qdd[j] += bandwidth_rad_s * bandwidth_rad_s * (wanted - q)
+            mem.qdd[j] += 2.0 * damping * bandwidth_rad_s * (speed - qd)
+            s.ref_joint_angle_rad[j] = wanted
+            s.ref_motor_speed_rad_s[j] = speed
+        else:
+            s.ref_joint_angle_rad[j] = q
+            s.ref_motor_speed_rad_s[j] = qd
+
+
+@law
+def inverse_dynamics(
+    kind: int,
+    parts: Any,
+    home_rad: FloatArray,
+    bandwidth_rad_s: float,
+    damping: float,
+    no_loads: FloatArray,
+    model: RecordArray,
+    goal: RecordArray,
+    memory: RecordArray,
+    state: RecordArray,
+) -> None:
+    """Motor torques of a mechanism with one motor per joint into ``state.ref_motor_torque_nm``.
+
+    Args:
+        kind: ``mechanics.dynamics.systems.Kind``.
+        parts: the mechanism's records (the controller's own).
+        home_rad: mechanism's coordinates where the hand's joint angles are 0, shape (n,).
+        bandwidth_rad_s: w.
+        damping: zeta.
+        no_loads: empty, shape (0, 6).
+        model: ``signals.records.MODEL``, shape (1,).
+        goal: ``signals.records.GOAL``, shape (1,).
+        memory: ``MEMORY``, shape (1,).
+        state: ``signals.records.STATE``, shape (1,).
+    """
+    m, g, mem, s = model[0], goal[0], memory[0], state[0]
+    n = home_rad.shape[0]
+    goal_rates(m, g, mem, m.dt_s)
+    wanted_accelerations(m, g, mem, s, bandwidth_rad_s, damping)
+    for j in range(n):
+        mem.q[j] = home_rad[j] + s.joint_angle_rad[j]
+        mem.qd[j] = s.joint_speed_rad_s[j]
+    inverse(kind, parts, mem.q[:n], mem.qd[:n], mem.qdd[:n], no_loads, mem.tau[:n])
+    mode = g.finger_mode[0]
+    s.finger_mode[0] = mode
+    for j in range(n):
+        torque = 0.0
+        if mode == IMPEDANCE or mode == MOTOR_POSITION:
+            torque = mem.tau[j]
+        elif mode == JOINT_TORQUE:
+            torque = mem.tau[j] + g.joint_torque_nm[j]
+        elif mode == MOTOR_TORQUE:
+            torque = g.motor_torque_nm[j]
+        s.ref_joint_torque_nm[j] = torque
+        s.ref_motor_torque_nm[j] = torque

@@ -1,0 +1,135 @@
+"""One exchange of a simulated mechanism, compiled: advance, sample, take the command. Allocates nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanics.dynamics.integrate import Scheme, run
+from signals.compiled import law
+from signals.modes import MotorMode
+from signals.sizes import JOINTS, MOTORS
+
+FloatArray = NDArray[np.float64]
+CURRENT: Final = int(MotorMode.CURRENT)
+IMPLICIT: Final = int(Scheme.IMPLICIT)
+
+PLANT: Final = np.dtype(
+    [
+        ("n", "i8"),
+        ("n_motors", "i8"),
+        ("muscle", "i8"),  # 1: one motor, the current of a muscle
+        ("active", "i8"),
+        ("random", "u8"),
+        ("time_s", "f8"),
+        ("count_fraction", "f8"),
+        ("home", "f8", (JOINTS,)),
+        ("current_a", "f8", (MOTORS,)),
+        ("limit_a", "f8", (MOTORS,)),
+    ],
+    align=True,
+)
+"""What a mechanism has beside its equations."""
+
+
+@law
+def dither(plant: Any) -> float:
+    """Next uniform number in -0.5..0.5 (xorshift): the least noise of an encoder."""
+    x = plant.random
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    plant.random = x
+    return float(x >> np.uint64(11)) / 9007199254740992.0 - 0.5
+
+
+@law
+def drive(plant: Any, m: Any, u: FloatArray) -> None:
+    """Currents of the motors as inputs of the equations, ``u`` of shape (n + 1,)."""
+    if plant.muscle != 0:
+        u[plant.n] = plant.current_a[0]
+    else:
+        for i in range(plant.n_motors):
+            u[i] = m.motor_torque_constant_nm_a[i] * plant.current_a[i]
+
+
+@law
+def sample_joints(
+    plant: Any, m: Any, z: Any, y: Any, q: FloatArray, qd: FloatArray, degc: float, now_ns: int
+) -> None:
+    """Joint sensors on Hall channels, motors, and the truth."""
+    closing = rate = 0.0
+    for j in range(plant.n):
+        angle = q[j] - plant.home[j]
+        closing += angle
+        rate += qd[j]
+        fine = m.hall_zero_count[j] + m.hall_counts_rad[j] * angle
+        z.hall_fine_count[j] = math.floor(fine * plant.count_fraction + 0.5) / plant.count_fraction
+        z.hall_count[j] = int(math.floor(fine + 0.5))
+        z.hall_time_ns[j] = now_ns
+        z.hall_status[j] = 0
+        y.joint_angle_rad[j] = angle
+        y.joint_speed_rad_s[j] = qd[j]
+    for i in range(plant.n_motors):
+        angle, speed = closing, rate
+        if plant.muscle == 0:
+            angle, speed = q[i] - plant.home[i], qd[i]
+        step = m.encoder_step_rad[i]
+        z.motor_angle_rad[i] = math.floor(angle / step + dither(plant) + 0.5) * step
+        z.motor_speed_rad_s[i] = speed
+        z.motor_current_a[i] = plant.current_a[i]
+        z.motor_temperature_degc[i] = degc if plant.muscle != 0 else m.ambient_degc
+        z.motor_time_ns[i] = now_ns
+        z.motor_status[i] = 0
+        y.motor_angle_rad[i] = angle
+        y.motor_speed_rad_s[i] = speed
+        y.motor_torque_nm[i] = m.motor_torque_constant_nm_a[i] * plant.current_a[i]
+        y.winding_temperature_degc[i] = z.motor_temperature_degc[i]
+    z.time_ns = now_ns
+    z.seq += 1
+    y.time_s = plant.time_s
+
+
+@law
+def take_command(plant: Any, c: Any) -> None:
+    """Currents that act until the next exchange, clipped at the drives' limits; a muscle is only heated."""
+    for i in range(plant.n_motors):
+        wanted = c.motor_current_a[i]
+        if plant.active == 0 or c.motor_mode[i] != CURRENT or not math.isfinite(wanted):
+            wanted = 0.0
+        least = 0.0 if plant.muscle != 0 else -plant.limit_a[i]
+        plant.current_a[i] = min(max(wanted, least), plant.limit_a[i])
+
+
+@law
+def exchange(
+    kind: int,
+    parts: Any,
+    inputs: Any,
+    plant: Any,
+    model: Any,
+    command: Any,
+    measurement: Any,
+    truth: Any,
+    state: tuple[FloatArray, FloatArray, FloatArray],
+    scratch: tuple[FloatArray, FloatArray, FloatArray],
+    elapsed_s: float,
+    step_s: float,
+    now_ns: int,
+) -> int:
+    """One exchange; returns -1, or the coordinate at which the mechanism diverged."""
+    p, m = plant[0], model[0]
+    q, qd, z = state
+    s, loads, out = scratch
+    bad = -1
+    if elapsed_s > 0.0:
+        drive(p, m, inputs[1][0])
+        steps = max(1, int(math.ceil(elapsed_s / step_s)))
+        _, bad = run(kind, parts, inputs, IMPLICIT, elapsed_s / steps, steps, 0, q, qd, z, s, loads, out)
+        p.time_s += elapsed_s
+    sample_joints(p, m, measurement[0], truth[0], q, qd, z[0], now_ns)
+    take_command(p, command[0])
+    return bad
