@@ -20,6 +20,7 @@ from mechanics.wrist import wrist_lengths
 from runtime.assemble import model_of, names_of
 from runtime.config.loader import load_hand
 from runtime.goals import default_goal
+from signals.compiled import law
 from signals.modes import MachineState, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, RecordArray, new
 
@@ -31,18 +32,50 @@ def loaded(hand: str) -> Any:
     return load_hand(hand)
 
 
-def model_record(hand: str) -> RecordArray:
+@cache
+def _assembled(hand: str) -> RecordArray:
     return model_of(loaded(hand))
 
 
-def lever_of_tension(m: Any, t: int, tension_n: float) -> float:
-    """Lever angle at which the mechanism makes a tension, by bisection."""
-    k = m["tendon_spring"][t]
-    low, high = float(m["lever_min_rad"][k]), float(m["lever_max_rad"][k])
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if spring_at(m, t, middle)[0] > tension_n else (low, middle)
-    return 0.5 * (low + high)
+def model_record(hand: str) -> RecordArray:
+    return _assembled(hand).copy()
+
+
+@law
+def _levers(model: RecordArray, tension_n: FloatArray, lever_out: FloatArray) -> None:
+    """Lever angles at which the mechanisms make the tensions, by bisection."""
+    m = model[0]
+    for t in range(m.n_tendons):
+        k = m.tendon_spring[t]
+        low, high = m.lever_min_rad[k], m.lever_max_rad[k]
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            if spring_at(m, t, middle)[0] > tension_n[t]:
+                low = middle
+            else:
+                high = middle
+        lever_out[t] = 0.5 * (low + high)
+
+
+@law
+def _sense(model: RecordArray, lever: FloatArray, count: FloatArray, elongation: FloatArray) -> None:
+    """Hall counts and elongations of lever angles."""
+    m = model[0]
+    for t in range(m.n_tendons):
+        force, _, path, _ = spring_at(m, t, lever[t])
+        elongation[t] = -path + force * m.tendon_compliance_m_n[t]
+        count[t] = count_of_lever(m, t, lever[t])
+
+
+@law
+def _lengths(model: RecordArray, q: FloatArray, axes: FloatArray, h: FloatArray, wrist: FloatArray) -> None:
+    """Path lengths in the fingers, and through the wrist minus neutral."""
+    m = model[0]
+    tendon_lengths(m, q, h)
+    if m.n_axes > 0:
+        wrist_lengths(m, axes[0], axes[1], wrist)
+        for t in range(m.n_tendons):
+            wrist[t] -= m.wrist_neutral_length_m[t]
 
 
 class Desk:
@@ -67,27 +100,22 @@ class Desk:
 
     def place(self, q_rad: FloatArray, tension_n: FloatArray | float, axes_rad: Any = None) -> None:
         """Measurement of joint angles and tensions, exact and all at one instant."""
-        m, z = self.m, self.measurement[0]
-        q = np.zeros(m["P_tj_m"].shape[1])
+        m, z, n = self.m, self.measurement[0], self.n_tendons
+        q, axes = np.zeros(m["P_tj_m"].shape[1]), m["wrist_neutral_rad"].copy()
+        h, wrist, lever, count, elongation, tension = np.zeros((6, m["P_tj_m"].shape[0]))
         q[: self.n_joints] = q_rad
-        h, wrist = np.zeros(m["P_tj_m"].shape[0]), np.zeros(m["P_tj_m"].shape[0])
-        tendon_lengths(m, q, h)
+        tension[:n] = tension_n
+        if axes_rad is not None:
+            axes[:] = axes_rad
+        _lengths(self.model, q, axes, h, wrist)
+        _levers(self.model, tension, lever)
+        _sense(self.model, lever, count, elongation)
         if m["n_axes"]:
-            axes = m["wrist_neutral_rad"] if axes_rad is None else np.asarray(axes_rad)
-            wrist_lengths(m, axes[0], axes[1], wrist)
-            wrist -= m["wrist_neutral_length_m"]
             z["axis_angle_rad"][:2] = axes
-        tension = np.broadcast_to(np.asarray(tension_n, dtype=float), (self.n_tendons,))
-        for t in range(self.n_tendons):
-            lever = lever_of_tension(m, t, float(tension[t]))
-            force, _, path, _ = spring_at(m, t, lever)
-            elongation = -path + force * m["tendon_compliance_m_n"][t]
-            count = count_of_lever(m, t, lever)
-            z["hall_fine_count"][t] = count
-            z["hall_count"][t] = round(count)
-            offset = m["elongation_offset_m"][t]
-            wound = elongation - h[t] - wrist[t] - offset
-            z["motor_angle_rad"][m["tendon_motor"][t]] = wound / m["spool_radius_m"][t]
+        z["hall_fine_count"][:n] = count[:n]
+        z["hall_count"][:n] = np.rint(count[:n])
+        wound = elongation - h - wrist - m["elongation_offset_m"]
+        z["motor_angle_rad"][m["tendon_motor"][:n]] = wound[:n] / m["spool_radius_m"][:n]
 
     def stamp(self) -> None:
         """Time of the next cycle into measurement and state."""
