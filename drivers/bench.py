@@ -110,7 +110,7 @@ def _board_log(place: UdpPlace, going: Callable[[], bool]) -> Iterator[tuple[flo
             wire = wires.get(buffer[5]) if length > 56 else None
             if wire is not None:
                 wire.buffer[:length] = buffer[:length]
-                if wire.sound(length):
+                if wire.opened(length) is not None:
                     head = wire.head[0]
                     text = f"flags {int(head['flags']):#06x} angles {wire.slots['angle'][:8].tolist()}"
                     yield (port.clock() - begun_ns) * 1e-9, f"sample {int(head['seq'])} {text}"

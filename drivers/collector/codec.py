@@ -122,6 +122,11 @@ SAMPLE_SLOT: Final = np.dtype(
 LIMIT_SLOT: Final = np.dtype([("current", "<i2"), ("temperature", "<i2"), ("speed", "<i4")], align=True)
 
 HEAD: Final = struct.Struct("<IBBHII")
+COMMAND_START: Final = struct.Struct("<IBBHIIQ")
+"""Header and host time of a command."""
+SAMPLE_START: Final = struct.Struct("<IBBHIIQQII")
+"""Header, device time, host time, answered command and its age of a sample."""
+CRC: Final = struct.Struct("<I")
 _DESCRIBE: Final = struct.Struct("<HBBBBHIIIIIHH4s16s32s")
 _SETUP: Final = struct.Struct("<II")
 _SETUP_ACK: Final = struct.Struct("<IBBHI4sHH")

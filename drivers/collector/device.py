@@ -24,7 +24,7 @@ from drivers.counts import WireCounts
 from drivers.errors import ReadOnly, WrongDevice
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
-from drivers.slots import axes_on, indices, mark, wanted_on
+from drivers.slots import indices, mark
 from signals.modes import Bus as BusBit
 from signals.modes import Channel, MotorMode
 from signals.names import HandNames
@@ -36,6 +36,7 @@ PRIMING: Final = 50
 """Commands at rest that ``activate`` sends at most until three samples came in time."""
 PARTIAL, TIMEOUT, CORRUPT = int(BusBit.PARTIAL), int(BusBit.TIMEOUT), int(BusBit.CORRUPT)
 LOST, READ_ONLY = int(BusBit.LOST), int(BusBit.READ_ONLY)
+MUST_DISARM: Final = int(SampleFlag.MUST_DISARM)
 STALE, RESET, DEVICE_ERROR = int(Channel.STALE), int(Channel.RESET), int(Channel.DEVICE_ERROR)
 
 
@@ -71,7 +72,6 @@ class CollectorBus:
             raise
         about = self._session.about
         self._command, self._sample = CommandWire(about.slots), SampleWire(about.slots)
-        self._command.head["session"] = self._session.number
         self._count_per_wire = 2.0**-about.hall_fraction_bits
         self._device_clock = DeviceClock()
         self.counts = WireCounts()
@@ -118,8 +118,6 @@ class CollectorBus:
         fill_command(command, self._command.head, self._command.slots, self._motors, axes)
         take_sample(head, slots, self._motors, self._halls, axes, 1.0, 0, 0, measurement)
         mark(measurement, self._motors, self._halls, self._axes, STALE)
-        wanted_on(command, self._motors)
-        axes_on(command, self._axes)
 
     def configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """Write watchdog and limits into the board and compare what it took."""
@@ -177,16 +175,12 @@ class CollectorBus:
         begun_ns = self._clock()
         self._exchanges += 1
         self._seq = seq = (self._seq + 1) & 0xFFFFFFFF
-        motors_on = wanted_on(command, self._motors)
-        arm = self._active and not self._held and motors_on + axes_on(command, self._axes) > 0
-        if self._held and self._rejoin_ns < 0 and not motors_on:
-            self._held, self._bits = False, 0
         if self.readonly:
             sent = self._port.send(codec.plain(Header(kind=Kind.OBSERVE, seq=seq)))
         elif self._rejoin_ns >= 0:
             sent = self._rejoin(begun_ns)
         else:
-            sent = self._send(command, seq, now_ns, arm)
+            sent = self._send(command, seq, now_ns)
         status = self._receive(seq, begun_ns, measurement) if sent else self._silent(measurement)
         if status & TIMEOUT:
             self._missed += 1
@@ -199,12 +193,13 @@ class CollectorBus:
             self._missed = 0
         return status | (READ_ONLY if self.readonly else 0)
 
-    def _send(self, command: RecordArray, seq: int, now_ns: int, arm: bool) -> bool:
+    def _send(self, command: RecordArray, seq: int, now_ns: int) -> bool:
         wire = self._command
-        wire.seq[0], wire.host_time_ns[0] = seq, now_ns
-        wire.flags[0] = CommandFlag.ARM if arm else 0
-        fill_command(command, wire.head, wire.slots, self._motors, self._axes.shape[0])
-        wire.seal()
+        wanted = fill_command(command, wire.head, wire.slots, self._motors, self._axes.shape[0])
+        arm = self._active and not self._held and wanted > 0
+        if self._held and wanted < 2:
+            self._held, self._bits = False, 0
+        wire.seal(CommandFlag.ARM if arm else 0, self._session.number, seq, now_ns)
         return self._port.send(wire.datagram)
 
     def _silent(self, measurement: RecordArray) -> int:
@@ -219,27 +214,33 @@ class CollectorBus:
             length = self._port.receive(sample.buffer, until_ns)
             if length <= 0:
                 return corrupt | self._silent(measurement)
-            if not sample.sound(length):
+            found = sample.opened(length)
+            if found is None:
                 corrupt |= self._other(length)
-            elif sample.head["echo_seq"][0] != seq:
+            elif found[2] != seq:
                 self.counts.unexpected += 1
             else:
-                return corrupt | self._take(begun_ns, measurement)
+                return corrupt | self._take(found[0], found[1], begun_ns, measurement)
 
-    def _take(self, begun_ns: int, measurement: RecordArray) -> int:
+    def _take(self, flags: int, device_ns: int, begun_ns: int, measurement: RecordArray) -> int:
         arrived_ns = self._clock()
         self.counts.frames += 1
         self.round_trip_ns = arrived_ns - begun_ns
-        head, slots = self._sample.head, self._sample.slots
-        flags = int(head["flags"][0])
-        if flags & SampleFlag.MUST_DISARM and self._active and not self._held:
+        if flags & MUST_DISARM and self._active and not self._held:
             self._held = True
             self._bits |= DEVICE_ERROR
             self._reason = "the board's watchdog tripped" if flags & SampleFlag.WATCHDOG else "board disarmed"
-        sample_ns = self._device_clock.host_ns(int(head["device_time_ns"][0]), arrived_ns)
-        axes, scale = self._axes.shape[0], self._count_per_wire
+        sample_ns = self._device_clock.host_ns(device_ns, arrived_ns)
         bad = take_sample(
-            head, slots, self._motors, self._halls, axes, scale, sample_ns, self._bits, measurement
+            self._sample.head,
+            self._sample.slots,
+            self._motors,
+            self._halls,
+            self._axes.shape[0],
+            self._count_per_wire,
+            sample_ns,
+            self._bits,
+            measurement,
         )
         measurement["time_ns"][0] = arrived_ns
         measurement["seq"][0] = self._exchanges

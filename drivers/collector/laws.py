@@ -41,8 +41,11 @@ def fixed(value: float, per_unit: float, top: float) -> int:
 
 
 @law
-def fill_command(command: Records, head: Records, slots: Records, motor_of_slot: Indices, axes: int) -> None:
-    """Write a COMMAND record into the wire of a command.
+def fill_command(command: Records, head: Records, slots: Records, motor_of_slot: Indices, axes: int) -> int:
+    """Write a COMMAND record into the wire of a command; returns ``2 n_motors + axes_on``.
+
+    ``n_motors`` is how many motors are asked for torque (as ``drivers.slots.wanted_on``), ``axes_on`` is 1 if
+    a wrist axis may move.
 
     Args:
         command: ``signals.records.COMMAND``, shape (1,).
@@ -54,6 +57,8 @@ def fill_command(command: Records, head: Records, slots: Records, motor_of_slot:
     c = command[0]
     h = head[0]
     current_a, angle_rad, mode = c.motor_current_a, c.motor_angle_rad, c.motor_mode
+    motors_on = 0
+    axes_on = 0
     for i in range(slots.shape[0]):
         s = slots[i]
         m = motor_of_slot[i]
@@ -65,9 +70,14 @@ def fill_command(command: Records, head: Records, slots: Records, motor_of_slot:
             s.angle = fixed(angle_rad[m], PER_RAD, INT32_MAX)
             s.current = fixed(current_a[m], PER_A, INT16_MAX)
             s.mode = mode[m]
+            if mode[m] != 0 and not (mode[m] == 1 and current_a[m] == 0.0):
+                motors_on += 1
     for a in range(axes):
         h.axis_angle[a] = fixed(c.axis_angle_rad[a], PER_RAD, INT32_MAX)
         h.axis_enable[a] = 1 if c.axis_enable[a] else 0
+        if c.axis_enable[a]:
+            axes_on = 1
+    return 2 * motors_on + axes_on
 
 
 @law

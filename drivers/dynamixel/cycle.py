@@ -1,4 +1,4 @@
-"""Bytes of one cycle of a chain: goals out, one block of 10 bytes per servo in, as arrays."""
+"""Bytes of one cycle of a chain: goals out, one block of 10 bytes per servo in."""
 
 from __future__ import annotations
 
@@ -8,54 +8,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivers.dynamixel import codec
-from drivers.dynamixel.codec import ALERT, FAST_START, Instruction, Packet
+from drivers.dynamixel.codec import BROADCAST, FAST_START, Instruction, Packet
+from drivers.dynamixel.laws import BLOCK, MANY, at_rest, goal_counts, take_blocks
 from drivers.dynamixel.servo import CHECKED, Servo
 from drivers.handshake import Bools
 from drivers.motors import MotorMap
-from signals.modes import Channel, MotorMode
-from signals.records import RecordArray
+from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
-BLOCK: Final = np.dtype(
-    [("error", "u1"), ("id", "u1"), ("current", "<i2"), ("speed", "<i4"), ("position", "<i4"), ("crc", "<u2")]
-)
-"""One servo's part of a fast reply: registers 126 to 135."""
 BLOCK_ADDRESS: Final = 126
 BLOCK_BYTES: Final = 10
-BLOCK_OVERHEAD: Final = 4
 GOAL_CURRENT: Final = np.dtype([("id", "u1"), ("value", "<i2")])
 GOAL_CURRENT_HEAD: Final = b"\x66\x00\x02\x00"
 GOAL_POSITION: Final = np.dtype([("id", "u1"), ("value", "<i4")])
 GOAL_POSITION_HEAD: Final = b"\x74\x00\x04\x00"
-MANY: Final = 1e4
-"""Amperes or radians that no motor has; keeps infinities away from the arithmetic."""
-WRONG_MODE: Final = int(Channel.WRONG_MODE)
-DEVICE_ERROR: Final = int(Channel.DEVICE_ERROR)
 
 
 class Reply:
-    """What came back of one read: error and data per servo that answered."""
+    """What came back of one read: a whole fast reply, or error and data per servo that answered."""
 
-    __slots__ = ("length", "parts")
+    __slots__ = ("length", "parts", "whole")
 
     def __init__(self, length: int) -> None:
         self.length = length
+        self.whole = b""
         self.parts: dict[int, tuple[int, bytes]] = {}
 
     def take(self, packets: list[Packet]) -> bool:
         """Add packets; True once a whole fast reply is there."""
-        whole = False
         for p in packets:
             if p.raw:
-                self.salvage(p.raw)
-                whole = True
+                self.whole = p.raw
             elif p.instruction == Instruction.STATUS and len(p.data) == self.length:
                 self.parts[p.id] = (p.error, p.data)
-        return whole
+        return bool(self.whole)
 
     def salvage(self, raw: bytes) -> None:
         """Keep the sound blocks of a fast reply, complete or not."""
         for error, device_id, data in codec.fast_blocks(raw, self.length):
             self.parts[device_id] = (error, data)
+
+    def by_id(self) -> dict[int, tuple[int, bytes]]:
+        """(error, data) of every servo that answered."""
+        if self.whole and not self.parts:
+            self.salvage(self.whole)
+        return self.parts
 
 
 class Chain:
@@ -68,16 +64,30 @@ class Chain:
 
     def __init__(self, servos: tuple[Servo, ...], motors: MotorMap) -> None:
         self.servos, self._map, self._motors = servos, motors, motors.motors
+        n, models = len(servos), [s.model for s in servos]
         self.ids = np.array([s.id for s in servos], dtype=np.uint8)
         self.fast = True
-        models = [s.model for s in servos]
         self.lsb_a = np.array([m.current_lsb_a for m in models])
         self._a = self.lsb_a * motors.sign
         self._rad_s = np.array([m.speed_lsb_rad_s for m in models]) * motors.sign / motors.ratio
         self._per_turn = np.array([float(m.counts_per_turn) for m in models])
-        self.limit_counts = np.zeros(len(servos))
-        self.modes = np.zeros(len(servos), dtype=np.uint32)
+        self._rad = motors.rad_per_turn / self._per_turn
+        self.limit_counts = np.zeros(n)
+        self.modes = np.zeros(n, dtype=np.uint32)
+        self._counts = np.zeros(n, dtype=np.int16)
+        self._in_position = np.zeros(n, dtype=np.bool_)
+        self.rest: Bools = np.ones(n, dtype=np.bool_)
         self._requests: dict[bytes, tuple[bytes, bytes, int]] = {}
+        self._blocks: dict[bytes, NDArray[np.void]] = {}
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        command, measurement, n = new(COMMAND), new(MEASUREMENT), len(self.servos)
+        bits = np.zeros(n, dtype=np.uint32)
+        self.look(command)
+        self.goals(command, self.rest, self.rest, bits)
+        rows, raw = np.arange(n), bytes(FAST_START + BLOCK * n)
+        self._take(raw, rows, measurement, (0, 0), bits, np.zeros(n))
 
     def remember_setups(self) -> None:
         """Take limits and modes over from the servos after they were set up."""
@@ -90,7 +100,7 @@ class Chain:
         if key not in self._requests:
             ids = self.ids[present].tobytes()
             slow = self.servos[0].model.indirect_data
-            reply = FAST_START + len(ids) * (BLOCK_BYTES + BLOCK_OVERHEAD)
+            reply = FAST_START + len(ids) * BLOCK
             if not self.fast:
                 reply = len(ids) * (codec.OVERHEAD + 1 + BLOCK_BYTES)
             self._requests[key] = (
@@ -100,58 +110,58 @@ class Chain:
             )
         return self._requests[key]
 
-    def goals(self, command: RecordArray, pulling: Bools, enabled: Bools, bits: NDArray[np.uint32]) -> bytes:
-        """Sync writes of one cycle.
+    def look(self, command: RecordArray) -> None:
+        """Which motors are asked for no torque: ``rest``."""
+        at_rest(command, self._motors, self.rest)
+
+    def goals(self, command: RecordArray, may_pull: Bools, enabled: Bools, bits: NDArray[np.uint32]) -> bytes:
+        """Sync writes of one cycle, after ``look``.
 
         Args:
             command: ``signals.records.COMMAND``, shape (1,).
-            pulling: servos that may pull now.
+            may_pull: servos that may pull now.
             enabled: servos whose torque is on; the others get no goal.
             bits: Channel bits; WRONG_MODE is set where the command asks for another mode.
         """
-        if not enabled.any():
+        n_position = goal_counts(
+            command,
+            self._motors,
+            self.modes,
+            self._a,
+            self.limit_counts,
+            may_pull,
+            self.rest,
+            bits,
+            self._counts,
+            self._in_position,
+        )
+        key = enabled.tobytes()
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._blocks[key] = np.zeros(int(enabled.sum()), dtype=GOAL_CURRENT)
+            block["id"] = self.ids[enabled]
+        if not block.size:
             return b""
-        c = command[0]
-        mode = c["motor_mode"][self._motors]
-        fits = mode == self.modes
-        bits[:] = np.where(pulling & ~fits, bits | WRONG_MODE, bits & ~np.uint32(WRONG_MODE))
-        pulling = pulling & fits
-        in_position = pulling & (mode == MotorMode.POSITION)
-        wanted = np.clip(np.nan_to_num(c["motor_current_a"][self._motors]), -MANY, MANY) / self._a
-        wanted = np.where(in_position, self.limit_counts, wanted)
-        wanted = np.clip(np.rint(wanted), -self.limit_counts, self.limit_counts)
-        block = np.empty(int(enabled.sum()), dtype=GOAL_CURRENT)
-        block["id"], block["value"] = self.ids[enabled], np.where(pulling, wanted, 0.0)[enabled]
-        sent = codec.packet(codec.BROADCAST, Instruction.SYNC_WRITE, GOAL_CURRENT_HEAD + block.tobytes())
-        if in_position.any():
-            angle_rad = np.clip(np.nan_to_num(c["motor_angle_rad"][self._motors]), -MANY, MANY)
-            turns = self._map.turns(angle_rad)
-            block = np.empty(int(in_position.sum()), dtype=GOAL_POSITION)
-            block["id"] = self.ids[in_position]
-            block["value"] = np.rint(turns * self._per_turn)[in_position]
-            head = GOAL_POSITION_HEAD + block.tobytes()
-            sent = codec.packet(codec.BROADCAST, Instruction.SYNC_WRITE, head) + sent
+        block["value"] = self._counts[enabled]
+        sent = codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_CURRENT_HEAD + block.tobytes())
+        if n_position:
+            sent = self._goal_positions(command) + sent
         return sent
 
-    def blocks(self, reply: Reply) -> tuple[Bools, NDArray[np.void]]:
-        """(answered, BLOCK) of every servo; blocks of servos that did not answer are 0."""
-        answered = np.zeros(len(self.servos), dtype=np.bool_)
-        raw = bytearray(len(self.servos) * BLOCK.itemsize)
-        for i, servo in enumerate(self.servos):
-            part = reply.parts.get(servo.id)
-            if part is not None:
-                at = i * BLOCK.itemsize
-                answered[i] = True
-                raw[at] = part[0]
-                raw[at + 2 : at + 2 + BLOCK_BYTES] = part[1]
-        return answered, np.frombuffer(bytes(raw), dtype=BLOCK)
+    def _goal_positions(self, command: RecordArray) -> bytes:
+        angle_rad = np.clip(np.nan_to_num(command["motor_angle_rad"][0, self._motors]), -MANY, MANY)
+        turns = self._map.turns(angle_rad)
+        block = np.zeros(int(self._in_position.sum()), dtype=GOAL_POSITION)
+        block["id"] = self.ids[self._in_position]
+        block["value"] = np.rint(turns * self._per_turn)[self._in_position]
+        return codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_POSITION_HEAD + block.tobytes())
 
     def fill(
         self,
         reply: Reply,
+        present: Bools,
         measurement: RecordArray,
-        arrived_ns: int,
-        byte_ns: int,
+        times_ns: tuple[int, int],
         bits: NDArray[np.uint32],
         temperature_degc: NDArray[np.float64],
     ) -> Bools:
@@ -159,22 +169,49 @@ class Chain:
 
         Args:
             reply: the fast block.
+            present: servos that were asked.
             measurement: ``signals.records.MEASUREMENT``, shape (1,).
-            arrived_ns: time of the last byte.
-            byte_ns: time of one byte on the wire: a servo samples when its turn comes.
+            times_ns: arrival of the last byte, duration of one block on the wire.
             bits: Channel bits of every servo.
             temperature_degc: newest temperatures.
         """
-        answered, block = self.blocks(reply)
-        x, m = measurement[0], self._motors[answered]
-        x["motor_angle_rad"][m] = self._map.angle_rad(block["position"] / self._per_turn)[answered]
-        x["motor_speed_rad_s"][m] = (block["speed"] * self._rad_s)[answered]
-        x["motor_current_a"][m] = (block["current"] * self._a)[answered]
-        x["motor_temperature_degc"][m] = temperature_degc[answered]
-        behind = int(answered.sum()) - np.cumsum(answered)
-        ages_ns = behind * (byte_ns * (BLOCK_BYTES + BLOCK_OVERHEAD))
-        x["motor_time_ns"][m] = arrived_ns - ages_ns[answered]
-        alert = np.where((block["error"] & ALERT) != 0, DEVICE_ERROR, 0).astype(np.uint32)
-        x["motor_status"][m] = (bits | alert)[answered]
-        x["time_ns"] = arrived_ns
+        if reply.whole:
+            rows = np.nonzero(present)[0]
+            if len(reply.whole) == FAST_START + rows.size * BLOCK:
+                taken = self._take(reply.whole, rows, measurement, times_ns, bits, temperature_degc)
+                if taken == rows.size:
+                    return present.copy()
+        parts = reply.by_id()
+        rows = np.array([i for i, s in enumerate(self.servos) if s.id in parts], dtype=np.int64)
+        answered: Bools = np.zeros(len(self.servos), dtype=np.bool_)
+        answered[rows] = True
+        raw = bytearray(FAST_START)
+        for i in rows.tolist():
+            error, data = parts[self.servos[i].id]
+            raw += bytes((error, self.servos[i].id)) + data + b"\0\0"
+        self._take(bytes(raw), rows, measurement, times_ns, bits, temperature_degc)
         return answered
+
+    def _take(
+        self,
+        raw: bytes,
+        rows: NDArray[np.int64],
+        measurement: RecordArray,
+        times_ns: tuple[int, int],
+        bits: NDArray[np.uint32],
+        temperature_degc: NDArray[np.float64],
+    ) -> int:
+        return take_blocks(
+            np.frombuffer(raw, dtype=np.uint8),
+            rows,
+            self.ids,
+            self._motors,
+            self._rad,
+            self._map.zero_rad,
+            self._rad_s,
+            self._a,
+            bits,
+            temperature_degc,
+            times_ns,
+            measurement,
+        )

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from drivers.dynamixel.cycle import BLOCK_BYTES, Chain, Reply
+from drivers.dynamixel.laws import BLOCK
 from drivers.dynamixel.models import servo_model
 from drivers.dynamixel.port import ServoPort
 from drivers.dynamixel.servo import CHECKED, HAL_MODES, Servo
@@ -66,6 +67,7 @@ class DynamixelBus:
         self._chain = Chain(self.servos, motors)
         self._track = Tracking(self.servos, self._port, motors, settings.watchdog_ms)
         self._slow_ns = self._exchanges = self.round_trip_ns = 0
+        self._block_ns = self._port.wire_ns(BLOCK)
         self._lost, self._lost_why = False, ""
         try:
             if not readonly:
@@ -177,32 +179,35 @@ class DynamixelBus:
         return int(status)
 
     def _cycle(self, command: RecordArray, measurement: RecordArray) -> BusBit:
-        track = self._track
+        track, chain = self._track, self._chain
+        chain.look(command)
         track.release(command)
         if not track.present.any():
             mark(measurement, self._motors, NONE, NONE, STALE)
             return BusBit.TIMEOUT
-        pulling = track.enabled & track.present & ~track.shake.held & ~track.shake.at_rest(command)
-        goals = self._chain.goals(command, pulling, track.enabled & track.present, track.shake.bits)
-        read, slow_read, reply_bytes = self._chain.requests(track.present)
+        enabled = track.enabled & track.present
+        goals = chain.goals(command, enabled & ~track.shake.held, enabled, track.shake.bits)
+        read, slow_read, reply_bytes = chain.requests(track.present)
         begun_ns, errors = self._clock(), self._port.counts.errors()
         reply = self._ask(goals + read, reply_bytes, BLOCK_BYTES)
         arrived_ns = self._clock()
         self.round_trip_ns = arrived_ns - begun_ns
-        answered = self._chain.fill(
-            reply, measurement, arrived_ns, self._port.wire_ns(1), track.shake.bits, track.temperature_degc
+        times_ns = (arrived_ns, self._block_ns)
+        answered = chain.fill(
+            reply, track.present, measurement, times_ns, track.shake.bits, track.temperature_degc
         )
-        if not answered.all():
+        whole = bool(answered.all())
+        if not whole:
             mark(measurement, self._motors[~answered], NONE, NONE, STALE)
         if self._port.counts.errors() > errors:
             return BusBit.CORRUPT | BusBit.PARTIAL
-        if not answered[track.present].all():
+        if not whole and not answered[track.present].all():
             track.exclude(reply)
             return BusBit.TIMEOUT | BusBit.PARTIAL
         if arrived_ns >= self._slow_ns:
             self._slow_ns = arrived_ns + SLOW_NS
             track.check(self._ask(slow_read, reply_bytes, len(CHECKED)))
-        return BusBit.OK if answered.all() else BusBit.PARTIAL
+        return BusBit.OK if whole else BusBit.PARTIAL
 
     def _ask(self, request: bytes, reply_bytes: int, length: int) -> Reply:
         """Send, and collect until everybody answered or the deadline passed."""
@@ -210,7 +215,9 @@ class DynamixelBus:
         wanted = int(self._track.present.sum())
         until_ns = self._port.begin(request, reply_bytes)
         while len(reply.parts) < wanted and self._clock() < until_ns:
-            if reply.take(self._port.packets(until_ns)) or self._port.parser.damaged:
+            if reply.take(self._port.packets(until_ns)):
+                return reply
+            if self._port.parser.damaged:
                 break
         if len(reply.parts) < wanted:
             if self._chain.fast:

@@ -94,7 +94,7 @@ class ServoPort:
                 found = [p for p in self.packets(until_ns) if _answers(p, reply_bytes)]
             mine = [p for p in found if p.id == device_id]
             if mine:
-                self._extra = len(mine) - 1
+                self._extra = len(mine) - 1 if self._tries == 1 else 0
                 if self._tries > 1:
                     self._quiet()
                 return mine[0]

@@ -103,7 +103,7 @@ class Tracking:
     def exclude(self, reply: Reply) -> None:
         """Take the first servo that broke the chain out of it; pings decide whether it is really silent."""
         for i in np.nonzero(self.present)[0]:
-            if self.servos[i].id not in reply.parts:
+            if self.servos[i].id not in reply.by_id():
                 self.present[i], self._doubts[i] = False, DOUBTS
                 return
 
@@ -121,7 +121,7 @@ class Tracking:
     def check(self, reply: Reply) -> None:
         """Compare the slow block with what it should be."""
         for i, servo in enumerate(self.servos):
-            part = reply.parts.get(servo.id)
+            part = reply.by_id().get(servo.id)
             if part is None:
                 continue
             found = found_in(servo, part[1], bool(self.enabled[i]))

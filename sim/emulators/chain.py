@@ -131,7 +131,7 @@ class ChainEmulator:
     def _hearing(self) -> list[EmulatedServo]:
         """Servos that hear this baud rate."""
         code = BAUD_CODES.get(self._wire.baud)
-        hearing = [s for s in self.servos if s.get("baud") == code]
+        hearing = [s for s in self.servos if s.baud == code]
         self.wrong_baud += len(self.servos) - len(hearing)
         return [s for s in hearing if not s.silent]
 
@@ -141,13 +141,14 @@ class ChainEmulator:
         servos = self._hearing()
         for servo in servos:
             servo.fed(now_ns)
+        if p.instruction == Instruction.SYNC_WRITE:
+            self._sync_write(p, servos)
+            return
         self.side.advance(now_ns)
         for servo in servos:
             servo.sense(now_ns)
         if p.instruction in (Instruction.FAST_SYNC_READ, Instruction.SYNC_READ):
             self._sync_read(p, servos)
-        elif p.instruction == Instruction.SYNC_WRITE:
-            self._sync_write(p, servos)
         elif p.instruction == Instruction.PING and p.id == BROADCAST:
             for servo in sorted(servos, key=lambda s: s.id):
                 self._reply(servo, codec.status(servo.id, servo.alert, self._identity(servo)))

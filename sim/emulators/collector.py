@@ -23,6 +23,7 @@ from signals.modes import Channel
 from sim.emulators.loop import Clock
 from sim.emulators.side import DeviceSide
 
+ARMED: Final = int(SampleFlag.ARMED)
 IDLE_STEP_NS: Final = 1_000_000
 WATCHDOG_MIN_US, WATCHDOG_MAX_US = 1000, 1_000_000
 
@@ -96,8 +97,10 @@ class CollectorEmulator:
         self.host, self.port = self._socket.getsockname()
         slots = self.about.slots
         self._command, self._sample = CommandWire(slots), SampleWire(slots)
+        self._sample.head["boot"] = 1
         self._limits = np.zeros(slots, dtype=codec.LIMIT_SLOT)
         self._late: list[tuple[int, bytes, tuple[str, int]]] = []
+        self._hall_per_count = float(1 << hall_fraction_bits)
         self.boot = 1
         self._forget()
         self.commands = self.trips = self.gaps = 0
@@ -119,6 +122,7 @@ class CollectorEmulator:
     def restart(self) -> None:
         """Fault hook: the board loses power and comes back."""
         self.boot += 1
+        self._sample.head["boot"] = self.boot & 0xFFFF
         self._forget()
 
     # --- Emulator -----------------------------------------------------------------------------------------
@@ -157,8 +161,9 @@ class CollectorEmulator:
                 return
             if self.faults.deaf:
                 continue
-            if self._command.sound(length):
-                self._commanded(address, now_ns)
+            command = self._command.opened(length)
+            if command is not None:
+                self._commanded(*command, address, now_ns)
             else:
                 found = codec.opened(bytes(self._command.raw[:length]))
                 if found is not None:
@@ -166,23 +171,24 @@ class CollectorEmulator:
 
     # --- the cycle ----------------------------------------------------------------------------------------
 
-    def _commanded(self, address: tuple[str, int], now_ns: int) -> None:
-        head = self._command.head[0]
-        if int(head["session"]) != self._session:
-            header = Header(kind=Kind.REFUSED, session=int(head["session"]), seq=int(head["seq"]))
+    def _commanded(
+        self, flags: int, session: int, seq: int, host_time_ns: int, address: tuple[str, int], now_ns: int
+    ) -> None:
+        if session != self._session:
+            header = Header(kind=Kind.REFUSED, session=session, seq=seq)
             self._send(codec.refused(header, self._holder), address)
             return
-        gap = (int(head["seq"]) - self._seq) & 0xFFFFFFFF
+        gap = (seq - self._seq) & 0xFFFFFFFF
         if gap == 0 or gap >= 1 << 31:
             return
         self.gaps += gap - 1
-        self._seq, self._fed_ns, self._holder = int(head["seq"]), now_ns, address
+        self._seq, self._fed_ns, self._holder = seq, now_ns, address
         self.commands += 1
-        wants = bool(head["flags"] & CommandFlag.ARM)
+        wants = bool(flags & CommandFlag.ARM)
         if not wants:
             self.must_disarm = self.tripped = False
         self.armed = wants and not self.must_disarm
-        self._answer(self._seq, int(head["host_time_ns"]), gap > 1, address, now_ns)
+        self._answer(seq, host_time_ns, gap > 1, address, now_ns)
         take_command(self._command.head, self._command.slots, self.about.n_axes, self.side.command)
         self._limit()
         if not self.armed:
@@ -199,7 +205,7 @@ class CollectorEmulator:
         self.side.advance(now_ns)
 
     def _answer(self, seq: int, host_time_ns: int, gap: bool, address: tuple[str, int], now_ns: int) -> None:
-        head, about = self._sample.head[0], self.about
+        about = self.about
         for i in self.faults.stale_motors:
             self.side.measurement["motor_status"][0, i] |= Channel.STALE
         fill_sample(
@@ -207,20 +213,24 @@ class CollectorEmulator:
             self._sample.head,
             self._sample.slots,
             about.n_axes,
-            float(1 << about.hall_fraction_bits),
+            self._hall_per_count,
             now_ns,
         )
-        head["flags"] = (
-            (SampleFlag.ARMED if self.armed else 0)
-            | (SampleFlag.WATCHDOG if self.tripped else 0)
-            | (SampleFlag.MUST_DISARM if self.must_disarm else 0)
-            | (SampleFlag.COMMAND_GAP if gap else 0)
+        flags = ARMED if self.armed else 0
+        if self.tripped or self.must_disarm or gap:
+            flags |= (
+                (SampleFlag.WATCHDOG if self.tripped else 0)
+                | (SampleFlag.MUST_DISARM if self.must_disarm else 0)
+                | (SampleFlag.COMMAND_GAP if gap else 0)
+            )
+        self._sample.seal(
+            flags=flags,
+            session=self._session,
+            seq=self.commands & 0xFFFFFFFF,
+            times_ns=(now_ns, host_time_ns),
+            echo_seq=seq,
+            command_age_us=min((now_ns - self._fed_ns) // 1000, 0xFFFFFFFF),
         )
-        head["session"], head["seq"], head["echo_seq"] = self._session, self.commands & 0xFFFFFFFF, seq
-        head["device_time_ns"], head["host_time_ns"] = now_ns, host_time_ns
-        head["command_age_us"] = min((now_ns - self._fed_ns) // 1000, 0xFFFFFFFF)
-        head["boot"] = self.boot & 0xFFFF
-        self._sample.seal()
         if self.before_answer is not None:
             self.before_answer()
         self._deliver(self._sample.datagram, address, now_ns)

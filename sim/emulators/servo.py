@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from typing import Final
 
 from drivers.dynamixel.codec import ALERT, ErrorCode
@@ -14,6 +15,8 @@ EEPROM_END: Final = 64
 TABLE_BYTES: Final = 1024
 WATCHDOG_NS: Final = 20_000_000
 OVERLOAD, OVERHEAT, VOLTAGE = 1 << 5, 1 << 2, 1 << 0
+PRESENT: Final = struct.Struct("<hii")
+"""Current, velocity, position: registers 126 to 135."""
 GOALS: Final = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
 DEFAULTS: Final = {
     "firmware": 50,
@@ -53,6 +56,20 @@ class EmulatedServo:
         self._turns_per_rad = direction * gear_ratio / (2.0 * math.pi)
         self._direction = direction
         self.table = bytearray(TABLE_BYTES)
+        registers = model.registers
+        self._present = registers["present_current"].address
+        self._temperature = registers["present_temperature"].address
+        self._tick = registers["realtime_tick"].address
+        self._id_at, self._fed_at = registers["id"].address, registers["bus_watchdog"].address
+        self._goal_current, self._limit = (
+            registers["goal_current"].address,
+            registers["current_limit"].address,
+        )
+        self._torque, self._mode = registers["torque_enable"].address, registers["operating_mode"].address
+        self._baud_at = registers["baud"].address
+        self._error = registers["hardware_error"].address
+        self._counts_a = 1.0 / model.current_lsb_a if model.current_lsb_a else 0.0
+        self._speed_lsb = model.speed_lsb_rad_s
         self._fed_ns = 0
         self._turn_offset = 0.0
         self.silent = False
@@ -68,7 +85,12 @@ class EmulatedServo:
     @property
     def id(self) -> int:
         """Id register."""
-        return self.get("id")
+        return self.table[self._id_at]
+
+    @property
+    def baud(self) -> int:
+        """Baud register."""
+        return self.table[self._baud_at]
 
     def get(self, name: str) -> int:
         """Value of a register."""
@@ -113,8 +135,8 @@ class EmulatedServo:
 
     def watch(self, now_ns: int) -> None:
         """Its own bus watchdog."""
-        limit = self.get("bus_watchdog")
-        if limit > 0 and self.get("torque_enable") and now_ns - self._fed_ns > limit * WATCHDOG_NS:
+        limit = self.table[self._fed_at]
+        if 0 < limit < 128 and self.get("torque_enable") and now_ns - self._fed_ns > limit * WATCHDOG_NS:
             self.put("bus_watchdog", -1)
             self._let_go()
 
@@ -123,13 +145,17 @@ class EmulatedServo:
         x, i = self.side.measurement[0], self.motor
         turns = float(x["motor_angle_rad"][i]) * self._turns_per_rad + self._turn_offset
         speed = float(x["motor_speed_rad_s"][i]) * self._turns_per_rad * 2.0 * math.pi
-        self.put("present_position", round(turns * self.model.counts_per_turn))
-        self.put("present_velocity", round(speed / self.model.speed_lsb_rad_s))
-        self.put("present_temperature", max(0, min(255, round(float(x["motor_temperature_degc"][i])))))
-        self.put("realtime_tick", now_ns // 1_000_000 % 32768)
-        if self.model.current_lsb_a:
-            current = float(x["motor_current_a"][i]) * self._direction / self.model.current_lsb_a
-            self.put("present_current", max(-32768, min(32767, round(current))))
+        current = float(x["motor_current_a"][i]) * self._direction * self._counts_a
+        PRESENT.pack_into(
+            self.table,
+            self._present,
+            max(-32768, min(32767, round(current))),
+            round(speed / self._speed_lsb),
+            round(turns * self.model.counts_per_turn),
+        )
+        self.table[self._temperature] = max(0, min(255, round(float(x["motor_temperature_degc"][i]))))
+        tick = now_ns // 1_000_000 % 32768
+        self.table[self._tick : self._tick + 2] = tick.to_bytes(2, "little")
 
     def _act(self) -> None:
         """Pass the goals on to the hand."""
@@ -151,6 +177,8 @@ class EmulatedServo:
 
     def read(self, address: int, length: int) -> bytes:
         """Registers as they are read, indirect data resolved."""
+        if address + length <= self.model.indirect_data:
+            return bytes(self.table[address : address + length])
         return bytes(self.table[self._resolved(a)] for a in range(address, address + length))
 
     def _resolved(self, address: int) -> int:
@@ -165,6 +193,8 @@ class EmulatedServo:
         """Write registers by the rules: EEPROM without torque, limits, no goals after a tripped watchdog."""
         if address < EEPROM_END and self.get("torque_enable"):
             return ErrorCode.ACCESS
+        if address == self._goal_current and len(data) == 2 and self._quick(data):
+            return ErrorCode.NONE
         registers = self.model.registers
         names = [n for n, r in registers.items() if address <= r.address < address + len(data)]
         if self.get("bus_watchdog") < 0 and any(n in GOALS for n in names):
@@ -186,7 +216,19 @@ class EmulatedServo:
         self._act()
         return ErrorCode.NONE
 
+    def _quick(self, data: bytes) -> bool:
+        """The write of every cycle: a goal current within the limit, torque on, current mode."""
+        t, counts = self.table, int.from_bytes(data, "little", signed=True)
+        ready = t[self._torque] and not t[self._mode] and t[self._fed_at] < 128
+        if not ready or abs(counts) > int.from_bytes(t[self._limit : self._limit + 2], "little"):
+            return False
+        t[self._goal_current : self._goal_current + 2] = data
+        c, i = self.side.command[0], self.motor
+        c["motor_mode"][i] = MotorMode.CURRENT
+        c["motor_current_a"][i] = counts * self.model.current_lsb_a * self._direction
+        return True
+
     @property
     def alert(self) -> int:
         """Alert bit of the error byte."""
-        return ALERT if self.get("hardware_error") else 0
+        return ALERT if self.table[self._error] else 0

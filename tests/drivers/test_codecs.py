@@ -201,17 +201,15 @@ def test_orca_frames_round_trip_and_show_parity_per_word(values: list[int], hurt
 
 def test_collector_command_is_the_specified_bytes() -> None:
     wire, command = CommandWire(2), new(COMMAND)
-    wire.head["session"], wire.seq[0], wire.host_time_ns[0] = 0xAABBCCDD, 7, 123456789
-    wire.flags[0] = collector.CommandFlag.ARM
     command["axis_angle_rad"] = 0.5, -0.5
     command["axis_enable"] = 1, 0
     command["motor_angle_rad"][0, :2] = 1.0, -1.0
     command["motor_current_a"][0, :2] = 0.5, -1.0
     command["motor_mode"][0, :2] = 1, 2
-    fill_command(command, wire.head, wire.slots, INDEX[:2], 2)
-    wire.seal()
+    assert fill_command(command, wire.head, wire.slots, INDEX[:2], 2) == 2 * 2 + 1
+    wire.seal(collector.CommandFlag.ARM, 0xAABBCCDD, 7, 123456789)
     assert bytes(wire.datagram)[:-4] == collector_golden.COMMAND
-    assert wire.sound(wire.length)
+    assert wire.opened(wire.length) == (1, 0xAABBCCDD, 7, 123456789)
     back = new(COMMAND)
     take_command(wire.head, wire.slots, 2, back)
     assert back["motor_current_a"][0, :2].tolist() == [0.5, -1.0]
@@ -222,7 +220,7 @@ def test_collector_sample_is_the_specified_bytes() -> None:
     body = collector_golden.SAMPLE
     sealed = collector.seal(body)
     wire.buffer[: len(sealed)] = sealed
-    assert wire.sound(len(sealed))
+    assert wire.opened(len(sealed)) == (collector.SampleFlag.ARMED, 10**10, 7)
     bad = take_sample(wire.head, wire.slots, INDEX[:1], INDEX[:1], 2, 1 / 16, 10**10, 0, measurement)
     x = measurement[0]
     assert bad == 1 and x["axis_status"].tolist() == [0, 2]

@@ -187,7 +187,7 @@ def test_collector_samples_with_any_damage_are_refused() -> None:
     for _ in range(FRAMES // 3):
         hurt = rng.choice(damage.KINDS)(sound, rng)
         wire.buffer[: len(hurt)] = hurt
-        assert not wire.sound(len(hurt))
+        assert wire.opened(len(hurt)) is None
         assert collector.opened(hurt) is None
         wire.buffer[: len(sound)] = sound
-        assert wire.sound(len(sound))
+        assert wire.opened(len(sound)) is not None
