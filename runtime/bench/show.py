@@ -99,7 +99,7 @@ def stage_lines(result: dict[str, Any]) -> Iterator[str]:
 def soak_lines(result: dict[str, Any]) -> Iterator[str]:
     """Result of the long run."""
     load = "under stress-ng" if result["under_load"] else "without load"
-    yield f"{result['seconds']:g} s {load}: {result['cycles']} cycles + {result['missed']} missed"
+    yield f"{result['seconds']:g} s {load}: {result['cycles']} cycles + {result['missed_cycles']} missed"
     yield f"  slots {result['slots']}, elapsed x rate {result['elapsed_times_rate']}, late {result['late']}"
     yield (
         f"  {result['frames_checked']} frames checked, {result['frames_off_grid']} off the grid, "

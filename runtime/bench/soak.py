@@ -21,6 +21,7 @@ import numpy as np
 
 from runtime.bench.runtime_loop import free_port_base
 from runtime.options import RunOptions
+from runtime.processes.phases import Phase
 from runtime.processes.supervisor import Supervisor
 from runtime.telemetry.segment import Segment, SegmentError, process_start
 from signals.records import RecordArray
@@ -135,36 +136,42 @@ class Observer(threading.Thread):
         self.grid = Grid(rate_hz)
         self.memory: dict[int, Memory] = {}
         self.lost = 0
-        self._stop = threading.Event()
+        self._ended = threading.Event()
         self._segment: Segment | None = None
         self._begun = 0.0
 
     def finish(self) -> None:
         """End the thread."""
-        self._stop.set()
+        self._ended.set()
         self.join(10.0)
 
     def run(self) -> None:
         """Body of the thread."""
         name = f"flexor-{os.getuid()}-{os.getpid()}-{process_start(os.getpid())}"
         reader, next_sample = None, 0.0
-        while not self._stop.is_set():
+        while not self._ended.is_set():
             now = time.monotonic()
             if reader is None:
                 try:
                     self._segment = Segment.attach(name)
-                    reader, self._begun = self._segment.reader(1024, start=0), now
+                    reader = self._segment.reader(1024, start=0)
                 except (SegmentError, ValueError):
                     pass  # not made yet
             else:
                 self.grid.add(reader.read())
                 self.lost = reader.lost
-            if now >= next_sample and reader is not None:
+            if now >= next_sample and self._segment is not None and self._runs(self._segment):
+                self._begun = self._begun or now
                 next_sample = now + SAMPLE_S
                 self._sample(now - self._begun)
-            self._stop.wait(TURN_S)
+            self._ended.wait(TURN_S)
         if reader is not None:
             self.grid.add(reader.read())
+
+    @staticmethod
+    def _runs(segment: Segment) -> bool:
+        """The loop runs; what its processes needed to start does not count."""
+        return int(segment.field("control_phase")[0]) == Phase.RUNNING
 
     def _sample(self, when: float) -> None:
         for pid, name in children_of(os.getpid()).items():
@@ -241,7 +248,7 @@ def verdict(
         "seconds": seconds,
         "under_load": loaded,
         "cycles": account.get("cycles", 0),
-        "missed": account.get("missed", 0),
+        "missed_cycles": account.get("missed", 0),
         "late": account.get("late", 0),
         "slots": served,
         "elapsed_times_rate": round(elapsed_slots, 3),
