@@ -203,9 +203,41 @@ def limb() -> None:
     save(figure, "hand_on_arm")
 
 
+def hands() -> None:
+    """The three mechanisms under the runtime's loop, in lockstep: goal, truth and error."""
+    from runtime.session import run_lockstep
+
+    runs = (
+        ("carpal_wrist", "carpal_circle", 6.0, None),
+        ("prosthesis_arm", "arm_reach", 8.0, ("shoulder_2", "elbow", "pronation", "wrist_1")),
+        ("muscle_finger", "muscle_close", 60.0, None),
+    )
+    figure, axes = plt.subplots(2, 3, figsize=(11.5, 5.0), constrained_layout=True, sharex="col")
+    for (top, bottom), (name, motion, seconds, chosen) in zip(axes.T, runs, strict=True):
+        result = run_lockstep(name, motion=motion, seconds=seconds)
+        names = result.hand.names.joints
+        truth = np.degrees(result.frames["truth"]["joint_angle_rad"].astype(float))
+        goal = np.degrees(result.frames["state"]["ref_joint_angle_rad"].astype(float))
+        shown = range(len(names)) if chosen is None else [names.index(n) for n in chosen]
+        for k, j in enumerate(shown):
+            top.plot(result.seconds, goal[:, j], "--", color=COLOURS[k], linewidth=0.8)
+            top.plot(result.seconds, truth[:, j], color=COLOURS[k], label=names[j])
+            bottom.plot(result.seconds, truth[:, j] - goal[:, j], color=COLOURS[k], linewidth=0.9)
+        if name == "muscle_finger":
+            apart = truth.sum(axis=1) - goal.sum(axis=1)
+            bottom.plot(result.seconds, apart, color="#1b2430", linewidth=1.1, label="closing angle")
+            bottom.legend(fontsize=7)
+        top.set_title(f"{name}: {motion}", fontsize=9)
+        top.legend(fontsize=7)
+        bottom.set_xlabel("time [s]")
+    axes[0, 0].set_ylabel("joint angle [deg], goal dashed")
+    axes[1, 0].set_ylabel("error [deg]")
+    save(figure, "mechanism_hands")
+
+
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
-    for make in (trees, orders, finger, arm, carpal, limb):
+    for make in (trees, orders, finger, arm, carpal, limb, hands):
         make()
 
 

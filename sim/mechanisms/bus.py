@@ -2,8 +2,8 @@
 
 The contract of ``drivers.hal.Bus`` as ``sim.backend`` keeps it: in lockstep every exchange advances one
 period, in real time what passed; the command given in one exchange acts until the next. Motor i drives
-coordinate i with its torque constant times its current; a muscle takes the current itself. Joint angles come on
-Hall channels.
+coordinate i with its torque constant times its current; a muscle takes the current itself. Joint angles come
+on Hall channels.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ class Mechanism:
                 duration,
                 step,
                 scheme=scheme,
-                q=vector(self.system, s.start_rad),
-                qd=vector(self.system, s.speed_rad_s),
+                q=vector(self.system, s.start_rad, s.start_m),
+                qd=vector(self.system, s.speed_rad_s, s.speed_m_s),
                 z=self.rest_z,
                 inputs=inputs_of(self.system, s),
                 record_every=max(1, int(round(duration / step)) // rows),
@@ -82,27 +82,35 @@ class Mechanism:
             restore_joints(self.system, before)
 
 
-def coordinate(system: System, name: str) -> int:
-    """Index of a coordinate; raises ``UnknownName``."""
+def coordinate(system: System, name: str, slider: bool | None = None) -> int:
+    """Index of a coordinate; raises ``UnknownName``, or ``ValueError`` for a slider that is a hinge."""
     if name not in system.dofs:
         raise UnknownName("coordinate", name, system.dofs)
-    return system.dofs.index(name)
+    index = system.dofs.index(name)
+    if slider is not None and system.sliders[index] != slider:
+        kinds = ("hinge: give rad, rad/s, N m", "slider: give m, m/s, N")
+        raise ValueError(f"scenario: {name!r} is a {kinds[system.sliders[index]]}")
+    return index
 
 
-def vector(system: System, values: Mapping[str, float]) -> FloatArray:
+def vector(
+    system: System, hinges: Mapping[str, float], sliders: Mapping[str, float] | None = None
+) -> FloatArray:
     """Values by coordinate as an array, shape (n,), 0 where nothing is said."""
     out = np.zeros(system.n_dofs)
-    for name, value in values.items():
-        out[coordinate(system, name)] = value
+    for slider, values in ((False, hinges), (True, sliders or {})):
+        for name, value in values.items():
+            out[coordinate(system, name, slider)] = value
     return out
 
 
 def inputs_of(system: System, s: Scenario) -> Inputs:
     """Torques, muscle and loads of a scenario on one common time axis."""
     columns: dict[int, tuple[FloatArray, FloatArray]] = {}
-    for name, profile in s.torque_nm.items():
-        table = np.array(profile)
-        columns[coordinate(system, name)] = (table[:, 0], table[:, 1])
+    for slider, profiles in ((False, s.torque_nm), (True, s.force_n)):
+        for name, profile in profiles.items():
+            table = np.array(profile)
+            columns[coordinate(system, name, slider)] = (table[:, 0], table[:, 1])
     if s.muscle is not None:
         if not system.extra:
             raise ValueError("scenario: muscle is given, but this mechanism has none; use torque_nm")

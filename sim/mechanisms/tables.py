@@ -91,11 +91,17 @@ class Scenario(Table):
     integrator: Literal["euler", "semi-implicit", "implicit", "rk4"] = "rk4"
     """Integration scheme."""
     start_rad: dict[Name, float] = {}
-    """Start of coordinates, 0 where nothing is said (metres for sliders)."""
+    """Start of hinges, 0 where nothing is said."""
+    start_m: dict[Name, float] = {}
+    """Start of sliders."""
     speed_rad_s: dict[Name, float] = {}
-    """Start of speeds."""
+    """Start of hinges' speeds."""
+    speed_m_s: dict[Name, float] = {}
+    """Start of sliders' speeds."""
     torque_nm: dict[Name, Profile] = {}
-    """Joint torques over time (newtons for sliders)."""
+    """Torques of hinges over time."""
+    force_n: dict[Name, Profile] = {}
+    """Forces of sliders over time."""
     muscle: Profile | None = None
     """Force [N], temperature [degC] or current [A] of the muscle over time, by its drive."""
     loads: tuple[Load, ...] = ()

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from mechanics.dynamics.bodies import Body, Joint, TreeError, rod_inertia
 from mechanics.dynamics.posture import frame_poses, place, world_poses
@@ -30,6 +31,26 @@ from sim.mechanisms.tables import (
 
 FloatArray = NDArray[np.float64]
 Inertia = Annotated[tuple[float, ...], Field(min_length=3, max_length=6)]
+
+
+HINGE_KEYS = (
+    "armature_kg_m2",
+    "stiffness_nm_rad",
+    "damping_nms_rad",
+    "rest_rad",
+    "range_rad",
+    "stop_stiffness_nm_rad",
+    "stop_damping_nms_rad",
+)
+SLIDER_KEYS = (
+    "armature_kg",
+    "stiffness_n_m",
+    "damping_ns_m",
+    "rest_m",
+    "range_m",
+    "stop_stiffness_n_m",
+    "stop_damping_ns_m",
+)
 
 
 class Rod(Table):
@@ -69,19 +90,42 @@ class BodyTable(Table):
     rods: tuple[Rod, ...] = ()
     """Slender rods."""
     armature_kg_m2: NonNegative = 0.0
-    """Inertia of a rotor on the joint (kg for a slider)."""
+    """Inertia of a rotor on a hinge."""
     stiffness_nm_rad: NonNegative = 0.0
-    """Joint spring (N/m for a slider)."""
+    """Spring of a hinge."""
     damping_nms_rad: NonNegative = 0.0
-    """Joint damper (N s/m for a slider)."""
+    """Damper of a hinge."""
     rest_rad: float = 0.0
-    """Where the spring is relaxed (m for a slider)."""
+    """Where a hinge's spring is relaxed."""
     range_rad: Interval | None = None
-    """Joint stops (m for a slider)."""
+    """Stops of a hinge."""
     stop_stiffness_nm_rad: NonNegative = 0.0
-    """Stiffness of the stops."""
+    """Stiffness of a hinge's stops."""
     stop_damping_nms_rad: NonNegative = 0.0
-    """Damping of the stops."""
+    """Damping of a hinge's stops."""
+    armature_kg: NonNegative = 0.0
+    """Inertia of a drive on a slider."""
+    stiffness_n_m: NonNegative = 0.0
+    """Spring of a slider."""
+    damping_ns_m: NonNegative = 0.0
+    """Damper of a slider."""
+    rest_m: float = 0.0
+    """Where a slider's spring is relaxed."""
+    range_m: Interval | None = None
+    """Stops of a slider."""
+    stop_stiffness_n_m: NonNegative = 0.0
+    """Stiffness of a slider's stops."""
+    stop_damping_ns_m: NonNegative = 0.0
+    """Damping of a slider's stops."""
+
+    @model_validator(mode="after")
+    def _units_of_its_joint(self) -> BodyTable:
+        wrong = {"revolute": SLIDER_KEYS, "prismatic": HINGE_KEYS, "fixed": SLIDER_KEYS + HINGE_KEYS}
+        for key in wrong[self.joint]:
+            if key in self.model_fields_set:
+                text = "no {key} at a {joint} joint; use the key with its unit"
+                raise PydanticCustomError("joint_unit", text, {"key": key, "joint": self.joint})
+        return self
 
 
 class TreeFile(MechanismTable):
@@ -100,19 +144,21 @@ KINDS = {"revolute": JointKind.REVOLUTE, "prismatic": JointKind.PRISMATIC, "fixe
 
 def joint_of(b: BodyTable) -> Joint:
     """The joint of a table."""
-    low, high = b.range_rad if b.range_rad is not None else (-math.inf, math.inf)
+    keys = SLIDER_KEYS if b.joint == "prismatic" else HINGE_KEYS
+    armature, stiffness, damping, rest, span, stop_stiffness, stop_damping = (getattr(b, key) for key in keys)
+    low, high = span if span is not None else (-math.inf, math.inf)
     return Joint(
         kind=KINDS[b.joint],
         axis=np.array(b.axis),
         parent_ratio=b.coupled_ratio,
-        armature=b.armature_kg_m2,
-        stiffness=b.stiffness_nm_rad,
-        damping=b.damping_nms_rad,
-        rest=b.rest_rad,
+        armature=armature,
+        stiffness=stiffness,
+        damping=damping,
+        rest=rest,
         lower=low,
         upper=high,
-        stop_stiffness=b.stop_stiffness_nm_rad,
-        stop_damping=b.stop_damping_nms_rad,
+        stop_stiffness=stop_stiffness,
+        stop_damping=stop_damping,
     )
 
 

@@ -80,6 +80,7 @@ def test_lagrange_and_tree_forms_of_the_arm_run_alike():
     assert np.abs(ends[0] - ends[1]).max() < 1e-9
 
 
+SLIDER = "stiffness_n_m = 1.0"
 UPRIGHT = "leg_1 = 1.0, leg_2 = 1.0, leg_3 = 1.0"
 WRONG = (
     ("y_tree", "mass_kg = 0.5, to_m", "mass_kg = -0.5, to_m", "mass_kg: found -0.5; legal: > 0"),
@@ -88,6 +89,7 @@ WRONG = (
     ("y_tree", 'kind = "tree"', 'kind = "tre"', "did you mean 'tree'"),
     ("y_tree", 'parent = "union"', 'parent = "onion"', "parent 'onion' is unknown"),
     ("y_tree", 'rods = "assumed: as the inner halves"\n', "", "a value without origin"),
+    ("y_tree", 'joint = "revolute"', f'joint = "revolute"\n{SLIDER}', "no stiffness_n_m at a revolute joint"),
     ("carpal_wrist", "leg_m = 0.1", "leg_m = -0.1", "leg_m: found -0.1"),
     ("carpal_wrist", UPRIGHT, UPRIGHT.replace("1.0", "1.5708"), "scenario 'torque_history'"),
     ("carpal_wrist", "[0.006, 0.006, 0.003]", "[0.006, 0.006, 0.03]", "exceeds the sum of the others"),
@@ -188,3 +190,16 @@ def test_the_file_of_the_documentation_runs():
     run = mechanism.run()
     assert mechanism.system.sliders == (False, True) and run.divergence is None
     assert run.energy_j[-1] < run.energy_j[0]
+
+
+def test_sliders_and_hinges_are_given_in_their_units():
+    page = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text(encoding="utf-8")
+    example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    moved = example.replace(
+        "start_rad = { upper = 0.5 }", "start_m = { bob = 0.01 }\nforce_n = { bob = [[0.0, 1.0]] }"
+    )
+    run = parse_mechanism(moved, "example.toml").mechanism.run(duration_s=0.01)
+    assert run.q[0].tolist() == [0.0, 0.01] and run.tau[0].tolist() == [0.0, 1.0]
+    wrong = example.replace("start_rad = { upper = 0.5 }", "start_rad = { bob = 0.5 }")
+    with pytest.raises(ValueError, match="'bob' is a slider: give m, m/s, N"):
+        parse_mechanism(wrong, "example.toml").mechanism.run()
