@@ -68,15 +68,19 @@ class CanPort:
         try:
             if self.settings.host is not None and self.settings.port is not None:
                 socket.create_connection((self.settings.host, self.settings.port), CONNECT_S).close()
-            nodes = [d.node for d in self.settings.device]
-            filters = [{"can_id": n << 5, "can_mask": 0x7E0, "extended": False} for n in nodes]
-            filters.append({"can_id": 0, "can_mask": 0, "extended": True})  # or error frames are filtered out
-            self._bus = can.Bus(can_filters=filters, **self.settings.bus_arguments())
+            self._bus = can.Bus(can_filters=self._filters(), **self.settings.bus_arguments())
         except (OSError, ValueError, can.CanError, TimeoutError) as error:
             self.close()
             channel, bitrate = self.settings.channel, self.settings.bitrate
             hint = f"ip link set {channel} up type can bitrate {bitrate} restart-ms 100"
             raise BusLost(self.name, f"cannot open {self.place}: {error}", hint) from None
+
+    def _filters(self) -> list[dict[str, int | bool]] | None:
+        """Filters where the kernel applies them; python-can's own cost more than they save."""
+        if self.settings.interface != "socketcan":
+            return None
+        nodes = [d.node for d in self.settings.device]
+        return [{"can_id": n << 5, "can_mask": 0x7E0, "extended": False} for n in nodes]
 
     def send(self, frame: Frame) -> None:
         """Queue one frame; raises BusLost when the bus is gone, drops it when the queue is full."""

@@ -63,6 +63,8 @@ class CanBus:
     _queues: dict[int, tuple[object, deque[Frame]]] = field(default_factory=dict)
     _now: tuple[int, Frame, object] | None = None
     _free_ns: int = 0
+    _cyclic_ns: int = 0
+    """Next cyclic message of any node; 0: to be found."""
 
     def put(self, frame: Frame, sender: object, now_ns: int) -> None:
         """Ask to send a frame."""
@@ -77,7 +79,9 @@ class CanBus:
         """When something happens next."""
         if self.faults.bus_off:
             return NEVER
-        cyclic = min((n.due_ns() for n in self.nodes), default=NEVER)
+        if not self._cyclic_ns:
+            self._cyclic_ns = min((n.due_ns() for n in self.nodes), default=NEVER)
+        cyclic = self._cyclic_ns
         if self._now is not None:
             return min(cyclic, self._now[0])
         return min(cyclic, self._free_ns) if self._queues else cyclic
@@ -90,10 +94,12 @@ class CanBus:
             if at_ns > now_ns:
                 break
             at_ns = max(at_ns, now_ns - LAG_MAX_NS)
-            for node in self.nodes:
-                if node.due_ns() <= at_ns:
-                    for frame in node.cyclic(at_ns):
-                        self.put(frame, node, at_ns)
+            if self._cyclic_ns <= at_ns:
+                self._cyclic_ns = 0
+                for node in self.nodes:
+                    if node.due_ns() <= at_ns:
+                        for frame in node.cyclic(at_ns):
+                            self.put(frame, node, at_ns)
             if self._now is not None and self._now[0] <= at_ns:
                 self._end(at_ns, ended)
             if self._now is None and self._queues:

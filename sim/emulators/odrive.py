@@ -63,6 +63,7 @@ class EmulatedAxis:
             Command.TEMPERATURE: 4 * slow_ms * 1_000_000,
         }
         self._due_ns = {c: start_ns + p for c, p in self._periods_ns.items() if p}
+        self._next_ns = min(self._due_ns.values())
         self.values: dict[str, float] = {
             "current_soft_max": 10.0,
             "vel_limit": 100.0,
@@ -104,7 +105,7 @@ class EmulatedAxis:
 
     def due_ns(self) -> int:
         """Next cyclic message."""
-        return min(self._due_ns.values())
+        return self._next_ns
 
     def cyclic(self, now_ns: int) -> list[Frame]:
         """Messages whose time has come; the watchdog is looked at on the way."""
@@ -117,6 +118,7 @@ class EmulatedAxis:
                 missed = (now_ns - due_ns) // self._periods_ns[command]
                 self._due_ns[command] += (1 + missed) * self._periods_ns[command]
                 frames.append(self._message(command, now_ns))
+        self._next_ns = min(self._due_ns.values())
         return [] if self.silent else frames
 
     def _message(self, command: Command, now_ns: int) -> Frame:

@@ -75,7 +75,9 @@ class BenchSide:
     KT_NM_A, K_NM_RAD, LAG_S, AXIS_LAG_S = 1.0, 1.0, 0.02, 0.02
     HALL_ZERO_COUNT, HALL_COUNTS_RAD = 2048.0, 400.0
 
-    def __init__(self, motors: int, halls: int = 0, axes: int = 0) -> None:
+    def __init__(self, motors: int, halls: int = 0, axes: int = 0, least_ns: int = 0) -> None:
+        self.least_ns = least_ns
+        """Shortest step; a bus full of devices asks far more often than the bench moves."""
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
         self.n, self.halls, self.axes = motors, halls, axes
         self.angle_rad, self.speed_rad_s = np.zeros(motors), np.zeros(motors)
@@ -85,12 +87,15 @@ class BenchSide:
 
     def advance(self, now_ns: int) -> None:
         """Move exactly to ``now_ns`` under the present command."""
+        if now_ns - self._now_ns < self.least_ns:
+            return
         c, n = self.command[0], self.n
         mode = c["motor_mode"][:n]
         dt_s = (now_ns - self._now_ns) * 1e-9 if self._now_ns else 0.0
         self._now_ns = now_ns
-        rest = c["motor_current_a"][:n] * (self.KT_NM_A / self.K_NM_RAD)
-        rest = np.select([mode == 1, mode == 2], [rest, c["motor_angle_rad"][:n]], 0.0)
+        rest = np.where(mode == 1, c["motor_current_a"][:n] * (self.KT_NM_A / self.K_NM_RAD), 0.0)
+        if (mode == 2).any():
+            rest = np.where(mode == 2, c["motor_angle_rad"][:n], rest)
         away = (self.angle_rad - rest) * math.exp(-dt_s / self.LAG_S)
         self.angle_rad, self.speed_rad_s = rest + away, -away / self.LAG_S
         lag = 1.0 - math.exp(-dt_s / self.AXIS_LAG_S)
