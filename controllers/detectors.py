@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from controllers.channel_checks import check_channels
+from controllers.friction_checks import check_friction
 from controllers.hall_checks import check_halls
 from controllers.joint_checks import check_joints, check_wrist
 from controllers.motor_checks import check_motors
@@ -23,3 +24,4 @@ def detect(m: Any, mem: Any, z: Any, s: Any) -> None:
     check_wrist(m, mem, z, s)
     check_residuals(m, mem, s)
     check_joints(m, mem, s)
+    check_friction(m, mem, z, s)

@@ -7,12 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from mechanics.friction import motor_friction_nm
 from mechanics.springs import spring_at
 from signals.faults import Cause
 from signals.modes import Channel, MachineState, Mode
 from tests.controllers.desk import Desk
 
 FAULT = int(MachineState.FAULT)
+FRICTION = ("friction_gamma_1_s_rad", "friction_gamma_2_nm", "friction_gamma_3_nms_rad")
 
 
 @pytest.fixture
@@ -355,6 +357,34 @@ def test_friction_compensation_that_pushes_at_rest_is_latched(desk: Desk) -> Non
             break
     assert cause(desk) == (Cause.FRICTION_ENERGY, 2)
     assert energy == pytest.approx(0.05, rel=0.1)
+
+
+@pytest.mark.parametrize(("factor", "latched"), [(0.7, False), (1.3, False), (1.9, True), (2.5, True)])
+def test_friction_that_grows_is_found_by_the_torque_of_motion(factor: float, latched: bool) -> None:
+    """Motor 3 swings through a second of motion, then its friction changes; the others keep theirs."""
+    desk = Desk("finger_bench")
+    desk.goal["finger_mode"][0, 0] = int(Mode.MOTOR_TORQUE)
+    desk.m["residual_limit_m"][0] = 0.0
+    desk.to_active()
+    laws = [float(desk.m[n][3]) for n in FRICTION]
+    start = desk.measurement["motor_angle_rad"][0, :8].copy()
+    for k in range(9000):
+        now = factor if k > 4500 else 1.0
+        phase = 2.0 * np.pi * k * desk.dt_s
+        speed = 0.12 * 2.0 * np.pi * np.cos(phase)
+        desk.measurement["motor_angle_rad"][0, :8] = start + 0.12 * np.sin(phase)
+        desk.look()
+        friction = motor_friction_nm(speed, *laws)
+        desk.keeper["last_torque_nm"][0, :8] = 0.2 + friction
+        desk.keeper["last_torque_nm"][0, 3] = 0.2 + now * friction
+        desk.watch()
+        if any(desk.causes()):
+            break
+    assert (Cause.FRICTION_GROWN in desk.causes()) == latched
+    if latched:
+        assert cause(desk)[1] == 3
+        assert k * desk.dt_s < 1.5 + 1.5
+        assert desk.state["finger_cause_value"][0, 0] > desk.state["finger_cause_limit"][0, 0] == 1.5
 
 
 @pytest.mark.parametrize(("slip_mm", "latched"), [(0.5, False), (1.5, True)])

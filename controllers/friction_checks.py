@@ -1,0 +1,76 @@
+r"""Detector of growing friction: the torque that motion takes, against the identified law and its past.
+
+While a motor turns, what its torque leaves over after the tendon's load is friction,
+``tau_m - R f = c (gamma_2 atan(gamma_1 w) + gamma_3 w)``. The factor c, averaged over motion, is compared
+with its own long average (a guide or gear that changes) and with 1, the commissioned law (years of wear).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.channel_checks import channel_usable
+from controllers.latch import latch_finger
+from controllers.residual_checks import follow
+from mechanics.friction import motor_friction_nm
+from signals.compiled import law
+from signals.faults import Cause
+
+FRICTION_GROWN: Final = int(Cause.FRICTION_GROWN)
+
+MOVING_RAD_S: Final = 0.3
+FAST_S: Final = 0.4
+SLOW_S: Final = 20.0
+LEARN_S: Final = 0.8
+"""Motion after which the averages are compared."""
+SUSPICIOUS: Final = 1.2
+"""Growth from which the past is no longer updated: it must not follow what it is to find."""
+GROWTH: Final = 1.5
+"""Growth over the own past that latches."""
+ABSOLUTE: Final = 2.5
+"""Factor over the commissioned law that latches: beyond the spread of motors that were never identified."""
+
+
+@law
+def friction_factor(m: Any, mem: Any, s: Any, i: int, t: int) -> tuple[float, float]:
+    """(friction of motor ``i``, friction of its law) at its present speed, both along the motion [N m]."""
+    speed = s.motor_speed_rad_s[i]
+    expected = motor_friction_nm(
+        speed, m.friction_gamma_1_s_rad[i], m.friction_gamma_2_nm[i], m.friction_gamma_3_nms_rad[i]
+    )
+    left = mem.last_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
+    return (left, expected) if speed > 0.0 else (-left, -expected)
+
+
+@law
+def check_friction_growth(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
+    """Follow the friction of tendon ``t``'s motor while it turns; latch what has grown."""
+    i = m.tendon_motor[t]
+    if abs(s.motor_speed_rad_s[i]) < MOVING_RAD_S:
+        return
+    measured, expected = friction_factor(m, mem, s, i, t)
+    mem.moved_s[i] += m.dt_s
+    # long averages begin as plain means, so that the past counts from the first motion on
+    slow = min(SLOW_S, mem.moved_s[i])
+    mem.friction_fast_nm[i] = follow(mem.friction_fast_nm[i], measured, m.dt_s, min(FAST_S, slow))
+    mem.law_fast_nm[i] = follow(mem.law_fast_nm[i], expected, m.dt_s, min(FAST_S, slow))
+    learned = mem.moved_s[i] > LEARN_S and mem.law_slow_nm[i] > 0.0 and mem.friction_slow_nm[i] > 0.0
+    now = mem.friction_fast_nm[i] / mem.law_fast_nm[i] if learned else 0.0
+    past = mem.friction_slow_nm[i] / mem.law_slow_nm[i] if learned else 1.0
+    if now < SUSPICIOUS * past:
+        mem.friction_slow_nm[i] = follow(mem.friction_slow_nm[i], measured, m.dt_s, slow)
+        mem.law_slow_nm[i] = follow(mem.law_slow_nm[i], expected, m.dt_s, slow)
+    if now > GROWTH * past:
+        latch_finger(s, f, FRICTION_GROWN, i, now / past, GROWTH)
+    elif past > ABSOLUTE:
+        latch_finger(s, f, FRICTION_GROWN, i, past, ABSOLUTE)
+
+
+@law
+def check_friction(m: Any, mem: Any, z: Any, s: Any) -> None:
+    """Latch grown friction of all motors whose channels can be believed."""
+    for t in range(m.n_tendons):
+        i = m.tendon_motor[t]
+        motor = channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i])
+        if motor and channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+            check_friction_growth(m, mem, s, m.tendon_finger[t], t)
