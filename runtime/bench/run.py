@@ -18,7 +18,7 @@ from runtime.setup import read_hand
 from runtime.warmup import warm_up
 
 Tell = Callable[[str], None]
-REFERENCE_CHANNELS = 200
+REFERENCE_CHANNELS = 225
 """Channels of the reference tick where no gate file says how many make the tick's instruction count."""
 
 

@@ -158,7 +158,7 @@ CASES: list[tuple[str, Level, str, Changes, dict[str, Any]]] = [
     ("port probing", Level.WARN, "modem-manager", {"proc/77/comm": "ModemManager"}, {}),
     ("CAN interfaces", Level.FAIL, "ip link set can0 up", {"sys/class/net/can0/flags": "0x40c0"}, {}),
     ("disk", Level.FAIL, "--out", {}, space(others=10**7)),
-    ("disk", Level.WARN, "--out", {}, space(others=10**9)),
+    ("disk", Level.WARN, "--out", {}, space(others=10**10)),
     ("shared memory", Level.FAIL, "remount", {}, space(shm=10**6)),
     ("shared memory", Level.FAIL, "remount", {}, refuse("shm")),
     ("compile cache", Level.WARN, "--lockstep", {}, {"cache": Path("no/such/cache")}),
@@ -293,3 +293,22 @@ def test_the_command_tells_its_result_by_exit_code_and_json(tmp_path: Path) -> N
     ]
     refused = run_doctor("--fix", "/etc/udev/rules.d")
     assert refused.returncode == 2 and "belongs to the system" in refused.stderr
+
+
+def test_the_room_it_asks_for_is_what_the_largest_hand_takes() -> None:
+    from runtime.doctor.storage import RECORDING_BYTES_S, RESERVE_BYTES, RING_BYTES
+    from runtime.options import RunOptions
+    from runtime.setup import read_hand
+    from runtime.telemetry.columns import Columns, counts_of
+    from runtime.telemetry.recorder import RESERVE
+    from runtime.telemetry.segment import Segment
+
+    hand = read_hand(RunOptions(hand="hasy"))
+    row = Columns(counts_of(hand.model)).dtype.itemsize
+    assert row * hand.rate_hz <= RECORDING_BYTES_S <= 2 * row * hand.rate_hz
+    assert RESERVE_BYTES == RESERVE
+    segment = Segment.create(hand.rate_hz)
+    try:
+        assert segment.slots.nbytes + segment.header.nbytes <= RING_BYTES
+    finally:
+        segment.unlink()
