@@ -161,6 +161,7 @@ class CollectorEmulator:
                 return
             if self.faults.deaf:
                 continue
+            now_ns = self._clock()
             command = self._command.opened(length)
             if command is not None:
                 self._commanded(*command, address, now_ns)

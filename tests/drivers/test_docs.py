@@ -1,4 +1,4 @@
-"""The protocol page against the codec: offsets, lengths, kinds, flags; shipped bus files against the hands."""
+"""The protocol page against the codec: offsets, lengths, kinds, flags; the bus files against the hands."""
 
 from __future__ import annotations
 
