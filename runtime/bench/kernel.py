@@ -185,7 +185,7 @@ def calibrated_channels(wanted: float, count: Callable[[int], float] = count_ref
 def judge(gate: Gate | None, tick: float, reference: float | None) -> tuple[bool, list[str]]:
     """(gate held, sentences) for counts beside the gate."""
     if gate is None:
-        return True, ["no gate file in this tree: flexor bench kernel --accept makes one"]
+        return True, ["no gate for this hand and motion in this tree (flexor bench kernel --accept)"]
     change = tick / gate.instructions_per_tick - 1.0
     said = [f"{tick:.0f} instructions per tick, gate {gate.instructions_per_tick:.0f}: {100 * change:+.2f} %"]
     now = versions()

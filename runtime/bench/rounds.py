@@ -111,27 +111,34 @@ def _response_p99(turn: Slice) -> float:
     return turn.response_us(0.99)
 
 
-def _compared(wait: str, base: str | None) -> list[tuple[str, str | None, Figure, float | None]]:
+def _compared(
+    wait: str, base: str | None, equal_work: bool
+) -> list[tuple[str, str | None, Figure, float | None]]:
     """(label, with whom, figure, bound) of everything that a plain or a hybrid loop is compared in."""
     plain = wait == "plain"
     return [
         ("wake p99", base, _wake_p99, WAKE_PLAIN if plain else WAKE_HYBRID),
         ("late", base, _late, LATE),
-        ("response p50", "c_loop", _response_p50, RESPONSE if plain else None),
+        ("response p50", "c_loop", _response_p50, RESPONSE if plain and equal_work else None),
         ("wake p50", base, _wake_p50, None),
         ("response p99", "c_loop", _response_p99, None),
     ]
 
 
-def ratios(rounds: Rounds) -> list[Ratio]:
-    """All paired ratios that these rounds allow, with their bounds."""
+def ratios(rounds: Rounds, *, equal_work: bool = True) -> list[Ratio]:
+    """All paired ratios that these rounds allow, with their bounds.
+
+    Args:
+        rounds: what was measured.
+        equal_work: the C loop's tick has as many instructions as the hand's; else its ratios have no bound.
+    """
     found: list[Ratio | None] = []
     base = yardstick(rounds)
     for name in rounds.slices:
         wait = name.partition("_")[0]
         if wait not in ("plain", "hybrid"):
             continue
-        for label, other, figure, bound in _compared(wait, base):
+        for label, other, figure, bound in _compared(wait, base, equal_work):
             if other is not None and rounds.slices.get(other):
                 ours, theirs = rounds.values(name, figure), rounds.values(other, figure)
                 found.append(paired(f"{name} {label} / {other}", ours, theirs, bound))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,36 @@ from runtime.warmup import warm_up
 Tell = Callable[[str], None]
 REFERENCE_CHANNELS = 225
 """Channels of the reference tick where no gate file says how many make the tick's instruction count."""
+CALIBRATED_FOR = ("hasy", "open_close")
+ENOUGH_ROUNDS = 30
 
 
-def reference_channels() -> tuple[int, str]:
-    """(channels of the reference tick, how that was chosen)."""
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """How much work the reference tick does, and whether that is the hand's."""
+
+    channels: int
+    calibrated: bool
+    sentence: str
+
+
+def equal_work(options: RunOptions) -> Equal:
+    """The reference tick for a hand and a motion; calibrated for those of the gate only."""
     gate = kernel.load_gate()
+    chosen = (options.hand, options.motion)
     if gate is None:
-        return REFERENCE_CHANNELS, "not calibrated against this version (no gate file)"
+        known = chosen == CALIBRATED_FOR
+        return Equal(REFERENCE_CHANNELS, known, "as calibrated with the source (no gate file)")
+    if chosen != (gate.hand, gate.motion):
+        said = f"calibrated for {gate.hand} {gate.motion}, not for this: its ratios have no bound"
+        return Equal(gate.reference_channels, False, said)
     ratio = gate.reference_instructions_per_tick / gate.instructions_per_tick
-    return gate.reference_channels, f"{ratio:.3f} times the tick's instructions by callgrind"
+    return Equal(gate.reference_channels, True, f"{ratio:.3f} times the tick's instructions by callgrind")
+
+
+def _few(count: int, tell: Tell) -> None:
+    if count < ENOUGH_ROUNDS:
+        tell(f"{count} rounds give no verdict; {ENOUGH_ROUNDS} or more do")
 
 
 def _warm(options: RunOptions, tell: Tell) -> float:
@@ -46,12 +67,14 @@ def loop(
     """Interleaved rounds: yardsticks and the runtime, plain and hybrid, alone and in company."""
     about = facts()
     rate_hz = _warm(options, tell)
-    place = rounds.default_place(rate_hz, seconds, reference_channels()[0])
+    work = equal_work(options)
+    place = rounds.default_place(rate_hz, seconds, work.channels)
     turns, notices = rounds.participants(place, options, company=company)
     for notice in notices:
         tell(notice)
+    _few(count, tell)
     measured = rounds.measure(turns, count, tell, notices)
-    found = rounds.ratios(measured)
+    found = rounds.ratios(measured, equal_work=work.calibrated)
     together = rounds.in_company(found, measured)
     late = rounds.pooled_late(measured)
     return {
@@ -65,6 +88,7 @@ def loop(
         "by_round": {n: [s.summary() for s in all_] for n, all_ in measured.slices.items()},
         "ratios": [r.to_dict() for r in found],
         "company": together,
+        "reference": asdict(work),
         "notices": measured.notices,
         "missed": [r.name for r in found if r.missed] + [c["name"] for c in together if c["missed"]],
     }
@@ -80,12 +104,13 @@ def tick(options: RunOptions, count: int, ticks: int, tell: Tell) -> dict[str, A
     """The tick beside the reference tick, hot and after a sleep."""
     about = facts()
     _warm(options, tell)
-    channels, equality = reference_channels()
+    work = equal_work(options)
+    _few(count, tell)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "canned.npz"
         can(options).save(path)
-        measured = hot.run(path, channels, count, ticks)
-    found = hot.ratios(measured["medians_ns"])
+        measured = hot.run(path, work.channels, count, ticks)
+    found = hot.ratios(measured["medians_ns"], equal_work=work.calibrated)
     return {
         "bench": "tick",
         "facts": about,
@@ -93,8 +118,7 @@ def tick(options: RunOptions, count: int, ticks: int, tell: Tell) -> dict[str, A
         "motion": options.motion,
         "rounds": count,
         "ticks": ticks,
-        "reference_channels": channels,
-        "equality": equality,
+        "reference": asdict(work),
         "medians_us": {k: round(float(np.median(v)) / 1e3, 3) for k, v in measured["medians_ns"].items()},
         "medians_ns_by_round": measured["medians_ns"],
         "realtime": measured["realtime"],
@@ -108,8 +132,14 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
 
     Raises:
         CannotCount: without valgrind.
+        ValueError: a count to accept is not of the hand and motion that the gate is for.
     """
+    chosen = (options.hand, options.motion)
+    if accept and chosen != CALIBRATED_FOR:
+        raise ValueError(f"the gate is for {' '.join(CALIBRATED_FOR)}; --accept without --hand and --motion")
     gate = kernel.load_gate()
+    if gate is not None and chosen != (gate.hand, gate.motion):
+        gate = None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "canned.npz"
         can(options).save(path)

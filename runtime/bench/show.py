@@ -61,7 +61,7 @@ def tick_lines(result: dict[str, Any]) -> Iterator[str]:
     yield from fact_lines(result["facts"])
     yield f"{result['hand']} {result['motion']}, {result['rounds']} rounds of {result['ticks']} ticks"
     yield f"medians [us]: {', '.join(f'{k} {v:.2f}' for k, v in result['medians_us'].items())}"
-    yield f"reference: {result['reference_channels']} channels, {result['equality']}"
+    yield f"reference: {result['reference']['channels']} channels, {result['reference']['sentence']}"
     yield from ratio_lines(result["ratios"])
 
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.bench import kernel, rounds
+from runtime.bench import kernel, rounds, run
 from runtime.bench.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
 from runtime.bench.ratios import Ratio, company_ratio, median_interval, paired, share
+from runtime.bench.run import CALIBRATED_FOR, REFERENCE_CHANNELS, equal_work
 from runtime.bench.slices import Slice, percentile
 from runtime.bench.stages import _table
 from runtime.bench.yardsticks import Place, read_cyclictest
@@ -207,3 +208,35 @@ def test_a_machine_without_compiler_and_cyclictest_measures_what_is_left_and_say
     assert any("rt-tests" in n for n in notices) and any("gcc" in n for n in notices)
     alone = rounds.Rounds({name: [Slice(np.ones(5), np.ones(5), 333_333.3)] for name in turns})
     assert rounds.ratios(alone) == [] and rounds.in_company([], alone) == []
+
+
+def test_a_bound_against_the_reference_tick_needs_equal_work(tmp_path, monkeypatch):
+    measured = rounds.measure(fake_turns([]), 3, lambda _: None)
+    unequal = {r.name: r.bound for r in rounds.ratios(measured, equal_work=False)}
+    equal = {r.name: r.bound for r in rounds.ratios(measured, equal_work=True)}
+    assert {n for n in equal if equal[n] != unequal[n]} == {
+        "plain response p50 / c_loop",
+        "plain_company response p50 / c_loop",
+    }
+    gate = tmp_path / "gate.json"
+    kernel.save_gate(GATE, gate)
+    monkeypatch.setattr(kernel, "gate_path", lambda: gate)
+    assert equal_work(RunOptions(hand="hasy", motion="open_close")).calibrated
+    assert equal_work(RunOptions(hand="hasy", motion="open_close")).channels == GATE.reference_channels
+    assert not equal_work(RunOptions(hand="finger_bench", motion="open_close")).calibrated
+    assert not equal_work(RunOptions(hand="hasy", motion="hold")).calibrated
+
+
+def test_the_number_fixed_in_the_source_is_the_one_of_the_gate():
+    gate = kernel.load_gate()
+    if gate is not None:
+        assert (gate.hand, gate.motion) == CALIBRATED_FOR
+        assert abs(gate.reference_channels / REFERENCE_CHANNELS - 1.0) < 0.1
+        assert (
+            abs(gate.reference_instructions_per_tick / gate.instructions_per_tick - 1.0) < REFERENCE_TOLERANCE
+        )
+
+
+def test_only_the_reference_hand_may_set_the_gate():
+    with pytest.raises(ValueError, match="hasy open_close"):
+        run.count(RunOptions(hand="finger_bench", motion="open_close"), 1, lambda _: None, accept=True)
