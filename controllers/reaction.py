@@ -5,8 +5,9 @@ tension of every tendon that can be led is led down to the least one, all at one
 in balance; then the motor is off. Two tendons are treated otherwise:
 
 * the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
-  stop; while the probe winds it keeps the least tension, so that a slack tendon has something to pull
-  against, and goes slack after a break;
+  stop, and so is what pulls another joint into a stop close by, for the finger whips; while the probe winds
+  they keep the least tension, so that a slack tendon has something to pull against, and go slack after a
+  break;
 * a tendon that cannot be seen keeps its tension, held by its gear, and so does its partner: let go alone, the
   partner would leave the joint to the other.
 """
@@ -41,6 +42,7 @@ RELEASE_NM: Final = 1.5
 """Greatest torque that unwinds: friction, ripple and their spread, with some to spare."""
 URGENT_S: Final = 0.018
 """Time in which it is let go at full torque; a joint is at its stop after some 25 ms."""
+NEAR_STOP_RAD: Final = 0.15
 RELEASED_N: Final = 1.0
 RELEASED_S: Final = 0.005
 GIVE_UP_S: Final = 1.0
@@ -85,6 +87,22 @@ def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
 
 
 @law
+def pulls_into_stop(m: Any, P: Any, s: Any, f: int, t: int) -> bool:
+    """True if tendon ``t`` pulls a joint of finger ``f`` towards a stop that it is close to.
+
+    A tendon over several such joints is judged by the most distal, the lightest one.
+    """
+    for k in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, m.finger_n_joints[f] - 1 - k]
+        q = s.joint_angle_rad[j]
+        to_max, to_min = m.joint_max_rad[j] - q, q - m.joint_min_rad[j]
+        if P[t, j] != 0.0 and min(to_max, to_min) < NEAR_STOP_RAD:
+            # pulling turns the joint towards -P
+            return bool(P[t, j] < 0.0) if to_max < to_min else bool(P[t, j] > 0.0)
+    return False
+
+
+@law
 def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
     """Note how each tendon of finger ``f`` is to be let go as its fault begins."""
     mem.fault_age_s[f] = 0.0
@@ -96,7 +114,9 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
         mem.release_to_n[t] = m.tension_min_n[t]
         mem.released_s[t] = 0.0
         mem.blind[t] = blind_tendon(z, s, f, t, m.tendon_motor[t])
-        mem.urgent[t] = cause == TENSION_LOST and partners(m, mem.P_tj_m, f, t, part)
+        mem.urgent[t] = cause == TENSION_LOST and (
+            partners(m, mem.P_tj_m, f, t, part) or pulls_into_stop(m, mem.P_tj_m, s, f, t)
+        )
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.left_alone[t] = mem.blind[t]
@@ -127,8 +147,8 @@ def let_go_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
     i = m.tendon_motor[t]
     if is_released(m, mem, s, f, t):
         return 0.0
-    if mem.urgent[t] != 0 and mem.fault_age_s[f] < URGENT_S:
-        return -float(m.motor_torque_limit_nm[i])
+    if mem.probe_phase[f] != 0 and mem.fault_age_s[f] < URGENT_S:
+        return -float(m.motor_torque_limit_nm[i]) if mem.urgent[t] != 0 else 0.0
     before = mem.release_n[t]
     mem.release_n[t] = max(before - RELEASE_N_S * m.dt_s, mem.release_to_n[t])
     rate = (mem.release_n[t] - before) / m.dt_s

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, cast
 
+import numpy as np
+
 from drivers.hal import Bus
+from runtime.faults import rules
 from runtime.faults.draw import Trial
 from runtime.faults.record import FloatArray, Recorder, Recording
 from runtime.faults.rules import KINDS, KindRule
@@ -184,8 +187,12 @@ class Bench:
         self.run(at - self.cycle, recorder.add)
         fault_ns = int(self.rig.views["state"]["time_ns"][0])
         if brake is not None:
-            from_ns = fault_ns + round(1e9 * brake_after_s)
-            self.rig.pipeline.bus = cast(Bus, _Brake(self.bus, brake, from_ns))
+            until_s = rules.REACT_S + (rule.shows_after_s or brake_after_s)
+            times_ns = (fault_ns + round(1e9 * brake_after_s), fault_ns + round(1e9 * until_s))
+            m = self.hand.model[0]
+            constant = m["motor_torque_constant_nm_a"][: len(brake)]
+            limits = (rules.UNWIND_NM / constant, m["torque_rate_nm_s"] * m["dt_s"] / constant)
+            self.rig.pipeline.bus = cast(Bus, _Brake(self.bus, brake, limits, times_ns))
         left = self.cycles_of(rule.watch_s)
         for k in range(rule.repeat):
             if with_fault:
@@ -215,18 +222,37 @@ def _yes() -> bool:
 
 
 class _Brake:
-    """Between the tick and the bus: from a time on the same currents, whatever is commanded."""
+    """Between the tick and the bus: from a time on its own currents, whatever is commanded.
 
-    def __init__(self, bus: SimulatedBus, current_a: FloatArray, from_ns: int) -> None:
-        self._bus, self._command, self._from_ns = bus, new(COMMAND), from_ns
-        n = len(current_a)
-        self._command["motor_mode"][0, :n] = int(MotorMode.CURRENT)
-        self._command["motor_current_a"][0, :n] = current_a
+    Args:
+        bus: the plant.
+        current_a: currents wanted of all motors, shape (n_motors,).
+        limits_a: their greatest size from the second time on, and their greatest change in a cycle.
+        times_ns: begin, and end of the full currents.
+    """
+
+    def __init__(
+        self,
+        bus: SimulatedBus,
+        current_a: FloatArray,
+        limits_a: tuple[FloatArray, FloatArray],
+        times_ns: tuple[int, int],
+    ) -> None:
+        self._bus, self._command, self._times_ns = bus, new(COMMAND), times_ns
+        self._n = len(current_a)
+        weak_a, self._step_a = limits_a
+        self._full_a, self._weak_a = current_a, np.clip(current_a, -weak_a, weak_a)
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """As the bus, with these currents; the wrist drive gets what is commanded."""
-        if now_ns <= self._from_ns:
+        begin_ns, end_ns = self._times_ns
+        own = self._command["motor_current_a"][0, : self._n]
+        if now_ns <= begin_ns:
+            own[:] = command["motor_current_a"][0, : self._n]
             return self._bus.exchange(command, measurement, now_ns)
+        wanted = self._full_a if now_ns <= end_ns else self._weak_a
+        own += np.clip(wanted - own, -self._step_a, self._step_a)
+        self._command["motor_mode"][0, : self._n] = int(MotorMode.CURRENT)
         for name in ("axis_angle_rad", "axis_enable"):
             self._command[name] = command[name]
         return self._bus.exchange(self._command, measurement, now_ns)

@@ -8,7 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from threading import current_thread, main_thread
 from typing import Any, Final
@@ -27,6 +28,10 @@ from runtime.telemetry.channel import Channel
 
 BENCHES: Final = 8
 """Hands in motion that a worker keeps; each has a few MB of states."""
+TWINS: Final = 4
+"""Runs without the fault, with different noise, that a hit of a hard stop is compared with: a finger that
+slips on an object does so at a moment that the least change shifts."""
+OTHER_NOISE: Final = 2**40
 CHUNK: Final = 12
 """Trials on the same hand and motion that a worker takes at a time."""
 
@@ -87,7 +92,10 @@ class Worker:
         return judge.judge(
             trial,
             self.record(trial),
-            lambda: self.record(trial, with_fault=False),
+            tuple(
+                partial(self.record, replace(trial, seed=trial.seed + k * OTHER_NOISE), with_fault=False)
+                for k in range(TWINS)
+            ),
             lambda brake, after_s: self.record(trial, brake=brake, brake_after_s=after_s),
         )
 

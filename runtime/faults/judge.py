@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mechanics.coupling import tendon_jacobian
 from runtime.faults import rules
 from runtime.faults.draw import Trial
 from runtime.faults.record import FloatArray, Recording
@@ -78,7 +78,7 @@ class Judge:
         self,
         trial: Trial,
         recording: Recording,
-        twin: Callable[[], Recording],
+        twins: tuple[Callable[[], Recording], ...],
         braked: Callable[[FloatArray, float], Recording],
     ) -> Verdict:
         """Verdict on a recording.
@@ -86,8 +86,9 @@ class Judge:
         Args:
             trial: what was done.
             recording: what happened.
-            twin: the same trial without its fault; called only where a stop is hit.
-            braked: the same trial with given currents [A] from a time [s] after the fault on; as ``twin``.
+            twins: the same trial without its fault, with its own and with other noise; called only where a
+                stop is hit.
+            braked: the same trial with given currents [A] from a time [s] after the fault on; likewise.
         """
         rule = self.rule_of(trial)
         verdict = Verdict(trial=trial)
@@ -96,7 +97,7 @@ class Judge:
         shows_s = self.shows_s(trial, rule, recording)
         verdict.shown = shows_s is not None
         begin_s = rule.tell_s + (shows_s or 0.0)
-        self._stops(recording, verdict, twin, lambda current_a: braked(current_a, begin_s))
+        self._stops(recording, verdict, twins, lambda current_a: braked(current_a, begin_s))
         if shows_s is not None:
             self._reaction(trial, rule, recording, verdict, shows_s)
         self._naming(trial, rule, recording, verdict, shows_s)
@@ -158,10 +159,10 @@ class Judge:
         self,
         recording: Recording,
         verdict: Verdict,
-        twin: Callable[[], Recording],
+        twins: tuple[Callable[[], Recording], ...],
         braked: Callable[[FloatArray], Recording],
     ) -> None:
-        """Hard stops that are hit too fast, unless the twin without the fault hits them as well.
+        """Hard stops that are hit too fast, unless a twin without the fault hits them as well.
 
         A hit that even the strongest brake from the moment that anyone could tell the fault cannot slow down
         enough is no breach of the controller's: it is counted apart.
@@ -169,29 +170,38 @@ class Judge:
         hits = self.hits(recording)
         if not hits:
             return
-        own = self.hits(twin())
+        hits = {key: hit for key, hit in hits.items() if not any(key in self.hits(t()) for t in twins)}
+        pose = recording.of("truth", "joint_angle_rad")[recording.after(0.0) - 1]
         for (j, side), (speed, when) in hits.items():
-            if (j, side) in own:
-                continue
             text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
             verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
-            least = self.hits(braked(self.brake_a(j, side))).get((j, side))
+            least = self.hits(braked(self.brake_a(j, side, pose))).get((j, side))
             if least is None:
                 verdict.breaches.append(text)
             else:
                 verdict.unavoidable.append(f"{text}; {least[0]:.1f} rad/s under the strongest brake")
 
-    def brake_a(self, j: int, side: int) -> FloatArray:
+    def coupling(self, q_rad: FloatArray | None = None) -> FloatArray:
+        """P = dh/dq at joint angles, shape (nt, nj); at the straight hand without any."""
+        m = self.model[0]
+        full, rows = np.zeros_like(m["joint_min_rad"]), np.zeros_like(m["P_tj_m"])
+        if q_rad is not None:
+            full[: len(q_rad)] = q_rad
+        tendon_jacobian(m, full, rows)
+        coupling: FloatArray = rows[: int(m["n_tendons"]), : int(m["n_joints"])]
+        return coupling
+
+    def brake_a(self, j: int, side: int, q_rad: FloatArray | None = None) -> FloatArray:
         """Currents [A] that keep joint ``j`` from its upper (1) or lower (-1) stop as hard as rules allow.
 
         Every tendon that pulls it there unwinds at the drive's limit; no motor of a faulted finger may pull.
         """
         m = self.model[0]
-        n, nt = int(m["n_motors"]), int(m["n_tendons"])
-        current = np.zeros(n)
+        rows = self.coupling(q_rad)
+        current = np.zeros(int(m["n_motors"]))
         # a tendon that pulls turns the joint towards -P
-        for t in np.flatnonzero(m["P_tj_m"][:nt, j]):
-            pulls_there = -side * m["P_tj_m"][t, j] > 0.0
+        for t in np.flatnonzero(rows[:, j]):
+            pulls_there = -side * rows[t, j] > 0.0
             i = int(m["tendon_motor"][t])
             if pulls_there:
                 current[i] = -float(m["motor_current_limit_a"][i])
@@ -341,8 +351,7 @@ class Judge:
     def partners(self, t: int) -> set[int]:
         """Antagonists of a tendon: tendons of its finger with an opposite row of P."""
         m = self.model[0]
-        f, n = int(m["tendon_finger"][t]), int(m["n_joints"])
-        rows: NDArray[Any] = m["P_tj_m"][:, :n]
+        f, rows = int(m["tendon_finger"][t]), self.coupling()
         found = set()
         for other in m["finger_tendon"][f, : m["finger_n_tendons"][f]]:
             size = float(np.linalg.norm(rows[t]) * np.linalg.norm(rows[other]))
@@ -368,9 +377,11 @@ class Judge:
         last = Cause(int(codes[-1]))
         verdict.cause = last.name
         verdict.part = self._part_name(last, int(parts[-1]))
+        if shows_s is None and last is not Cause.NONE:
+            # named, and its finger stopped, before it would have shown by itself
+            verdict.shown, shows_s = True, float(recording.time_s[-1])
+            verdict.react_s = 0.0
         if shows_s is None:
-            # before it can be seen it may be named right, but not wrong
-            verdict.right = None if last is Cause.NONE else last in rule.causes
             return
         if last is Cause.NONE:
             verdict.right = Cause.NONE in rule.causes

@@ -64,8 +64,8 @@ class KindRule:
         shows_after_s: time from the fault until it can be observed at all.
         shows_by_winding: it can be observed once its motor has wound ``SHOWN_M``.
         tell_s: time that it takes to tell it from what is harmless, whoever looks: 5 ms from a tendon that
-            dips in motion, 2 ms from a spike. A hard stop that is hit although all that pulls there was let
-            go at full torque from then on, is nobody's fault but the broken part's: it is counted apart.
+            dips in motion, 2 ms from a spike. A hard stop that is hit although all that pulls there is let go
+            at full torque from then on, as fast as the hand's torque rate allows, is counted apart.
         name_s: time from there to the right name.
         whole_hand: the cause is one of the hand, all fingers stop.
         watch_s: time that is recorded after the fault.

@@ -196,7 +196,7 @@ def verdict_of(
     judge = Judge(hand.names, hand.model)
     twin = changes.get("twin", recording_without(recording))
     braked = changes.get("braked", recording_without(recording))
-    return judge.judge(trial, recording, lambda: twin, lambda *_: braked)  # type: ignore[arg-type,return-value]
+    return judge.judge(trial, recording, (lambda: twin,), lambda *_: braked)  # type: ignore[arg-type,return-value]
 
 
 def recording_without(recording: Recording) -> Recording:
@@ -381,10 +381,10 @@ def test_a_neighbour_that_stops_breaks_a_rule_unless_the_cause_is_the_hands(whol
     assert own is not None
     neighbour = (own + 1) % len(whole_hand.names.fingers)
     recording.of("state", "finger_state")[-9:, neighbour] = FAULT
-    verdict = judge.judge(trial, recording, lambda: recording, lambda *_: recording)
+    verdict = judge.judge(trial, recording, (lambda: recording,), lambda *_: recording)
     assert [b for b in verdict.breaches if b.startswith("others")]
     axis = replace(trial, kind="wrist-offset", part=1)
-    verdict = judge.judge(axis, recording, lambda: recording, lambda *_: recording)
+    verdict = judge.judge(axis, recording, (lambda: recording,), lambda *_: recording)
     assert not [b for b in verdict.breaches if b.startswith("others")]
 
 
