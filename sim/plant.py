@@ -13,19 +13,22 @@ The wrist drive prescribes the acceleration of its axes as long as its torque li
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
 from mechanics.guides import guided_tension_n
 from mechanics.handtree import hand_dynamics
-from mechanics.hysteresis import dahl
+from mechanics.leverloop import loop_state
 from mechanics.motor import torque_bounds_nm
 from mechanics.ripple import ripple_nm
 from mechanics.springs import spring_at, spring_state
 from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
+from signals.modes import SensorLevel
 from sim.contact import add_contact_torques, add_wrench
+
+FULL: Final = int(SensorLevel.FULL)
 
 
 @law
@@ -65,11 +68,12 @@ def update_tensions(m: Any, p: Any) -> None:
             continue
         e = length[t] + wrist[t] - neutral[t] + radius[t] * theta[m.tendon_motor[t]] + e0[t]
         before = lever[t]
-        lever[t], tension[t] = spring_state(m, t, e, before, loop[t])
-        if p.sensor_level == 2:
-            loop[t] = dahl(loop[t], lever[t] - before, m.lever_presliding_rad[t])
+        if p.sensor_level == FULL:
+            lever[t], tension[t], loop[t] = loop_state(m, t, e, before, loop[t])
             if p.energy_on:
                 _account_lever(m, p, t, before)
+        else:
+            lever[t], tension[t] = spring_state(m, t, e, before, 0.0)
         if p.guides_on:
             b = p.tendon_branch[t]
             v = 0.0
