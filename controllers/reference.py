@@ -28,17 +28,16 @@ BRAKE_SHARE: Final = 0.5
 @law
 def joint_bounds(m: Any, P: Any, f: int, j: int) -> tuple[float, float]:
     """Greatest speed [rad/s] and acceleration [rad/s^2] that the tendons of finger ``f`` give joint ``j``."""
-    speed, acceleration = 1e6, 1e9
+    slowest, weakest = 0.0, 0.0  # inverse bounds [s/rad], [s^2/rad] of the worst tendon
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         arm = abs(P[t, j])
         if arm > 0.0:
             i = m.tendon_motor[t]
-            ratio = m.spool_radius_m[t] / arm
-            speed = min(speed, SPEED_SHARE * m.motor_speed_limit_rad_s[i] * ratio)
-            motor = TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i]
-            acceleration = min(acceleration, motor * ratio)
-    return speed, acceleration
+            radius = m.spool_radius_m[t]
+            slowest = max(slowest, arm / (radius * m.motor_speed_limit_rad_s[i]))
+            weakest = max(weakest, arm * m.motor_inertia_kg_m2[i] / (radius * m.motor_torque_limit_nm[i]))
+    return SPEED_SHARE / max(slowest, 1e-9), TORQUE_SHARE / max(weakest, 1e-9)
 
 
 @law

@@ -16,9 +16,10 @@ from drivers.hal import Capabilities, MotorSetup
 from mechanics.handtree import new_work
 from signals.modes import Bus as BusBits
 from signals.modes import Channel, FaultKind, MotorMode
+from signals.pointers import address_of
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
-from sim.cycle import advance, observe
+from sim.cycle import PARTS, advance_at, observe
 from sim.options import Fault, SimOptions
 from sim.plant_record import new_plant
 from sim.randomness import seed_state
@@ -51,6 +52,10 @@ class SimulatedBus:
         self._clock_s = 0.0
         self._active = False
         self._closed = False
+        self._command: RecordArray | None = None
+        self._measurement: RecordArray | None = None
+        self._parts = np.zeros(len(PARTS), dtype=np.int64)
+        self._parts_address = address_of(self._parts)
         start_pose(model, self.plant, options, seed_state(options.seed))
         if self._pending and self._pending[0].kind is FaultKind.TENDON_OFF:
             self._inject_due()
@@ -114,9 +119,9 @@ class SimulatedBus:
         self._clock_s += elapsed_s
         if self._clock_s >= self._next_fault_s:
             self._inject_due()
-        diverged = advance(
-            self.model, self.plant, self.work, command, measurement, self.truth, elapsed_s, substeps, now_ns
-        )
+        if command is not self._command or measurement is not self._measurement:
+            self._bind(command, measurement)
+        diverged = advance_at(self._parts_address, elapsed_s, substeps, now_ns)
         if diverged:
             self._diagnose(diverged)
             return self._diverged(measurement)
@@ -148,6 +153,12 @@ class SimulatedBus:
     def inject(self, fault: Fault) -> None:
         """Make a fault happen now."""
         _apply_fault(self.plant, fault)
+
+    def _bind(self, command: RecordArray, measurement: RecordArray) -> None:
+        """Note the addresses of the records; they are kept alive here."""
+        self._command, self._measurement = command, measurement
+        records = (self.model, self.plant, self.work, command, measurement, self.truth)
+        self._parts[:] = [address_of(r) for r in records]
 
     def _inject_due(self) -> None:
         while self._pending and self._pending[0].time_s <= self._clock_s:

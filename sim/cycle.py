@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
+from numba.np.numpy_support import carray
 
 from mechanics.coupling import tendon_jacobian, tendon_lengths
+from mechanics.handtree import HANDTREE_WORK
 from mechanics.kinematics import fingertips
 from mechanics.motor import copper_loss_w
 from mechanics.thermal import thermal_step
 from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
+from signals.pointers import pointer
+from signals.records import COMMAND, MEASUREMENT, MODEL, TRUTH
 from sim.energy import stored_energy
 from sim.plant import check_finite, substep, update_tensions
+from sim.plant_record import PLANT
 from sim.sensors import read_sensors
+
+PARTS: Final = ("model", "plant", "work", "command", "measurement", "truth")
+"""Order of the addresses that ``advance_at`` gets."""
 
 
 @law
@@ -108,3 +118,20 @@ def advance(
     _take_command(m, p, command[0])
     p.cycle += 1
     return int(p.diverged)
+
+
+@law
+def advance_at(parts: int, elapsed_s: float, substeps: int, now_ns: int) -> int:
+    """``advance`` by the address of a table of the addresses of ``PARTS``."""
+    a = carray(pointer(parts), (6,), np.int64)
+    return advance(
+        carray(pointer(a[0]), (1,), MODEL),
+        carray(pointer(a[1]), (1,), PLANT),
+        carray(pointer(a[2]), (1,), HANDTREE_WORK),
+        carray(pointer(a[3]), (1,), COMMAND),
+        carray(pointer(a[4]), (1,), MEASUREMENT),
+        carray(pointer(a[5]), (1,), TRUTH),
+        elapsed_s,
+        substeps,
+        now_ns,
+    )
