@@ -187,3 +187,19 @@ def test_hand_files_label_every_value():
     for name in shipped_mechanism_hands():
         read = parse_mechanism_hand(Path(read_mechanism_hand(name).path).read_text(encoding="utf-8"), name)
         assert read.origins and all(o.word for o in read.origins.values())
+
+
+def test_a_muscle_is_heated_never_driven_backwards():
+    _, bus = bus_of("muscle_finger")
+    bus.activate()
+    command, measurement = new(COMMAND), new(MEASUREMENT)
+    command["motor_mode"] = int(MotorMode.CURRENT)
+    for k, (wanted, flows) in enumerate(((-0.5, 0.0), (0.0, 0.0), (0.3, 0.3), (5.0, 0.6))):
+        command["motor_current_a"] = wanted
+        bus.exchange(command, measurement, 2 * k * PERIOD_NS)
+        bus.exchange(command, measurement, (2 * k + 1) * PERIOD_NS)
+        assert measurement["motor_current_a"][0, 0] == flows
+    command["motor_mode"] = int(MotorMode.OFF)
+    bus.exchange(command, measurement, 20 * PERIOD_NS)
+    bus.exchange(command, measurement, 21 * PERIOD_NS)
+    assert measurement["motor_current_a"][0, 0] == 0.0
