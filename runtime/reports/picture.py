@@ -206,7 +206,8 @@ def _hand(figure: Any, axes: tuple[Any, Any], time: Any, frames: RecordArray, ha
     truth = frames["truth"]
     k = int(np.argmax(np.abs(truth["joint_angle_rad"]).sum(axis=1) * np.isfinite(time)))
     axis_rad = np.zeros(2)
-    axis_rad[: truth["axis_angle_rad"].shape[1]] = truth["axis_angle_rad"][k]
+    if hand.names.axes:  # a hand without a wrist keeps no column for it
+        axis_rad[: len(hand.names.axes)] = truth["axis_angle_rad"][k]
     colours = draw_hand(
         axes,
         hand.model,

@@ -40,7 +40,7 @@ def test_joint_angles_are_estimated(
 
 @pytest.mark.parametrize("pretension_n", [60.0, 100.0])
 def test_high_pretension_costs_only_what_the_lever_loop_can(pretension_n: float) -> None:
-    """The tendon's stretch is misread by at most the loop's half width: c f l0/EA over the pulley's radius."""
+    """The tendon's stretch is misread by at most the loop's half width, frac f l0/EA."""
     result = run("open_close", pretension_n=pretension_n, substeps=8)
     assert result.report["faults"] == []
     m = result.rig.hand.model[0]

@@ -98,6 +98,7 @@ def test_a_full_socket_never_blocks(manager: Manager) -> None:
         ("soon", "", None),
         ("", "", None),
     ],
+    ids=["for_all", "for_us", "for_another", "zero", "no_number", "empty"],
 )
 def test_a_watchdog_counts_for_the_process_it_is_meant_for(
     usec: str, pid: str, expected: float | None
