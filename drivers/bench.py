@@ -19,6 +19,7 @@ from drivers.hallbridge.codec import HallParser, Info, Sample
 from drivers.locks import BusLock
 from drivers.odrive.codec import Command, Frame, heartbeat_of, pair_of
 from drivers.places import CanPlace, Place, SerialPlace, UdpPlace
+from drivers.scanning import found_on as _found
 from drivers.serialport import SerialPort
 
 WAIT_NS: Final = 100_000_000
@@ -161,7 +162,7 @@ def give_id(place: SerialPlace, new_id: int) -> str:
         raise IdRefused(f"id {new_id} is not possible (legal: 0 to {ID_MAX})")
     port = ServoPort(place.path, place.baud, "id", 30_000_000)
     try:
-        before = port.find()
+        before = _found(port)
         if len(before) != 1 or port.counts.errors():
             noise = ", and bytes without sense" if port.counts.errors() else ""
             found = f"{len(before)} servos answer{noise}"
@@ -170,7 +171,7 @@ def give_id(place: SerialPlace, new_id: int) -> str:
         port.ping(old_id, f"id {old_id}")
         port.set(old_id, REGISTERS["torque_enable"], 0, f"id {old_id}", "torque_enable")
         port.write(old_id, REGISTERS["id"], new_id, f"id {old_id}", "id")
-        after = port.find()
+        after = _found(port)
         if [a[0] for a in after] != [new_id]:
             raise DuplicateId("id", new_id, f"after the change {[a[0] for a in after]} answer")
         return f"id {old_id} is now id {new_id} (model {number})"

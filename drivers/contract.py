@@ -59,6 +59,8 @@ class Rig:
     plug: Callable[[], None] | None = None
     fault_s: float = 1.0
     """Time within which a fault must show."""
+    patience: float = 12.0
+    """How many times longer a busy computer may take until something holds that must come to hold."""
     comes_back_by_itself: bool = False
     """After ``plug`` the bus returns without ``recover`` (a bus process, a board)."""
 
@@ -108,6 +110,16 @@ class Bench:
             time.sleep(max(0.0, self.rig.period_s - (time.monotonic() - begun)))
         return False
 
+    def comes(self, seconds: float, holds: Callable[[], bool]) -> bool:
+        """Whether something comes to hold within ``seconds``, on a busy computer a few times that."""
+        return self.run(seconds * self.rig.patience, holds)
+
+    def tell(self) -> str:
+        """Where the bus stands, for a failed check."""
+        report = self.bus.report() if isinstance(self.bus, Reporting) else None
+        status = self.of_motors("motor_status").tolist()
+        return f"status {self.status}, motors {status}, after {self.count} exchanges, {report}"
+
     def of_motors(self, name: str) -> Any:
         """A measured signal of the rig's motors."""
         return self.measurement[name][0, list(self.rig.motors)].copy()
@@ -137,13 +149,18 @@ class BusContract:
         for step in (0.3, -0.2):
             current_a = step * np.linspace(0.5, 1.0, n)
             bench.pull(current_a, rig.settle_s)
-            assert bench.status == 0
-            angle_rad = bench.of_motors("motor_angle_rad")
-            assert np.abs(angle_rad - rig.rest_rad_per_a * current_a).max() <= rig.angle_tolerance_rad
-            assert np.abs(bench.of_motors("motor_current_a") - current_a).max() <= rig.current_tolerance_a
-            assert np.abs(bench.of_motors("motor_speed_rad_s")).max() <= 0.1
+            wanted_rad = rig.rest_rad_per_a * current_a
+
+            def at_rest(wanted_rad: Any = wanted_rad, current_a: Any = current_a) -> bool:
+                far_rad = np.abs(bench.of_motors("motor_angle_rad") - wanted_rad).max()
+                far_a = np.abs(bench.of_motors("motor_current_a") - current_a).max()
+                slow = np.abs(bench.of_motors("motor_speed_rad_s")).max() <= 0.1
+                good = far_rad <= rig.angle_tolerance_rad and far_a <= rig.current_tolerance_a
+                return bool(good and slow and bench.status == 0)
+
+            assert bench.comes(rig.settle_s, at_rest), bench.tell()
             for i, t in enumerate(rig.halls[:n]):
-                wanted = rig.hall_count(float(angle_rad[i]))
+                wanted = rig.hall_count(float(wanted_rad[i]))
                 assert abs(bench.measurement["hall_fine_count"][0, t] - wanted) <= 2.0
                 assert abs(bench.measurement["hall_count"][0, t] - wanted) <= 2.5
 
@@ -153,7 +170,7 @@ class BusContract:
         before = bench.of_motors("motor_angle_rad")
         bench.pull(rig.current_limit_a, rig.settle_s)
         up = bench.of_motors("motor_angle_rad")
-        assert bench.status == 0 and (up > before).all()
+        assert (up > before).all()
         assert (
             np.abs(bench.of_motors("motor_current_a") - rig.current_limit_a).max() <= rig.current_tolerance_a
         )
@@ -205,13 +222,12 @@ class BusContract:
         bench.pull(0.2, rig.settle_s)
         lost = rig.motors[1]
         rig.silence(lost, True)
-        stale = bench.run(rig.fault_s, lambda: bool(bench.measurement["motor_status"][0, lost] & NOT_FRESH))
-        assert stale
-        bench.run(0.3 * rig.fault_s)
+        status = bench.measurement["motor_status"]
+        assert bench.comes(rig.fault_s, lambda: bool(status[0, lost] & NOT_FRESH)), bench.tell()
         others = [m for m in rig.motors if m != lost]
-        assert not bench.measurement["motor_status"][0, others].any()
-        ages_ns = time.monotonic_ns() - bench.measurement["motor_time_ns"][0, others]
-        assert ages_ns.max() < 0.5e9 * rig.fault_s
+        assert bench.comes(0.3 * rig.fault_s, lambda: not status[0, others].any()), bench.tell()
+        bench.run(0.5 * rig.fault_s)
+        assert status[0, lost] & NOT_FRESH, bench.tell()
         rig.silence(lost, False)
         self._comes_back_limp(bench, lost)
 
@@ -233,7 +249,7 @@ class BusContract:
         bench.start()
         bench.pull(0.2, rig.settle_s)
         rig.unplug()
-        assert bench.run(rig.fault_s, lambda: bool(bench.status & BusBit.LOST))
+        assert bench.comes(rig.fault_s, lambda: bool(bench.status & BusBit.LOST)), bench.tell()
         assert (bench.of_motors("motor_status") & NOT_FRESH).all()
         if isinstance(rig.bus, Reporting):
             report = rig.bus.report()
@@ -268,16 +284,20 @@ class BusContract:
         def marked() -> bool:
             return bool(status[0, motor] & COMING_BACK) and not status[0, motor] & NOT_FRESH
 
-        assert bench.run(10.0 * rig.fault_s, marked)
+        assert bench.comes(rig.fault_s, marked), bench.tell()
         bench.pull(0.2, rig.settle_s)
         if rig.device_current_a is not None:
             assert rig.device_current_a(motor) == 0.0
         assert status[0, motor] & COMING_BACK
         bench.command["motor_mode"] = MotorMode.OFF
-        assert bench.run(10.0 * rig.fault_s, lambda: not status[0, list(rig.motors)].any())
+        assert bench.comes(rig.fault_s, lambda: not status[0, list(rig.motors)].any()), bench.tell()
         bench.rest(rig.settle_s)
         bench.pull(0.2, rig.settle_s)
-        angle_rad = float(bench.measurement["motor_angle_rad"][0, motor])
         if rig.rest_rad_per_a is None:
             return
-        assert abs(angle_rad - 0.2 * rig.rest_rad_per_a) <= rig.angle_tolerance_rad
+        wanted_rad, angle = 0.2 * rig.rest_rad_per_a, bench.measurement["motor_angle_rad"]
+
+        def there() -> bool:
+            return bool(abs(angle[0, motor] - wanted_rad) <= rig.angle_tolerance_rad)
+
+        assert bench.comes(rig.settle_s, there), bench.tell()

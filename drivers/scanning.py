@@ -26,7 +26,8 @@ from drivers.places import CanPlace, Place, SerialPlace, UdpPlace
 from drivers.serialport import SerialPort
 
 BAUDS: Final = (57_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000)
-LISTEN_S: Final = 0.4
+LISTEN_S: Final = 0.6
+FINDS: Final = 5
 HEARTBEAT_MAX: Final = 1.5 / 0.1
 """Heartbeats per second above which a node must be two (the default period is 100 ms)."""
 
@@ -61,7 +62,7 @@ def scan(place: Place, listen: bool) -> Iterator[Finding]:
 def _servos(place: SerialPlace) -> Iterator[Finding]:
     port = ServoPort(place.path, place.baud, "scan", 30_000_000)
     try:
-        counts = Counter(port.find())
+        counts = Counter(found_on(port))
         for (device_id, number, firmware), n in sorted(counts.items()):
             problem = f"{n} devices with id {device_id}" if n > 1 else ""
             if not problem:
@@ -77,6 +78,17 @@ def _servos(place: SerialPlace) -> Iterator[Finding]:
             yield Finding(family="dynamixel", place=str(place), device="", detail="", problem=text)
     finally:
         port.close()
+
+
+def found_on(port: ServoPort) -> list[tuple[int, int, int]]:
+    """What answers a broadcast ping; asked again until two answers agree (a busy computer loses some)."""
+    before: list[tuple[int, int, int]] | None = None
+    for _ in range(FINDS):
+        found = sorted(port.find())
+        if found == before:
+            break
+        before = found
+    return found
 
 
 def _streams(place: SerialPlace, listen: bool) -> Iterator[Finding]:

@@ -101,17 +101,19 @@ class OdriveBus:
             if found.size == 0:
                 raise ConfigureError(f"motor {setup.name}", "axis", "one of this bus", None)
             self._setups[int(found[0])] = setup
-        for i in self._setups:
-            self._set_up(i)
+        self._set_up()
 
-    def _set_up(self, i: int) -> None:
-        setup = self._setups[i]
-        control = CONTROL.get(setup.mode)
-        if control is None:
-            raise ConfigureError(f"motor {setup.name}", "mode", setup.mode.name, "not offered")
-        self._start.set_up(i, setup, control)
-        self._modes[i], self._limit_a[i] = setup.mode, setup.current_limit_a
-        self._map.resolve(i, float(self._axes.turns[i]))
+    def _set_up(self) -> None:
+        wanted = {}
+        for i, setup in self._setups.items():
+            control = CONTROL.get(setup.mode)
+            if control is None:
+                raise ConfigureError(f"motor {setup.name}", "mode", setup.mode.name, "not offered")
+            wanted[i] = (setup, control)
+        self._start.set_up(wanted)
+        for i, setup in self._setups.items():
+            self._modes[i], self._limit_a[i] = setup.mode, setup.current_limit_a
+            self._map.resolve(i, float(self._axes.turns[i]))
 
     def activate(self) -> None:
         """Closed loop with zero torque in every axis, confirmed by its heartbeat."""
@@ -120,7 +122,7 @@ class OdriveBus:
         for i in range(len(self.settings.device)):
             if i not in self._setups:
                 raise ConfigureError(self._start.label(i), "set-up", "written before activate", "nothing")
-            self._start.close_loop(i)
+        self._start.close_loop(list(range(len(self.settings.device))))
         self._axes.shake.begin()
         self._axes.pulling = True
 
@@ -130,7 +132,7 @@ class OdriveBus:
         if self.readonly:
             return True
         try:
-            return all([self._start.idle(i) for i in range(len(self.settings.device))])
+            return self._start.idle(list(range(len(self.settings.device))))
         except DriverError as error:
             self._axes.reason = str(error)
             return False
@@ -141,10 +143,9 @@ class OdriveBus:
         self._port.open()
         self._start.listen()
         if not self.readonly:
-            for i in self._setups:
-                self._set_up(i)
-                if pulling:
-                    self._start.close_loop(i)
+            self._set_up()
+            if pulling:
+                self._start.close_loop(list(self._setups))
         self._axes.shake.begin()
         self._axes.shake.bits[:] = int(Channel.RESET)
         self._axes.pulling = pulling

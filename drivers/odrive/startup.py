@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from drivers.errors import ConfigureError, DuplicateId, ReplyTimeout
@@ -17,7 +16,7 @@ from drivers.odrive.port import CanPort
 from drivers.odrive.settings import Endpoint, OdriveSettings
 
 LISTEN_BEATS: Final = 3.5
-STATE_S: Final = 1.0
+STATE_S: Final = 3.0
 ANSWER_S: Final = 0.1
 NO_SPEED_LIMIT_TURNS_S: Final = 1000.0
 _WRITE, _READ = 1, 0
@@ -79,60 +78,62 @@ class Startup:
         yield codec.limits(device.node, turns_s, setup.current_limit_a)
         yield codec.input_torque(device.node, 0.0)
 
-    def set_up(self, i: int, setup: MotorSetup, control: ControlMode) -> None:
-        """Write the set-up, wait for idle without errors, read back what can be read.
+    def set_up(self, wanted: dict[int, tuple[MotorSetup, ControlMode]]) -> None:
+        """Write set-ups to all axes, wait for idle without errors, read back what can be read.
+
+        Args:
+            wanted: set-up and controller mode by axis.
 
         Raises:
             ConfigureError, ReplyTimeout: naming the axis.
         """
-        for frame in self.frames(i, setup, control):
-            self._port.send(frame)
-        self._until(i, "state", AxisState.IDLE, lambda: int(self._axes.state[i]))
-        self._until(i, "errors", 0, lambda: int(self._axes.error[i]))
-        if "current_soft_max" in self._settings.endpoints:
-            self._confirm(i, "current_soft_max", setup.current_limit_a, write=False)
-        if self.verifies_watchdog:
-            self._confirm(i, "watchdog_timeout", self._settings.watchdog_ms * 1e-3)
-            self._confirm(i, "enable_watchdog", True)
+        for i, (setup, control) in wanted.items():
+            for frame in self.frames(i, setup, control):
+                self._port.send(frame)
+        self._until(list(wanted), AxisState.IDLE)
+        for i in wanted:
+            if self._axes.error[i]:
+                raise ConfigureError(self.label(i), "errors", 0, hex(int(self._axes.error[i])))
+        for i, (setup, _) in wanted.items():
+            if "current_soft_max" in self._settings.endpoints:
+                self._confirm(i, "current_soft_max", setup.current_limit_a, write=False)
+            if self.verifies_watchdog:
+                self._confirm(i, "watchdog_timeout", self._settings.watchdog_ms * 1e-3)
+                self._confirm(i, "enable_watchdog", True)
 
-    def close_loop(self, i: int) -> None:
-        """Zero torque, closed loop, confirmed."""
-        node = self._settings.device[i].node
-        self._port.send(codec.input_torque(node, 0.0))
-        self._port.send(codec.axis_state(node, AxisState.CLOSED_LOOP))
-        feed = codec.input_torque(node, 0.0)
-        self._until(i, "state", AxisState.CLOSED_LOOP, lambda: int(self._axes.state[i]), feed)
+    def close_loop(self, rows: list[int]) -> None:
+        """Zero torque, closed loop, confirmed by the heartbeat of every axis."""
+        for i in rows:
+            node = self._settings.device[i].node
+            self._port.send(codec.input_torque(node, 0.0))
+            self._port.send(codec.axis_state(node, AxisState.CLOSED_LOOP))
+        self._until(rows, AxisState.CLOSED_LOOP, feed=True)
 
-    def idle(self, i: int) -> bool:
-        """Idle; True if the heartbeat confirms it."""
-        self._port.send(codec.axis_state(self._settings.device[i].node, AxisState.IDLE))
+    def idle(self, rows: list[int]) -> bool:
+        """Idle; True if the heartbeats confirm it."""
+        for i in rows:
+            self._port.send(codec.axis_state(self._settings.device[i].node, AxisState.IDLE))
         try:
-            self._until(i, "state", AxisState.IDLE, lambda: int(self._axes.state[i]))
+            self._until(rows, AxisState.IDLE)
         except ConfigureError:
             return False
         return True
 
-    def _until(
-        self, i: int, setting: str, wanted: int, found: Callable[[], int], feed: Frame | None = None
-    ) -> None:
-        """Wait for a heartbeat that shows what is wanted; ``feed`` keeps the axis' watchdog quiet."""
+    def _until(self, rows: list[int], wanted: AxisState, feed: bool = False) -> None:
+        """Wait for a heartbeat of every axis that shows a state; ``feed`` keeps their watchdogs quiet."""
         clock, axes = self._port.clock, self._axes
-        beats, until_ns = int(axes.beats[i]), clock() + int(STATE_S * 1e9)
+        beats, until_ns = axes.beats.copy(), clock() + int(STATE_S * 1e9)
         step_ns = int(self._settings.watchdog_ms * 0.3e6)
-        while clock() < until_ns:
+        missing = list(rows)
+        while missing:
+            if clock() > until_ns:
+                raise ConfigureError(
+                    self.label(missing[0]), "state", int(wanted), int(axes.state[missing[0]])
+                )
             axes.take(self._port.receive(min(clock() + step_ns, until_ns)), clock())
-            if axes.beats[i] > beats and found() == wanted:
-                return
-            if feed is not None:
-                self._feed(feed)
-        raise ConfigureError(self.label(i), setting, wanted, found())
-
-    def _feed(self, _latest: Frame) -> None:
-        """Keep the watchdogs of all axes quiet that are already in closed loop."""
-        for i, device in enumerate(self._settings.device):
-            if self._axes.state[i] == AxisState.CLOSED_LOOP or device.node == _latest.node:
-                self._port.send(codec.input_torque(device.node, 0.0))
-        time.sleep(0)
+            missing = [i for i in rows if axes.beats[i] == beats[i] or axes.state[i] != wanted]
+            for i in rows if feed and missing else []:
+                self._port.send(codec.input_torque(self._settings.device[i].node, 0.0))
 
     def _confirm(self, i: int, name: Endpoint, value: float, write: bool = True) -> None:
         """Write an endpoint and read it back."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from drivers.errors import DriverError
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup, Reporting
+from runtime.busprocess.remote import RemoteBus
 from signals.records import RecordArray
 
 
@@ -42,19 +43,30 @@ class CompositeBus:
         )
 
     def configure(self, setups: tuple[MotorSetup, ...]) -> None:
-        """Each part its own motors."""
-        for part, motors in zip(self.parts, self._motors, strict=True):
-            part.configure(tuple(s for s in setups if s.index in motors))
+        """Each part its own motors; bus processes work at the same time."""
+        chosen = [tuple(s for s in setups if s.index in motors) for motors in self._motors]
+        for part, mine in zip(self.parts, chosen, strict=True):
+            if isinstance(part, RemoteBus):
+                part.begin_configure(mine)
+        for part, mine in zip(self.parts, chosen, strict=True):
+            if isinstance(part, RemoteBus):
+                part.end_configure()
+            else:
+                part.configure(mine)
 
     def activate(self) -> None:
-        """All parts, or none: those already active are released if a later one refuses."""
-        done: list[Bus] = []
+        """All parts, or none: all are released if one refuses."""
         try:
             for part in self.parts:
-                part.activate()
-                done.append(part)
+                if isinstance(part, RemoteBus):
+                    part.begin_activate()
+            for part in self.parts:
+                if isinstance(part, RemoteBus):
+                    part.end_activate()
+                else:
+                    part.activate()
         except DriverError:
-            for part in done:
+            for part in self.parts:
                 part.deactivate()
             raise
 

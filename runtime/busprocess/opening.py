@@ -31,8 +31,11 @@ def open_buses(file: BusFile, names: HandNames, readonly: bool = False) -> Bus:
             if entry.family.in_control_process:
                 parts.append(entry.family.open(settings, names, readonly))
             else:
-                parts.append(RemoteBus(settings, names, readonly, realtime=file.realtime))
+                parts.append(RemoteBus(settings, names, readonly, realtime=file.realtime, wait=False))
             motors.append(frozenset(names.motors.index(n) for n in settings.motors(names)))
+        for part in parts:
+            if isinstance(part, RemoteBus):
+                part.wait_ready()
     except BaseException:
         for part in parts:
             part.close()

@@ -40,13 +40,19 @@ class RemoteBus:
         names: names of the hand.
         readonly: never write to the bus.
         realtime: ask for real-time priority.
+        wait: wait until it is open; else ``wait_ready`` has to be called.
 
     Raises:
         DriverError: what the driver said when it opened the bus.
     """
 
     def __init__(
-        self, settings: BusSettings, names: HandNames, readonly: bool = False, realtime: bool = True
+        self,
+        settings: BusSettings,
+        names: HandNames,
+        readonly: bool = False,
+        realtime: bool = True,
+        wait: bool = True,
     ) -> None:
         self.settings = settings
         self._motors = indices(settings.motors(names), names.motors)
@@ -68,11 +74,12 @@ class RemoteBus:
         self._control_beat = self.block.field("control_beat_ns")
         self._newest = new(MEASUREMENT)
         self._warm_up()
-        try:
-            self._wait_ready()
-        except BaseException:
-            self.close()
-            raise
+        if wait:
+            try:
+                self.wait_ready()
+            except BaseException:
+                self.close()
+                raise
 
     def _started(self, theirs: socket.socket, spec: dict[str, Any]) -> subprocess.Popen[bytes]:
         descriptors = (self.block.descriptor, theirs.fileno())
@@ -89,7 +96,8 @@ class RemoteBus:
         merge(measurement, self._newest, self._motors, self._halls, self._axes)
         self._newest = new(MEASUREMENT)
 
-    def _wait_ready(self) -> None:
+    def wait_ready(self) -> None:
+        """Wait until the bus is open; raises what its driver said if it does not open."""
         phase, until = self.block.field("phase"), time.monotonic() + START_S
         while int(phase[0]) == Phase.STARTING and time.monotonic() < until:
             time.sleep(0.005)
@@ -117,6 +125,9 @@ class RemoteBus:
 
     def _call(self, message: dict[str, Any]) -> Any:
         self._line.send(message)
+        return self._answer(message)
+
+    def _answer(self, message: dict[str, Any]) -> Any:
         answer = self._line.receive(CALL_S)
         if answer is None:
             raise BusLost(self.settings.name, f"its process did not answer {message['call']}", "see its log")
@@ -126,13 +137,31 @@ class RemoteBus:
 
     def configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """Write the set-ups of this bus' motors."""
+        self.begin_configure(setups)
+        self.end_configure()
+
+    def begin_configure(self, setups: tuple[MotorSetup, ...]) -> None:
+        """Send the set-ups; several buses work on theirs at the same time."""
         mine = tuple(s for s in setups if s.index in self._motors)
-        self._call({"call": "configure", "setups": setups_json(mine)})
+        self._line.send({"call": "configure", "setups": setups_json(mine)})
+
+    def end_configure(self) -> None:
+        """Wait for the answer of ``begin_configure``."""
+        self._answer({"call": "configure"})
 
     def activate(self) -> None:
         """Torque on with zero goals; the cycle of the bus begins."""
+        self.begin_activate()
+        self.end_activate()
+
+    def begin_activate(self) -> None:
+        """Send the call."""
         self._control_beat[0] = now_ns()
-        self._call({"call": "activate"})
+        self._line.send({"call": "activate"})
+
+    def end_activate(self) -> None:
+        """Wait for the answer of ``begin_activate`` and for the first record."""
+        self._answer({"call": "activate"})
         until = time.monotonic() + FIRST_S
         while not self.block.take_measurement(self._newest):
             if time.monotonic() > until:

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
 from drivers.bench import IdRefused, give_id, inject, log
 from drivers.busfile import load_bus_file
 from drivers.errors import BusBusy
 from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
 from drivers.scanning import scan
-from runtime.cli import main
+from runtime.commands.scan import scan as scan_command
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread
@@ -23,10 +24,10 @@ from sim.emulators.wiring import WIRINGS, wire
 from tests.emulators import rigs
 
 
-def _scan(*words: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(["scan", *words])
-    return int(ended.value.code or 0)
+def _scan(*places: str, listen: bool = False, as_json: bool = False) -> int:
+    with pytest.raises(typer.Exit) as ended:
+        scan_command(list(places), listen, as_json)
+    return ended.value.exit_code
 
 
 def _for(seconds: float) -> Callable[[], bool]:
@@ -50,11 +51,11 @@ def test_scan_finds_servos_and_twins(tmp_path: Path, capsys: pytest.CaptureFixtu
     chain = rigs.servo_chain(tmp_path / "servos", 3, side)
     line = f"{tmp_path / 'servos'}@{rigs.BAUD}"
     with EmulatorThread([chain]):
-        assert _scan(line, "--json") == 0
+        assert _scan(line, as_json=True) == 0
         found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
         assert [f["device"] for f in found] == [f"id {i}: xm430-w210" for i in (1, 2, 3)]
         packets = chain.packets
-        assert _scan(line, "--listen") == 0
+        assert _scan(line, listen=True) == 0
         assert chain.packets == packets
         chain.servos[2].put("id", 2)
         assert _scan(line) == 1
@@ -70,7 +71,7 @@ def test_scan_finds_axes_boards_and_bridges_and_names_holders(
     bridge = HallBridgeEmulator(side, [0, 1], tmp_path / "hall", rate_hz=500.0)
     with EmulatorThread([server, board, bridge]):
         can_place = f"can:socketcand:can0:{server.host}:{server.port}"
-        _scan(can_place, f"udp:{board.host}:{board.port}", f"{tmp_path / 'hall'}@2000000", "--json")
+        _scan(can_place, f"udp:{board.host}:{board.port}", f"{tmp_path / 'hall'}@2000000", as_json=True)
         found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
         assert [f["device"] for f in found] == ["node 1", "node 2", "emulated collector", "Hall bridge"]
         assert "serial S7, 2 motors" in found[2]["detail"] and "2 channels, 500 Hz" in found[3]["detail"]
