@@ -173,7 +173,8 @@ class Bench:
         Args:
             trial: what to do.
             with_fault: False: the same without its fault.
-            brake: currents [A] that all motors are given in place of the controller's, shape (n_motors,).
+            brake: currents [A] that motors are given in place of the controller's, shape (n_motors,); NaN
+                leaves a motor to the controller.
             brake_after_s: time after the fault from which on [s].
         """
         if not self._states:
@@ -226,7 +227,7 @@ class _Brake:
 
     Args:
         bus: the plant.
-        current_a: currents wanted of all motors, shape (n_motors,).
+        current_a: currents wanted, shape (n_motors,); NaN: what is commanded.
         limits_a: their greatest size from the second time on, and their greatest change in a cycle.
         times_ns: begin, and end of the full currents.
     """
@@ -239,20 +240,22 @@ class _Brake:
         times_ns: tuple[int, int],
     ) -> None:
         self._bus, self._command, self._times_ns = bus, new(COMMAND), times_ns
-        self._n = len(current_a)
-        weak_a, self._step_a = limits_a
-        self._full_a, self._weak_a = current_a, np.clip(current_a, -weak_a, weak_a)
+        weak_a, step_a = limits_a
+        self._own = np.flatnonzero(np.isfinite(current_a))
+        self._full_a, self._step_a = current_a[self._own], step_a[self._own]
+        self._weak_a = np.clip(self._full_a, -weak_a[self._own], weak_a[self._own])
+        self._sent_a = np.zeros(len(self._own))
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
-        """As the bus, with these currents; the wrist drive gets what is commanded."""
+        """As the bus, with these currents."""
         begin_ns, end_ns = self._times_ns
-        own = self._command["motor_current_a"][0, : self._n]
+        self._command[:] = command
+        current = self._command["motor_current_a"][0]
         if now_ns <= begin_ns:
-            own[:] = command["motor_current_a"][0, : self._n]
-            return self._bus.exchange(command, measurement, now_ns)
-        wanted = self._full_a if now_ns <= end_ns else self._weak_a
-        own += np.clip(wanted - own, -self._step_a, self._step_a)
-        self._command["motor_mode"][0, : self._n] = int(MotorMode.CURRENT)
-        for name in ("axis_angle_rad", "axis_enable"):
-            self._command[name] = command[name]
+            self._sent_a[:] = current[self._own]
+        else:
+            wanted = self._full_a if now_ns <= end_ns else self._weak_a
+            self._sent_a += np.clip(wanted - self._sent_a, -self._step_a, self._step_a)
+            current[self._own] = self._sent_a
+            self._command["motor_mode"][0, self._own] = int(MotorMode.CURRENT)
         return self._bus.exchange(self._command, measurement, now_ns)

@@ -167,19 +167,21 @@ class Judge:
         A hit that even the strongest brake from the moment that anyone could tell the fault cannot slow down
         enough is no breach of the controller's: it is counted apart.
         """
-        hits = self.hits(recording)
-        if not hits:
+        all_hits = self.hits(recording)
+        if not all_hits:
             return
-        hits = {key: hit for key, hit in hits.items() if not any(key in self.hits(t()) for t in twins)}
+        hits = {k: hit for k, hit in all_hits.items() if not any(k in self.hits(t()) for t in twins)}
         pose = recording.of("truth", "joint_angle_rad")[recording.after(0.0) - 1]
         for (j, side), (speed, when) in hits.items():
             text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
             verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
-            least = self.hits(braked(self.brake_a(j, side, pose))).get((j, side))
-            if least is None:
-                verdict.breaches.append(text)
+            least = self.hits(braked(self.brake_a(verdict.trial, j, side, pose)))
+            if (j, side) in least:
+                verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
+            elif set(least) - set(all_hits):
+                verdict.unavoidable.append(f"{text}; under the strongest brake another joint hits its stop")
             else:
-                verdict.unavoidable.append(f"{text}; {least[0]:.1f} rad/s under the strongest brake")
+                verdict.breaches.append(text)
 
     def coupling(self, q_rad: FloatArray | None = None) -> FloatArray:
         """P = dh/dq at joint angles, shape (nt, nj); at the straight hand without any."""
@@ -191,20 +193,22 @@ class Judge:
         coupling: FloatArray = rows[: int(m["n_tendons"]), : int(m["n_joints"])]
         return coupling
 
-    def brake_a(self, j: int, side: int, q_rad: FloatArray | None = None) -> FloatArray:
+    def brake_a(self, trial: Trial, j: int, side: int, q_rad: FloatArray | None = None) -> FloatArray:
         """Currents [A] that keep joint ``j`` from its upper (1) or lower (-1) stop as hard as rules allow.
 
-        Every tendon that pulls it there unwinds at the drive's limit; no motor of a faulted finger may pull.
+        Every tendon of the faulted finger that pulls it there unwinds at the drive's limit, its other motors
+        are off: no motor of a faulted finger may pull. Motors of other fingers are NaN, not touched. Of a
+        joint of another finger all of the faulted one unwind.
         """
-        m = self.model[0]
-        rows = self.coupling(q_rad)
-        current = np.zeros(int(m["n_motors"]))
-        # a tendon that pulls turns the joint towards -P
-        for t in np.flatnonzero(rows[:, j]):
-            pulls_there = -side * rows[t, j] > 0.0
-            i = int(m["tendon_motor"][t])
-            if pulls_there:
-                current[i] = -float(m["motor_current_limit_a"][i])
+        m, rows, own = self.model[0], self.coupling(q_rad), self.finger_of(trial)
+        current = np.full(int(m["n_motors"]), np.nan)
+        foreign = own is not None and int(m["joint_finger"][j]) != own
+        for t in range(int(m["n_tendons"])):
+            if own is None or int(m["tendon_finger"][t]) == own:
+                # a tendon that pulls turns the joint towards -P
+                pulls_there = foreign or -side * rows[t, j] > 0.0
+                i = int(m["tendon_motor"][t])
+                current[i] = -float(m["motor_current_limit_a"][i]) if pulls_there else 0.0
         return current
 
     def hits(self, recording: Recording) -> dict[tuple[int, int], tuple[float, float]]:

@@ -254,15 +254,21 @@ def test_a_stop_breaks_a_rule_exactly_above_its_speed_unless_the_twin_hits_it_to
     assert helpless.breaches == [] and bool(helpless.unavoidable) == fast
 
 
-def test_the_brake_only_unwinds_and_only_what_pulls_there(hand: Hand) -> None:
-    judge, m = Judge(hand.names, hand.model), hand.model[0]
-    for joint in range(4):
+def test_the_brake_only_unwinds_what_pulls_there_and_touches_no_other_finger(whole_hand: Hand) -> None:
+    judge, m = Judge(whole_hand.names, whole_hand.model), whole_hand.model[0]
+    part = whole_hand.names.tendons.index("middle_4")
+    trial = Trial(seed=0, kind="tendon-break", motion="hold", mismatch=0, part=part, moment=0.0, size=0.0)
+    for joint in (whole_hand.names.joints.index("middle_pip"), whole_hand.names.joints.index("ring_pip")):
         for side in (-1, 1):
-            brake = judge.brake_a(joint, side)
-            assert (brake <= 0.0).all()
-            for t in range(8):
-                pulls = -side * m["P_tj_m"][t, joint] > 0.0
-                assert (brake[m["tendon_motor"][t]] < 0.0) == pulls
+            brake = judge.brake_a(trial, joint, side)
+            for t in range(len(whole_hand.names.tendons)):
+                current = brake[m["tendon_motor"][t]]
+                own = whole_hand.names.tendons[t].startswith("middle")
+                assert own == bool(np.isfinite(current))
+                if own and "middle" in whole_hand.names.joints[joint]:
+                    assert (current < 0.0) == bool(-side * m["P_tj_m"][t, joint] > 0.0)
+                elif own:
+                    assert current < 0.0
 
 
 @given(begun=st.floats(0.2, 3.0), share=st.floats(0.0, 2.0), motor=st.integers(1, 7))
