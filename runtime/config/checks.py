@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from runtime.config import checks_coupling, checks_names, checks_physics, checks_shape
+from runtime.config import checks_coupling, checks_names, checks_physics, checks_shape, checks_size
 from runtime.config.hand import HandFile
 from runtime.config.refusals import Refusal
 
@@ -26,6 +26,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_shape.capacities,
     checks_coupling.coupling_refusals,
     checks_physics.spring_refusals,
+    checks_size.size_refusals,
 )
 
 

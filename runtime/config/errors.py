@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+SHOWN = 100
+"""Problems that a message lists; ``FileError.problems`` has all."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -38,7 +41,10 @@ class FileError(ValueError):
         self.problems = tuple(sorted(problems, key=lambda p: (p.line, p.column)))
         count = len(self.problems)
         head = f"{self.what} refused, {count} problem{'s' if count > 1 else ''}:"
-        super().__init__("\n".join([head, *(f"  {p}" for p in self.problems)]))
+        lines = [f"  {p}" for p in self.problems[:SHOWN]]
+        if count > SHOWN:
+            lines.append(f"  ... and {count - SHOWN} more")
+        super().__init__("\n".join([head, *lines]))
 
 
 class HandFileError(FileError):

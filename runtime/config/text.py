@@ -12,6 +12,18 @@ from runtime.config.errors import FileError, Problem, nearest
 from runtime.config.locate import Locator, dotted
 from runtime.config.refusals import Refusal
 
+LARGEST_BYTES = 1_000_000
+"""Longest TOML file; the shipped hands have 30 kB."""
+LARGEST_TABLE = 100_000_000
+"""Longest CSV file."""
+DEEPEST = 32
+"""Levels of tables and lists; the shipped files need 6."""
+_MARKS = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'{3}.*?\'{3}|"(?:\\[^\n]|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|'''
+    r"(?<![\w-])(?:[\w-]++[ \t]*\.[ \t]*){32}|[\[{\]}]",
+    re.DOTALL,
+)
+"""Strings and comments (stepped over), a key of more than 32 parts, brackets."""
 _PLACE = re.compile(r"\s*\(at line (\d+), column (\d+)\)$")
 
 
@@ -38,18 +50,45 @@ def path_of(name_or_path: str, folder: str, kind: str, error: type[FileError]) -
 def text_of_file(path: Path, error: type[FileError]) -> str:
     """Content of a UTF-8 text file."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        limit = LARGEST_TABLE if path.suffix == ".csv" else LARGEST_BYTES
+        with path.open("rb") as stream:
+            content = stream.read(limit + 1)
+        if len(content) > limit:
+            found, legal = f"more than {limit / 1e6:g} MB", f"a file of up to {limit / 1e6:g} MB"
+            raise whole(str(path), found, legal, error)
+        text = content.decode("utf-8-sig")
     except OSError as problem:
         found = problem.strerror or "an unreadable file"
         raise whole(str(path), found, "a file that can be read", error) from None
     except UnicodeDecodeError as problem:
         found = f"a byte that is not UTF-8 at offset {problem.start}"
         raise whole(str(path), found, "UTF-8 text", error) from None
+    if path.suffix != ".csv":
+        refuse_depth(text, str(path), error)
+    return text
 
 
 def whole(file: str, found: str, legal: str, error: type[FileError]) -> FileError:
     """A problem of the file as a whole."""
     return error([Problem(file=file, line=0, key="(file)", found=found, legal=legal)])
+
+
+def refuse_depth(text: str, file: str, error: type[FileError]) -> None:
+    """Refuse tables and lists so deep within each other that a parser would give up."""
+    depth = 0
+    for match in _MARKS.finditer(text):
+        mark = match.group()
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth = max(depth - 1, 0)
+        if depth > DEEPEST or (mark[-1] in ". \t" and mark[0] not in "\"'#"):
+            at = match.start()
+            column = at - text.rfind("\n", 0, at)
+            line = text.count("\n", 0, at) + 1
+            found, legal = f"more than {DEEPEST} levels", f"tables and lists up to {DEEPEST} levels deep"
+            problem = Problem(file=file, line=line, column=column, key="(nesting)", found=found, legal=legal)
+            raise error([problem])
 
 
 def raw_of(text: str, file: str, locator: Locator, error: type[FileError]) -> dict[str, Any]:
