@@ -12,6 +12,7 @@ from runtime.assembly.tendons import refresh_pseudo_inverse, store_tendons
 from runtime.assembly.wrist import store_object, store_wrist
 from runtime.config.hand import HandFile
 from runtime.mismatch import draw_mismatch
+from signals.choices import WrongChoice
 from signals.names import HandNames
 from signals.records import MODEL, RecordArray, new
 
@@ -59,7 +60,7 @@ def model_of(
     wanted = hand.tendon.pretension_n if pretension_n is None else pretension_n
     low, high = hand.tendon.force_min_n, hand.tendon.force_max_n
     if not low <= wanted <= high:
-        raise ValueError(
+        raise WrongChoice(
             f"pretension: found {wanted} N; legal: {low:g} to {high:g} N (tendon.force_min_n, force_max_n)"
         )
     set_start(model, wanted)
@@ -68,7 +69,7 @@ def model_of(
 
 def _set_rate(hand: HandFile, model: RecordArray, rate_hz: float) -> None:
     if not 50.0 <= rate_hz <= 20000.0:
-        raise ValueError(f"rate: found {rate_hz} Hz; legal: 50 to 20000 Hz")
+        raise WrongChoice(f"rate: found {rate_hz} Hz; legal: 50 to 20000 Hz")
     model["dt_s"] = 1.0 / rate_hz
     model["delay_s"] = hand.control.command_delay_cycles / rate_hz
 
@@ -85,7 +86,7 @@ def set_switches(model: RecordArray, without: tuple[str, ...]) -> None:
     """
     for name in without:
         if name not in SWITCHES:
-            raise ValueError(f"without: found {name!r}; legal: {', '.join(SWITCHES)}")
+            raise WrongChoice(f"without: found {name!r}; legal: {', '.join(SWITCHES)}")
     for name in SWITCHES:
         model[f"use_{name}"] = int(name not in without)
 

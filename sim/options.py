@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from signals.choices import WrongChoice
 from signals.modes import FaultKind, SensorLevel
 from signals.names import HandNames, UnknownName
 
@@ -71,7 +72,7 @@ class Fault:
         head, at, when = text.rpartition("@")
         kind_text, colon, name = head.partition(":")
         if not at or not colon:
-            raise ValueError(f"fault {text!r}: found no KIND:NAME@SECONDS; example tendon-break:NAME@2.5")
+            raise WrongChoice(f"fault {text!r}: found no KIND:NAME@SECONDS; example tendon-break:NAME@2.5")
         kind_name = kind_text.strip().lower().replace("_", "-")
         if kind_name not in cls.kinds():
             raise UnknownName("fault kind", kind_name, cls.kinds())
@@ -81,9 +82,9 @@ class Fault:
             time_s = float(when)
             value = float(value_text) if equals else FAULT_DEFAULT_VALUE.get(kind, 0.0)
         except ValueError:
-            raise ValueError(f"fault {text!r}: time and value must be numbers") from None
+            raise WrongChoice(f"fault {text!r}: time and value must be numbers") from None
         if not 0.0 <= time_s < 1e6:
-            raise ValueError(f"fault {text!r}: time {time_s} s; legal are 0 to 1e6 s")
+            raise WrongChoice(f"fault {text!r}: time {time_s} s; legal are 0 to 1e6 s")
         space = _FAULT_SPACE[kind]
         legal = names.of(space)
         if space == "motor" and name not in legal and name in names.tendons:
@@ -113,6 +114,6 @@ class SimOptions:
 
     def __post_init__(self) -> None:
         if self.substeps < 1:
-            raise ValueError(f"substeps is {self.substeps}; legal are 1 and more, advised {MIN_SUBSTEPS}")
+            raise WrongChoice(f"substeps is {self.substeps}; legal are 1 and more, advised {MIN_SUBSTEPS}")
         if not 0.0 <= self.pretension_n <= 200.0:
-            raise ValueError(f"pretension is {self.pretension_n} N; legal are 0 to 200 N")
+            raise WrongChoice(f"pretension is {self.pretension_n} N; legal are 0 to 200 N")

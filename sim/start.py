@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import spring_at
+from signals.choices import WrongChoice
 from signals.compiled import law
 from signals.records import RecordArray
 from sim.options import SimOptions
@@ -76,7 +77,7 @@ def _branches(model: RecordArray, plant: RecordArray) -> None:
             members.append(joint)
     branches = [b for b in roots.values() if b]
     if len(branches) > p["branch_joint"].shape[0] or any(len(b) > BRANCH_JOINTS for b in branches):
-        raise ValueError(
+        raise WrongChoice(
             f"the tree has {len(branches)} branches, the longest with {max(map(len, branches))} joints; "
             f"legal are {p['branch_joint'].shape[0]} branches of {BRANCH_JOINTS} joints"
         )

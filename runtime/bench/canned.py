@@ -26,6 +26,7 @@ from runtime.options import RunOptions
 from runtime.telemetry import ring
 from runtime.telemetry.ring import leave, new_overruns, new_slots
 from runtime.telemetry.stats import new_stats
+from signals.choices import WrongChoice
 from signals.modes import MachineState
 from signals.records import COMMAND, FRAME, GOAL, MEASUREMENT, MODEL, STATE, RecordArray
 
@@ -89,7 +90,7 @@ class Canned:
         """
         with np.load(path) as raw:
             if raw["before"].nbytes != _BLOCK_BYTES or raw["model"].nbytes != MODEL.itemsize:
-                raise ValueError(f"{path} was canned by another version; can it again")
+                raise WrongChoice(f"{path} was canned by another version; can it again")
             return cls(
                 model=raw["model"].view(MODEL),
                 measurements=raw["measurements"].view(MEASUREMENT),

@@ -26,6 +26,7 @@ from typing import Final
 from runtime.bench import native
 from runtime.bench.canned import TICKS
 from runtime.telemetry.ring import WORDS
+from signals.choices import WrongChoice
 from signals.compiled import cache_root
 
 TOLERANCE: Final = 0.005
@@ -75,7 +76,7 @@ def load_gate(path: Path | None = None) -> Gate | None:
     try:
         return Gate(**json.loads(path.read_text(encoding="utf-8")))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}; flexor bench kernel --accept writes it anew") from None
+        raise WrongChoice(f"{path}: {error}; flexor bench kernel --accept writes it anew") from None
 
 
 def save_gate(gate: Gate, path: Path | None = None) -> Path:

@@ -16,6 +16,7 @@ from runtime.bench.facts import busy_notice, facts
 from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.warmup import warm_up
+from signals.choices import WrongChoice
 
 Tell = Callable[[str], None]
 REFERENCE_CHANNELS = 225
@@ -136,7 +137,7 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
     """
     chosen = (options.hand, options.motion)
     if accept and chosen != CALIBRATED_FOR:
-        raise ValueError(f"the gate is for {' '.join(CALIBRATED_FOR)}; --accept without --hand and --motion")
+        raise WrongChoice(f"the gate is for {' '.join(CALIBRATED_FOR)}; --accept without --hand and --motion")
     gate = kernel.load_gate()
     if gate is not None and chosen != (gate.hand, gate.motion):
         gate = None

@@ -17,6 +17,7 @@ import numpy as np
 
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup, Reporting
 from runtime.telemetry.segment import FOLDER, post, process_start, take
+from signals.choices import WrongChoice
 from signals.records import TRUTH, RecordArray
 
 LAYOUT: Final = np.dtype([("lock", "u8"), ("pad", "u8", (7,)), ("words", "u8", (TRUTH.itemsize // 8,))])
@@ -59,7 +60,7 @@ class TruthShare:
             ValueError: the name is not one of ours.
         """
         if not _NAME.fullmatch(name):
-            raise ValueError(f"truth {name!r} is not a block of flexor emulate")
+            raise WrongChoice(f"truth {name!r} is not a block of flexor emulate")
         return cls(FOLDER / name, False)
 
     def post(self, truth: RecordArray) -> None:

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from signals.choices import WrongChoice
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 EXAMPLES = """Examples:
@@ -43,7 +45,7 @@ def simulate(
         _list(mechanism, as_json)
         raise typer.Exit(0)
     if integrator is not None and integrator not in ("euler", "semi-implicit", "implicit", "rk4"):
-        raise ValueError(f"integrator: found {integrator!r}; legal: euler, semi-implicit, implicit, rk4")
+        raise WrongChoice(f"integrator: found {integrator!r}; legal: euler, semi-implicit, implicit, rk4")
     if animate is not None:
         from runtime.mechanisms.animate import check_format
 

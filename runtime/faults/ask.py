@@ -17,6 +17,7 @@ from runtime.faults.judge import Judge, Verdict
 from runtime.faults.tally import table, tallies
 from runtime.options import RunOptions
 from runtime.setup import Hand, read_hand
+from signals.choices import WrongChoice
 from signals.names import UnknownName
 
 STOPPED = 130
@@ -171,7 +172,7 @@ def one_trial(ask: Ask, seed: int) -> Answer:
     hand, motions = _hand_and_motions(ask)
     trial = draw(seed, hand.names, motions, ask.hands or 1)
     if trial is None:
-        raise ValueError(f"seed {seed} draws a fault of a part that {hand.name} does not have")
+        raise WrongChoice(f"seed {seed} draws a fault of a part that {hand.name} does not have")
     worker = Worker(hand)
     verdict = worker.judged(trial)
     report = _head(ask, hand, motions) | {"verdict": verdict.as_dict()}

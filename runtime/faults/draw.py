@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from runtime.faults.rules import KINDS
+from signals.choices import WrongChoice
 from signals.names import HandNames, UnknownName
 
 SEEDS_PER_BASE: Final = 1_000_000
@@ -98,9 +99,9 @@ def trials(
     """Trials of the kinds asked for, by rising seed, without end."""
     wanted = check_kinds(kinds)
     if not motions:
-        raise ValueError("no motion to draw from")
+        raise WrongChoice("no motion to draw from")
     if not any(names.of(KINDS[k].space) for k in wanted):
-        raise ValueError(f"{names.hand} has no part for {', '.join(wanted)}")
+        raise WrongChoice(f"{names.hand} has no part for {', '.join(wanted)}")
     seed = base * SEEDS_PER_BASE
     while True:
         trial = draw(seed, names, motions, hands)

@@ -15,6 +15,7 @@ from runtime.config.errors import FileError, nearest, shown
 from runtime.config.locate import Locator, Path
 from runtime.config.origins import Origin
 from runtime.config.refusals import Refusal, refusals
+from signals.choices import WrongChoice
 from sim.mechanisms.arm7 import ArmFile
 from sim.mechanisms.files import KINDS, MechanismFile, mechanism_of
 from sim.mechanisms.hand_on_arm import HandOnArmFile, hand_on_arm_mechanism
@@ -124,6 +125,6 @@ def assemble(tables: MechanismFile) -> Mechanism:
         return mechanism_of(tables)
     arm = load_mechanism(tables.arm).file
     if not isinstance(arm, ArmFile):
-        raise ValueError(f"arm = {tables.arm!r} is a {arm.kind!r} file; give an arm file")
+        raise WrongChoice(f"arm = {tables.arm!r} is a {arm.kind!r} file; give an arm file")
     hand = load_hand(tables.hand)
     return hand_on_arm_mechanism(tables, arm, model_of(hand), names_of(hand))

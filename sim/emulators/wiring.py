@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from drivers.dynamixel.models import BAUD_CODES, servo_model
+from signals.choices import WrongChoice
 from signals.names import HandNames
 from sim.emulators.canbus import CanBus, Node
 from sim.emulators.chain import ChainEmulator
@@ -63,7 +64,7 @@ def wire(
     if kind == "collector":
         return _collector(side, names, host, port)
     if kind not in WIRINGS:
-        raise ValueError(f"no wiring {kind!r} (legal: {', '.join(WIRINGS)})")
+        raise WrongChoice(f"no wiring {kind!r} (legal: {', '.join(WIRINGS)})")
     wiring = _dynamixel(side, names, folder) if kind == "dynamixel" else _odrive(side, names, host, port)
     if names.tendons or names.axes:
         _hall_bridge(wiring, side, names, folder)

@@ -12,6 +12,7 @@ from mechanics.dynamics.inputs import Inputs
 from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.simulate import Run, simulate
 from mechanics.dynamics.systems import Kind, System
+from signals.choices import WrongChoice
 from signals.names import UnknownName
 from sim.mechanisms.tables import Change, Scenario
 
@@ -89,7 +90,7 @@ def coordinate(system: System, name: str, slider: bool | None = None) -> int:
     index = system.dofs.index(name)
     if slider is not None and system.sliders[index] != slider:
         kinds = ("hinge: give rad, rad/s, N m", "slider: give m, m/s, N")
-        raise ValueError(f"scenario: {name!r} is a {kinds[system.sliders[index]]}")
+        raise WrongChoice(f"scenario: {name!r} is a {kinds[system.sliders[index]]}")
     return index
 
 
@@ -113,7 +114,7 @@ def inputs_of(system: System, s: Scenario) -> Inputs:
             columns[coordinate(system, name, slider)] = (table[:, 0], table[:, 1])
     if s.muscle is not None:
         if not system.extra:
-            raise ValueError("scenario: muscle is given, but this mechanism has none; use torque_nm")
+            raise WrongChoice("scenario: muscle is given, but this mechanism has none; use torque_nm")
         table = np.array(s.muscle)
         columns[system.n_dofs] = (table[:, 0], table[:, 1])
     loaded: list[int] = []
@@ -122,7 +123,7 @@ def inputs_of(system: System, s: Scenario) -> Inputs:
             raise UnknownName("body", load.body, system.frames)
         frame = system.frames.index(load.body)
         if frame in loaded:
-            raise ValueError(f"scenario: two loads on body {load.body!r}; give one")
+            raise WrongChoice(f"scenario: two loads on body {load.body!r}; give one")
         loaded.append(frame)
         wrench = np.array([*load.force_n, *load.moment_nm])
         for k in range(6):
