@@ -10,10 +10,10 @@ command delay plus half a cycle of hold; a harmonic that turns too far within a 
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 from mechanics.friction import motor_friction_nm
+from mechanics.sine import sine
 from signals.compiled import law
 
 PHASE_FULL_RAD: Final = 0.8
@@ -51,5 +51,5 @@ def ripple_torque_nm(m: Any, motor: int, angle_rad: float, speed_rad_s: float) -
         order = m.ripple_order[n] * ratio
         turn = abs(order * speed_rad_s) * m.dt_s
         fade = min(max((PHASE_NONE_RAD - turn) / (PHASE_NONE_RAD - PHASE_FULL_RAD), 0.0), 1.0)
-        total += fade * m.ripple_amplitude_nm[motor, n] * math.sin(order * led + m.ripple_phase_rad[motor, n])
+        total += fade * m.ripple_amplitude_nm[motor, n] * sine(order * led + m.ripple_phase_rad[motor, n])
     return gain * total

@@ -8,9 +8,9 @@ A friction-like torque: ``B w' = tau_m - tau(w) - tau_r(theta) - load``. Its mea
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from mechanics.sine import sine
 from signals.compiled import law
 
 
@@ -21,5 +21,5 @@ def ripple_nm(m: Any, motor: int, angle_rad: float) -> float:
     for n in range(m.n_ripples):
         turn = angle_rad * m.gear_ratio[motor] if m.ripple_is_input[n] != 0 else angle_rad
         phase = m.ripple_order[n] * turn + m.ripple_phase_rad[motor, n]
-        total += m.ripple_amplitude_nm[motor, n] * math.sin(phase)
+        total += m.ripple_amplitude_nm[motor, n] * sine(phase)
     return total

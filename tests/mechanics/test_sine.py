@@ -1,0 +1,25 @@
+"""The fast sine against the library's, over all phases a ripple can have."""
+
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mechanics.sine import sine
+
+
+@settings(max_examples=2000)
+@given(st.floats(-1e4, 1e4))
+def test_sine_is_right_to_1e_11(x: float) -> None:
+    assert abs(sine(x) - math.sin(x)) < 1e-11
+
+
+@given(st.floats(-1e6, 1e6))
+def test_sine_of_large_phases(x: float) -> None:
+    assert abs(sine(x) - math.sin(x)) < 2e-10
+
+
+@given(st.floats(-1e5, 1e5))
+def test_sine_is_odd_and_bounded(x: float) -> None:
+    assert abs(sine(x) + sine(-x)) < 1e-10
+    assert abs(sine(x)) <= 1.0 + 1e-11
