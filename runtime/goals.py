@@ -80,7 +80,7 @@ class GoalDesk:
             self._taken = segment.field("goal_taken")
             self._inbox_words = self._inbox.view(np.uint64)
             self._inbox_at = address_of(self._inbox_words)
-            self._client_seq = int(self._inbox["request_seq"][0])
+            self._client_seq = self._client_goal = 0  # a new mailbox; another io process goes on counting
 
     @property
     def started_ns(self) -> int | None:
@@ -110,10 +110,12 @@ class GoalDesk:
                 motion_at(*self._motion_at, (time_ns - self._started_ns) * 1e-9, self._goal_at)
 
     def _accept(self) -> None:
-        """Take a client's goal; while a motion runs only its requests."""
+        """Take a client's request, and its goal if that is new; while a motion runs only requests."""
         asked = int(self._inbox["request_seq"][0])
         wish = Request(int(self._inbox["request"][0]))
-        if self._motion is None:
+        number = int(self._inbox["seq"][0])
+        if self._motion is None and number != self._client_goal:
+            self._client_goal = number
             kept, kept_seq = int(self._request[0]), int(self._request_seq[0])
             self._goal_words[:] = self._inbox_words
             self._request[0], self._request_seq[0] = kept, kept_seq

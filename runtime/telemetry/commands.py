@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from runtime.telemetry.bounds import Bounds, goal_bounds
 from signals.modes import Mode
 from signals.names import HandNames, UnknownName
 from signals.records import RecordArray
@@ -101,24 +102,26 @@ _REQUEST: Final = msgspec.msgpack.Decoder(Request)
 _DECODERS: Final = {op: msgspec.msgpack.Decoder(kind) for op, kind in ARGS.items()}
 
 _GOAL_FIELDS: Final = {
-    "joints": ("joint_angle_rad", "joint", "joint_min_rad", "joint_max_rad"),
-    "joint_speeds": ("joint_speed_rad_s", "joint", None, None),
-    "joint_torques": ("joint_torque_nm", "joint", None, None),
-    "tensions": ("tendon_force_n", "tendon", "tension_min_n", "tension_max_n"),
-    "tension_rates": ("tendon_force_rate_n_s", "tendon", None, None),
-    "motors": ("motor_angle_rad", "motor", None, None),
-    "motor_speeds": ("motor_speed_rad_s", "motor", None, None),
-    "motor_torques": ("motor_torque_nm", "motor", None, None),
-    "axes": ("axis_angle_rad", "axis", "axis_min_rad", "axis_max_rad"),
-    "axis_speeds": ("axis_speed_rad_s", "axis", None, None),
-    "impedances": ("joint_impedance_nm_rad", "joint", 0.0, None),
-    "dampings": ("joint_damping_nms_rad", "joint", 0.0, None),
-    "stiffnesses": ("joint_stiffness_nm_rad", "joint", 0.0, None),
-    "pretension": ("pretension_n", "finger", 0.0, None),
+    "joints": ("joint_angle_rad", "joint"),
+    "joint_speeds": ("joint_speed_rad_s", "joint"),
+    "joint_torques": ("joint_torque_nm", "joint"),
+    "tensions": ("tendon_force_n", "tendon"),
+    "tension_rates": ("tendon_force_rate_n_s", "tendon"),
+    "motors": ("motor_angle_rad", "motor"),
+    "motor_speeds": ("motor_speed_rad_s", "motor"),
+    "motor_torques": ("motor_torque_nm", "motor"),
+    "axes": ("axis_angle_rad", "axis"),
+    "axis_speeds": ("axis_speed_rad_s", "axis"),
+    "impedances": ("joint_impedance_nm_rad", "joint"),
+    "dampings": ("joint_damping_nms_rad", "joint"),
+    "stiffnesses": ("joint_stiffness_nm_rad", "joint"),
+    "pretension": ("pretension_n", "finger"),
 }
-"""Argument -> field of the goal record, index space, lower and upper bound (model field or number)."""
+"""Argument -> field of the goal record and index space; ``bounds.goal_bounds`` has the ranges."""
 _SLACK: Final = {"joints": 0.05, "axes": 0.05}
 """How far outside its range a goal may be [rad]: a pose measured at a stop must be sendable again."""
+UNREADABLE: Final = (msgspec.MsgspecError, RecursionError, ValueError, TypeError, MemoryError)
+"""What decoding foreign bytes may raise: UnicodeDecodeError is a ValueError, a list as key a TypeError."""
 _LARGEST: Final = 1e6
 """No quantity of a hand in SI reaches this; a finite but absurd number is refused like an infinite one."""
 
@@ -139,7 +142,7 @@ def parse(payload: bytes) -> tuple[Request, Any]:
         raise Refusal("too_large", f"{len(payload)} bytes; legal are {SIZE_LIMIT}")
     try:
         request = _REQUEST.decode(payload)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Refusal("malformed", f"not a request: {error}", "docs/telemetry.md shows one") from None
     if request.v != VERSION:
         raise Refusal("version", f"version {request.v}; this side speaks {VERSION}", "update the client")
@@ -148,7 +151,7 @@ def parse(payload: bytes) -> tuple[Request, Any]:
         raise Refusal("unknown_op", f"no operation {request.op!r}", nearest(request.op, list(ARGS)))
     try:
         return request, decoder.decode(request.args)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Refusal("bad_args", f"{request.op}: {error}", "nothing was changed") from None
 
 
@@ -156,46 +159,56 @@ def id_of(payload: bytes) -> Any:
     """Id of a request that could not be parsed, for the reply; ``None`` if it has none."""
     try:
         found = msgspec.msgpack.decode(payload[:SIZE_LIMIT])
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except UNREADABLE:
         return None
     identity = found.get("id") if isinstance(found, dict) else None
     return identity if isinstance(identity, int | str) else None
 
 
-def _bound(model: RecordArray, bound: str | float | None, index: int) -> float | None:
-    return float(model[bound][0, index]) if isinstance(bound, str) else bound
-
-
-def _check_value(argument: str, name: str, value: float, low: float | None, high: float | None) -> None:
+def _check_value(argument: str, name: str, value: float, low: float, high: float) -> None:
     if not math.isfinite(value) or abs(value) > _LARGEST:
         raise Refusal(
             "not_finite", f"{argument}.{name} is {value}", "nothing was changed; send finite numbers"
         )
     slack = _SLACK.get(argument, 1e-9)
-    if (low is not None and value < low - slack) or (high is not None and value > high + slack):
-        low_text = "-inf" if low is None else f"{low:.4g}"
-        high_text = "inf" if high is None else f"{high:.4g}"
+    if value < low - slack or value > high + slack:
         raise Refusal(
             "out_of_range",
-            f"{argument}.{name} is {value:.4g}; legal are {low_text} to {high_text}",
+            f"{argument}.{name} is {value:.4g}; legal are {low:.4g} to {high:.4g}",
             "nothing was changed",
         )
 
 
-def apply_goal(args: GoalArgs, names: HandNames, model: RecordArray, goal: RecordArray) -> int:
+def apply_goal(
+    args: GoalArgs,
+    names: HandNames,
+    model: RecordArray,
+    goal: RecordArray,
+    bounds: Bounds | None = None,
+    motor_now_rad: Any = None,
+) -> int:
     """Write checked values into ``goal`` (a scratch copy of the caller's); returns how many.
+
+    Args:
+        args: what the client sent.
+        names: names of the hand.
+        model: model record, for the bounds where none are given.
+        goal: record to write into, shape (1,).
+        bounds: ``goal_bounds`` of the model, made once.
+        motor_now_rad: measured motor angles, shape (I,): motor goals are bounded around them.
 
     Raises:
         Refusal: a name, a number or a bound is wrong; ``goal`` may be half written then: drop it.
     """
     count = 0
-    for argument, (field, space, low, high) in _GOAL_FIELDS.items():
+    bounds = bounds or goal_bounds(model)
+    for argument, (field, space) in _GOAL_FIELDS.items():
         for name, value in getattr(args, argument).items():
             try:
                 index = names.index(space, name)
             except UnknownName as error:
                 raise Refusal("unknown_name", str(error), "nothing was changed") from None
-            _check_value(argument, name, value, _bound(model, low, index), _bound(model, high, index))
+            _check_value(argument, name, value, *bounds.of(argument, index, motor_now_rad))
             goal[field][0, index] = value
             count += 1
     return count

@@ -1,24 +1,22 @@
-"""The command desk: one request in, one answer out; keeps lease, goal and modes, posts them to control."""
+"""The command desk: one request in, one answer out; keeps lease and goal, posts requests to control.
+
+Whatever arrives, ``handle`` returns an answer: this is the border at which the hand meets foreign bytes.
+"""
 
 from __future__ import annotations
 
+import logging
+import math
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 
-from runtime.goals import default_goal
-from runtime.telemetry.commands import (
-    ARGS,
-    FREE,
-    Refusal,
-    Request,
-    apply_goal,
-    apply_mode,
-    id_of,
-    parse,
-)
+from runtime.clock import WallClock
+from runtime.clock import now_ns as clock_now_ns
+from runtime.telemetry.commands import ARGS, FREE, Refusal, Request, id_of, parse
+from runtime.telemetry.keeper import GoalKeeper
 from runtime.telemetry.lease import TTL_NS, Lease
 from runtime.telemetry.segment import Segment
 from signals.modes import MachineState
@@ -26,6 +24,7 @@ from signals.modes import Request as Wish
 from signals.names import HandNames
 from signals.records import RecordArray
 
+_LOG: Final = logging.getLogger(__name__)
 _WISHES: Final = {
     "arm": Wish.ARM,
     "activate": Wish.ACTIVATE,
@@ -33,9 +32,13 @@ _WISHES: Final = {
     "rearm": Wish.REARM,
     "off": Wish.OFF,
 }
+_LETS_GO: Final = (Wish.STOP, Wish.OFF)
 _TAKE_S: Final = 0.02
 """Longest wait for the control process to take a request; cycles are much shorter."""
-_MEASURED: Final = (("joint_angle_rad", "joint_angle_rad"), ("axis_angle_rad", "axis_angle_rad"))
+_FARTHEST_S: Final = 86_400.0
+"""A deadline further ahead than a day is a mistake of units or of a clock."""
+_TELL_NS: Final = 1_000_000_000
+"""At most one event and one traceback a second about requests that broke the desk."""
 Note = Callable[[str, str, str], None]
 """Reporter of events: kind, text, hint."""
 
@@ -50,6 +53,11 @@ class CommandDesk:
         note: reporter of events.
         motion: name of a motion that runs by itself, or ``None``.
         pretension_n: co-contraction of the first goal.
+
+    Attributes:
+        refused: requests that were refused, broken ones too.
+        broken: requests that raised something nobody had thought of.
+        view: newest view, for ``get``.
     """
 
     def __init__(
@@ -63,69 +71,97 @@ class CommandDesk:
         pretension_n: float | None = None,
     ) -> None:
         self.lease = Lease()
-        self.goal = default_goal(model, pretension_n)
-        self.refused = 0
+        self.keeper = GoalKeeper(names, model, segment, pretension_n)
+        self.refused = self.broken = 0
         self.view: dict[str, Any] = {}
-        self._names, self._model, self._segment, self._note, self._motion = (
-            names,
-            model,
-            segment,
-            note,
-            motion,
-        )
-        self._age_ns = int(float(model["command_age_s"][0]) * 1e9)
-        self._frame: Any = None
-        self._dirty = False
+        self._n_fingers, self._segment, self._note, self._motion = len(names.fingers), segment, note, motion
+        self._reader = segment.reader(1)
+        self._wall = WallClock()
+        self._armed, self._stop_post, self._told_ns = False, 0, -_TELL_NS
+
+    @property
+    def goal(self) -> RecordArray:
+        """The clients' goal record, shape (1,)."""
+        return self.keeper.goal
 
     def see(self, frame: Any) -> None:
         """Newest frame (a FRAME scalar): what answers carry, where motion starts."""
-        self._frame = frame
+        self.keeper.see(frame)
 
-    def handle(self, payload: bytes, now_ns: int) -> bytes:
-        """Answer of one request."""
-        request: Request | None = None
+    def handle(self, payload: bytes, now_ns: int, client: bytes = b"") -> bytes:
+        """Answer of one request; raises nothing.
+
+        Args:
+            payload: the request as it came.
+            now_ns: monotonic time.
+            client: connection it came on (ZeroMQ identity): a lease is good on the holder's alone.
+        """
         try:
-            request, args = parse(payload)
-            if request.deadline and time.time() > request.deadline:
-                raise Refusal("expired", f"deadline passed {time.time() - request.deadline:.3f} s ago")
-            if request.op not in FREE:
-                self.lease.keep(request.lease, now_ns)
-            extra = self._do(request, args, now_ns)
-        except Refusal as refusal:
-            self.refused += 1
-            identity = request.id if request is not None else id_of(payload)
-            error = {"code": refusal.code, "msg": str(refusal), "hint": refusal.hint}
-            return msgspec.msgpack.encode(
-                {"id": identity, "ok": False, "error": error, "state": self._state()}
-            )
-        return msgspec.msgpack.encode(
-            {"id": request.id, "ok": True, "error": None, "state": self._state(), **extra}
-        )
-
-    def _answer(self, identity: Any, error: dict[str, str] | None, extra: dict[str, Any]) -> bytes:
-        ok = error is None
-        return msgspec.msgpack.encode(
-            {"id": identity, "ok": ok, "error": error, "state": self._state(), **extra}
-        )
+            return self._handle(payload, now_ns, client)
+        except Exception as error:  # process border: one client's bytes must not stop the hand for all
+            return self._broke(payload, error, now_ns)
 
     def flush(self, now_ns: int) -> None:
         """Post what the requests since the last call changed, once; notice an expired lease."""
         lost = self.lease.expired(now_ns)
         if lost:
+            self.keeper.renew()
             self._note("lease", f"{lost} fell silent: its lease has expired", "acquire it again")
-        if self._dirty:
-            self._dirty = False
-            self.goal["seq"][0] += 1
-            self._segment.post_goal(self.goal)
+        self.keeper.flush()
 
     def stop(self) -> None:
         """Ask for the stop sequence on behalf of the io process itself."""
         self._wish(Wish.STOP)
 
-    def _do(self, request: Request, args: Any, now_ns: int) -> dict[str, Any]:
+    def _handle(self, payload: bytes, now_ns: int, client: bytes) -> bytes:
+        request: Request | None = None
+        error: dict[str, str] | None = None
+        extra: dict[str, Any] = {}
+        self._look()
+        found = self._state()
+        try:
+            request, args = parse(payload)
+            self._check_deadline(request.deadline)
+            if request.op not in FREE:
+                self.lease.keep(request.lease, now_ns, client)
+            extra = self._do(request, args, now_ns, client)
+        except Refusal as refusal:
+            self.refused += 1
+            error = {"code": refusal.code, "msg": str(refusal), "hint": refusal.hint}
+        identity = request.id if request is not None else id_of(payload)
+        state = found | {"holder": self.lease.holder}
+        return msgspec.msgpack.encode(
+            {"id": identity, "ok": error is None, "error": error, "state": state, **extra}
+        )
+
+    def _broke(self, payload: bytes, error: Exception, now_ns: int) -> bytes:
+        self.refused += 1
+        self.broken += 1
+        if now_ns - self._told_ns >= _TELL_NS:
+            self._told_ns = now_ns
+            _LOG.error("request of %d bytes broke the desk", len(payload), exc_info=error)
+        text = f"{type(error).__name__} in the io process; {self.broken} so far"
+        answer = {"code": "internal", "msg": text, "hint": "the hand runs on; report this with its log"}
+        return msgspec.msgpack.encode({"id": None, "ok": False, "error": answer, "state": {}})
+
+    def _check_deadline(self, deadline: float) -> None:
+        """Refuse what comes too late, by a wall clock that no step reaches."""
+        if deadline == 0.0:
+            return
+        left_s = deadline - self._wall.unix_s(clock_now_ns())
+        if not math.isfinite(deadline) or left_s > _FARTHEST_S:
+            raise Refusal(
+                "bad_args",
+                f"deadline is {deadline:.6g}; legal are Unix seconds, at most a day from now",
+                "leave it out, or send 0, for none",
+            )
+        if left_s < 0.0:
+            raise Refusal("expired", f"deadline passed {-left_s:.3f} s ago")
+
+    def _do(self, request: Request, args: Any, now_ns: int, client: bytes) -> dict[str, Any]:
         op = request.op
         if op == "lease":
-            return self._do_lease(request, args, now_ns)
+            return self._do_lease(request, args, now_ns, client)
         if op == "get":
             unknown = [k for k in args.keys if k not in self.view]
             if unknown:
@@ -134,81 +170,96 @@ class CommandDesk:
         if op == "ping":
             return {"monotonic_ns": now_ns}
         if op in ("goal", "mode"):
-            return self._change(op, args, now_ns)
+            if self._motion is not None:
+                hint = "start flexor run without --motion"
+                raise Refusal("busy", f"the motion {self._motion!r} runs", hint)
+            return {"changed": self.keeper.change(args, now_ns)}
+        self._check_wish(_WISHES[op])
         if op == "activate":
-            self._start_from_measured(now_ns)
+            self.keeper.start(now_ns)
         self._wish(_WISHES[op])
         if op in ("stop", "rearm", "off"):
             self._note("request", f"{op} by {self.lease.holder or 'a client without lease'}", "")
         return {}
 
-    def _do_lease(self, request: Request, args: Any, now_ns: int) -> dict[str, Any]:
+    def _do_lease(self, request: Request, args: Any, now_ns: int, client: bytes) -> dict[str, Any]:
         lease = self.lease
         if args.do == "acquire":
-            lease.acquire(args.holder, now_ns)
+            lease.acquire(args.holder, now_ns, client)
+            self.keeper.renew()
             self._note("lease", f"{args.holder} holds the hand", "")
         elif args.do == "take":
             before = lease.holder
-            lease.take(args.holder, args.why, now_ns)
+            lease.take(args.holder, args.why, now_ns, client)
+            self.keeper.renew()
             self._note("lease", f"{args.holder} took the hand from {before or 'nobody'}: {args.why}", "")
         elif args.do == "keep":
-            lease.keep(request.lease, now_ns)
+            lease.keep(request.lease, now_ns, client)
         elif args.do == "return":
-            lease.give_back(request.lease, now_ns)
+            lease.give_back(request.lease, now_ns, client)
+            self.keeper.renew()
         else:
             raise Refusal("bad_args", f"lease: do is {args.do!r}", "legal: acquire, keep, return, take")
-        return {"lease": lease.epoch, "ttl_s": TTL_NS / 1e9}
+        return {"lease": lease.number, "ttl_s": TTL_NS / 1e9}
 
-    def _change(self, op: str, args: Any, now_ns: int) -> dict[str, Any]:
-        if self._motion is not None:
-            raise Refusal("busy", f"the motion {self._motion!r} runs", "start flexor run without --motion")
-        scratch = self.goal.copy()
-        if op == "goal":
-            count = apply_goal(args, self._names, self._model, scratch)
-        else:
-            count = apply_mode(args, self._names, scratch)
-        scratch["time_ns"][0] = now_ns
-        self.goal[:] = scratch
-        self._dirty = True
-        return {"changed": count}
+    def _check_wish(self, wish: Wish) -> None:
+        """Refuse what would be acknowledged and then not happen."""
+        if wish in _LETS_GO:
+            return
+        if int(self._segment.field("goal_taken")[0]) < self._stop_post:
+            raise Refusal("busy", "control has not taken the stop before this yet", "ask again")
+        machine = self._machine()
+        if machine == MachineState.FAULT and wish != Wish.REARM:
+            raise Refusal("in_fault", "the hand is in fault", "look at its faults, then rearm")
+        standing = machine in (MachineState.HOLDING, MachineState.ACTIVE)
+        if wish == Wish.ACTIVATE and not standing and not self._armed:
+            name = "starting" if machine is None else machine.name.lower()
+            raise Refusal(
+                "not_armed", f"the hand is {name}; only an armed one can be activated", "arm it first"
+            )
 
     def _wish(self, wish: Wish) -> None:
-        self.goal["request"][0] = int(wish)
-        self.goal["request_seq"][0] += 1
-        self._dirty = True
-        self._post_now()
-
-    def _post_now(self) -> None:
-        """Post and wait until it is taken: two requests in a row must not hide each other."""
-        self.goal["seq"][0] += 1
-        self._segment.post_goal(self.goal)
-        self._dirty = False
+        """Post a request and wait until it is taken: two in a row must not hide each other."""
+        if wish in (Wish.STOP, Wish.OFF, Wish.REARM):
+            self.keeper.forget()
+        self._armed = wish == Wish.ARM or (self._armed and wish not in _LETS_GO)
+        post = self.keeper.wish(wish)
+        if wish in _LETS_GO:
+            self._stop_post = post
         until = time.monotonic() + _TAKE_S
+        head = self._segment.field("head")
         while not self._segment.goal_arrived() and time.monotonic() < until:
             time.sleep(0.0003)
+        done = int(head[0]) + 1  # the frame of the cycle that took it tells what came of it
+        while self._segment.goal_arrived() and int(head[0]) < done and time.monotonic() < until:
+            time.sleep(0.0003)
+        self._look()
 
-    def _start_from_measured(self, now_ns: int) -> None:
-        """A goal that is too old to use is replaced by the measured pose."""
-        if now_ns - int(self.goal["time_ns"][0]) > self._age_ns and self._frame is not None:
-            for field, measured in _MEASURED:
-                self.goal[field][0] = self._frame["state"][measured]
-            self.goal["joint_speed_rad_s"][0] = 0.0
-            self.goal["motor_angle_rad"][0] = self._frame["measurement"]["motor_angle_rad"]
-            self.goal["tendon_force_n"][0] = self._frame["state"]["tension_n"]
-        self.goal["time_ns"][0] = now_ns
+    def _look(self) -> None:
+        """See the newest frame of the ring: the io process reads it only a few hundred times a second."""
+        head = int(self._segment.field("head")[0])
+        if head:
+            self._reader.next = head - 1
+            for frame in self._reader.read():
+                self.keeper.see(frame.copy())
+
+    def _machine(self) -> MachineState | None:
+        frame = self.keeper.frame
+        return None if frame is None else MachineState(int(frame["state"]["machine"]))
 
     def _state(self) -> dict[str, Any]:
-        holder = self.lease.holder
-        if self._frame is None:
+        holder, machine, frame = self.lease.holder, self._machine(), self.keeper.frame
+        if machine is None:
             return {"machine": "starting", "holder": holder}
-        state = self._frame["state"]
+        state = frame["state"]
         return {
-            "machine": MachineState(int(state["machine"])).name.lower(),
+            "machine": machine.name.lower(),
             "tick": int(state["tick"]),
             "hand_cause": int(state["hand_cause"]),
-            "finger_cause": [int(c) for c in state["finger_cause"][: len(self._names.fingers)]],
+            "finger_cause": [int(c) for c in state["finger_cause"][: self._n_fingers]],
             "holder": holder,
         }
 
 
 OPERATIONS: Final = tuple(ARGS)
+"""Every operation of a request."""

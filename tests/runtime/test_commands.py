@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.options import RunOptions
+from runtime.setup import read_hand
+from runtime.telemetry.bounds import goal_bounds
 from runtime.telemetry.commands import _GOAL_FIELDS
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.lease import TTL_NS
@@ -40,7 +43,7 @@ def lease(desk):
     return _ask(desk, "lease", do="acquire", holder="test")["lease"]
 
 
-_SPACES = {key: space for key, (_, space, _, _) in _GOAL_FIELDS.items() if space != "axis"}
+_SPACES = {key: space for key, (_, space) in _GOAL_FIELDS.items() if space != "axis"}
 _BAD = [math.nan, math.inf, -math.inf, 1e308, "text", None, True, [[1.0]], {"a": 1.0}]
 
 
@@ -181,3 +184,181 @@ def test_goals_are_refused_while_a_motion_runs(finger, segment):
     desk = CommandDesk(finger.names, finger.model, segment, lambda *_: None, motion="open_close")
     lease = _ask(desk, "lease", do="acquire", holder="test")["lease"]
     assert _ask(desk, "goal", lease, joints={"index_pip": 0.1})["error"]["code"] == "busy"
+
+
+# Bytes of anybody.
+
+
+_INVALID_UTF8 = b"\x83\xa1v\x01\xa2id\x01\xa2op\xa4\xff\xfe\xfd\xfc"
+
+
+def _foreign(good: bytes):
+    """Random bytes, and good requests with random bytes in the place of some of theirs."""
+    place = st.integers(0, len(good) - 1)
+    dirt = st.binary(min_size=1, max_size=8) | st.sampled_from(
+        [b"\xff\xfe", b"\xc0\x80", b"\xed\xa0\x80", b"\xc1"]
+    )
+    spoilt = st.lists(st.tuples(place, dirt), min_size=1, max_size=4).map(
+        lambda spots: _spoil(good, spots),
+    )
+    return st.binary(max_size=80) | spoilt
+
+
+def _spoil(good, spots):
+    for place, dirt in spots:
+        good = good[:place] + dirt + good[place + len(dirt) :]
+    return good
+
+
+_GOOD = msgspec.msgpack.encode(
+    {"v": 1, "id": "abc", "op": "goal", "lease": 0, "args": {"joints": {"index_pip": 0.1}}, "deadline": 0.0}
+)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        _INVALID_UTF8,
+        b"\x84\xa1v\x01\xa2id\xa2\xff\xfe\xa2op\xa4ping\xa4args\x80",
+        b"\x84\xa1v\x01\xa2id\x01\xa2op\xa4goal\xa4args\x81\xa6joints\x81\xa2\xff\xfe\x01",
+        b"\xdd\xff\xff\xff\xff",
+        b"\xdf\xff\xff\xff\xff",
+        b"\x81\x91\x01\x02",
+        b"\x91" * 5000,
+        b"\xd6\xff\xff\xff\xff\xff",
+    ],
+    ids=lambda p: p[:8].hex(),
+)
+def test_bytes_that_once_stopped_io_get_a_refusal(desk, payload):
+    answer = msgspec.msgpack.decode(desk.handle(payload, NOW))
+    assert answer["error"]["code"] in ("malformed", "bad_args")
+    assert desk.broken == 0
+
+
+@given(payload=_foreign(_GOOD))
+def test_no_bytes_get_past_the_decoder_as_an_exception(desk, payload):
+    answer = msgspec.msgpack.decode(desk.handle(payload, NOW))
+    assert not answer["ok"]
+    assert desk.broken == 0, "the last resort is for what nobody thought of"
+
+
+def test_what_nobody_thought_of_is_answered_counted_and_logged(desk, monkeypatch, caplog):
+    def breaks(*_):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(desk, "_do", breaks)
+    for _ in range(5):
+        assert _ask(desk, "ping")["error"]["code"] == "internal"
+    assert desk.broken == desk.refused == 5
+    assert len(caplog.records) == 1 and "a bug" in caplog.text
+
+
+# Bounds of the model.
+
+
+@pytest.mark.parametrize("key", _GOAL_FIELDS)
+def test_no_goal_field_takes_an_absurd_number(desk, lease, finger, key):
+    names = finger.names.of(_GOAL_FIELDS[key][1])
+    for name in names:
+        for value in (1e5, -1e5):
+            before = desk.goal.tobytes()
+            answer = _ask(desk, "goal", lease, **{key: {name: value}})
+            assert answer["error"]["code"] == "out_of_range"
+            assert f"{key}.{name}" in answer["error"]["msg"] and "legal are" in answer["error"]["msg"]
+            assert desk.goal.tobytes() == before
+
+
+@pytest.mark.parametrize("hand", ["finger_bench", "hasy"])
+def test_the_bounds_are_what_the_hand_can_do(hand):
+    model = read_hand(RunOptions(hand=hand)).model
+    m, bounds = model[0], goal_bounds(model)
+    n_tendons, n_joints, n_fingers = int(m["n_tendons"]), int(m["n_joints"]), int(m["n_fingers"])
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        force = rng.uniform(m["tension_min_n"], m["tension_max_n"])
+        winding = rng.uniform(-1, 1, n_tendons) * (
+            m["motor_speed_limit_rad_s"][0] * m["spool_radius_m"][:n_tendons]
+        )
+        for j in range(n_joints):
+            arm = m["P_tj_m"][:n_tendons, j]
+            low, high = bounds.of("joint_torques", j)
+            assert low <= -arm @ force[:n_tendons] <= high
+            if arm.any():
+                slowest = np.abs(winding[arm != 0.0] / arm[arm != 0.0]).min()
+                assert slowest <= bounds.of("joint_speeds", j)[1] * (1 + 1e-9)
+    for j in range(n_joints):
+        assert bounds.of("impedances", j) == (0.0, 4.0 * m["joint_impedance_nm_rad"][j])
+        assert bounds.of("dampings", j) == (0.0, 4.0 * m["joint_damping_nms_rad"][j])
+        assert 0.1 < bounds.of("stiffnesses", j)[1] < 500.0
+    for f in range(n_fingers):
+        assert bounds.of("pretension", f) == (m["tension_min_n"][0], m["tension_max_n"][0])
+
+
+def test_the_hands_own_gains_and_rests_are_within_the_bounds(desk, lease, finger):
+    m, joints = finger.model[0], finger.names.joints
+    own = {
+        "impedances": dict(zip(joints, m["joint_impedance_nm_rad"].tolist(), strict=False)),
+        "dampings": dict(zip(joints, m["joint_damping_nms_rad"].tolist(), strict=False)),
+        "joint_torques": dict.fromkeys(joints, 0.0),
+        "stiffnesses": dict.fromkeys(joints, 0.0),
+        "pretension": dict(zip(finger.names.fingers, m["pretension_n"].tolist(), strict=False)),
+    }
+    assert _ask(desk, "goal", lease, **own)["ok"]
+
+
+# The lease: nobody guesses it, nobody else's connection uses it.
+
+
+def test_the_lease_is_no_guess_and_every_language_holds_it(finger, segment):
+    numbers = []
+    for _ in range(40):
+        fresh = CommandDesk(finger.names, finger.model, segment, lambda *_: None)
+        numbers.append(_ask(fresh, "lease", do="acquire", holder="x")["lease"])
+    assert len(set(numbers)) == 40 and all(0 < n < 2**53 for n in numbers)
+    assert max(numbers) > 2**48, "drawn from the whole range"
+
+
+def test_a_lease_is_good_on_its_own_connection_alone(desk):
+    def ask(client, op, lease=0, **args):
+        message = {"v": 1, "id": 7, "op": op, "lease": lease, "args": args}
+        return msgspec.msgpack.decode(desk.handle(msgspec.msgpack.encode(message), NOW, client))
+
+    lease = ask(b"one", "lease", do="acquire", holder="x")["lease"]
+    assert ask(b"one", "goal", lease, joints={"index_pip": 0.1})["ok"]
+    for do in ("keep", "return"):
+        assert ask(b"two", "lease", lease, do=do)["error"]["code"] == "no_lease"
+    assert ask(b"two", "goal", lease, joints={"index_pip": 0.1})["error"]["code"] == "no_lease"
+    assert ask(b"two", "stop")["ok"]
+
+
+def test_a_lease_of_an_earlier_io_process_is_refused(desk, lease, finger, segment):
+    again = CommandDesk(finger.names, finger.model, segment, lambda *_: None)
+    assert _ask(again, "arm", lease)["error"]["code"] == "no_lease"
+    _ask(again, "lease", do="acquire", holder="other")
+    assert _ask(again, "arm", lease)["error"]["code"] == "no_lease"
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x1b[2Jb", "\x00", "x" * 81, "a\u202eb", "\u2028"])
+def test_a_name_that_cannot_be_shown_is_refused(desk, name):
+    assert _ask(desk, "lease", do="acquire", holder=name)["error"]["code"] == "bad_args"
+    assert _ask(desk, "lease", do="take", holder=name, why="because")["error"]["code"] == "bad_args"
+    assert _ask(desk, "lease", do="take", holder="x", why="be\x1bcause")["error"]["code"] == "bad_args"
+    assert desk.lease.holder == ""
+
+
+# Deadlines.
+
+
+@pytest.mark.parametrize("deadline", [math.nan, math.inf, -math.inf, 1e308, 4e12])
+def test_a_deadline_that_is_no_time_is_refused(desk, lease, deadline):
+    message = {"v": 1, "id": 1, "op": "ping", "deadline": deadline}
+    answer = msgspec.msgpack.decode(desk.handle(msgspec.msgpack.encode(message), NOW))
+    assert answer["error"]["code"] == "bad_args" and "deadline" in answer["error"]["msg"]
+
+
+def test_a_stepped_clock_expires_nothing(desk, monkeypatch):
+    deadline = time.time() + 1.0
+    monkeypatch.setattr(time, "time", lambda: deadline + 3600.0)
+    monkeypatch.setattr(time, "time_ns", lambda: int((deadline + 3600.0) * 1e9))
+    message = {"v": 1, "id": 1, "op": "ping", "deadline": deadline}
+    assert msgspec.msgpack.decode(desk.handle(msgspec.msgpack.encode(message), NOW))["ok"]
