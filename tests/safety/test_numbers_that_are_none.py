@@ -34,7 +34,7 @@ def goal_message(**arguments: object) -> bytes:
 
 @given(argument=st.sampled_from(ARGUMENTS), joint=st.integers(0, 3), value=st.sampled_from(ABSURD))
 def test_a_goal_with_one_absurd_number_is_refused_as_a_whole(argument: str, joint: int, value: float) -> None:
-    good = {name: 0.1 for k, name in enumerate(HAND.names.joints) if k != joint}
+    good = {name: 0.01 for k, name in enumerate(HAND.names.joints) if k != joint}
     request, args = parse(goal_message(**{argument: {**good, HAND.names.joints[joint]: value}}))
     with pytest.raises(Refusal) as refused:
         apply_goal(args, HAND.names, HAND.model, default_goal(HAND.model))
