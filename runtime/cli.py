@@ -1,7 +1,13 @@
 """The command ``flexor``: a table of commands whose modules are imported only when they are called."""
 
+# ruff: noqa: E402 - a signal has to be dealt with before the longer imports
 from __future__ import annotations
 
+import signal
+
+_INTERRUPT = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports: no traceback
+
+import errno
 import importlib
 import os
 import sys
@@ -100,44 +106,99 @@ def flexor(debug: bool = typer.Option(False, "--debug", help="Show the traceback
         os.environ["FLEXOR_DEBUG"] = "1"
 
 
-def main(arguments: list[str] | None = None) -> Any:
-    """Entry point: one clear line on stderr and a non-zero exit code for every error."""
-    words = sys.argv[1:] if arguments is None else arguments
-    if words[:1] == ["stop"]:
-        sys.exit(_stop(words[1:]))
-    command: Any = typer.main.get_command(app)
+_PACKAGES: Final = frozenset(
+    ("signals", "mechanics", "drivers", "estimators", "controllers", "sim", "runtime", "flexor")
+)
+_SURROUNDINGS: Final = frozenset(
+    (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.EEXIST)
+    + (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENAMETOOLONG, errno.ENODEV, errno.ENXIO)
+    + (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EBUSY)
+)
+"""Errors that the machine answers with, not the program."""
+
+
+def _users(error: BaseException) -> bool:
+    """One of the project's own error classes: foreseen, and worded for the user."""
+    return type(error).__module__.partition(".")[0] in _PACKAGES
+
+
+def _machines(error: BaseException) -> str:
+    """A refusal of the machine (no such file, no right, disk full) as a line; empty: it is none."""
+    if not isinstance(error, OSError) or error.errno not in _SURROUNDINGS:
+        return ""
+    return f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
+
+
+def _open_streams() -> None:
+    """A closed stdin, stdout or stderr leads nowhere; no file opened later shall take its place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, closefd=False))
+
+
+def _code(command: Any, words: list[str]) -> int:
+    """Run a command; every error becomes one clear line on stderr and an exit code."""
     try:
-        code = command.main(args=arguments, prog_name="flexor", standalone_mode=False)
-    except typer.Abort:
+        with command.make_context("flexor", words) as context:
+            code = command.invoke(context)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except typer.Exit as done:
+        sys.stdout.flush()
+        return int(done.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
         print("stopped", file=sys.stderr)
-        sys.exit(130)
+        return 130
     except CLICK_ERROR as error:
         error.show()
-        sys.exit(error.exit_code)
-    except typer.Exit as done:
-        sys.exit(done.exit_code)
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        sys.exit(130)
+        return int(error.exit_code)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except (ValueError, OSError, RuntimeError) as error:
+        raise
+    except Exception as error:  # the border of the process: whatever it is, it is told in a line
         if os.environ.get("FLEXOR_DEBUG"):
             raise
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, ValueError) else 1)
-    except Exception as error:  # the border of the process: a bug, told in one line
-        if os.environ.get("FLEXOR_DEBUG"):
-            raise
-        if type(error).__module__.startswith("drivers."):
-            print(f"error: {error}", file=sys.stderr)
-            sys.exit(1)
-        print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
-        print("this is a bug; flexor --debug ... shows where", file=sys.stderr)
-        sys.exit(70)
-    sys.exit(code if isinstance(code, int) else 0)
+        return _told(error)
 
+
+def _told(error: Exception) -> int:
+    if _users(error):
+        print(f"error: {error}", file=sys.stderr)
+        return 2 if isinstance(error, ValueError) else 1
+    line = _machines(error)
+    if line:
+        print(f"error: {line}", file=sys.stderr)
+        return 1
+    print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    print("this is a bug; flexor --debug ... shows where", file=sys.stderr)
+    return 70
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Entry point: one clear line on stderr and a non-zero exit code for every error."""
+    _open_streams()
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        if words[:1] == ["stop"]:
+            code = _stop(words[1:])
+            sys.stdout.flush()
+        else:
+            code = _code(typer.main.get_command(app), list(words))
+    except BrokenPipeError:  # the reader of a pipe has gone, as head does
+        code = 141
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(nowhere, stream.fileno())
+    sys.exit(code)
+
+
+signal.signal(signal.SIGINT, _INTERRUPT)
 
 if __name__ == "__main__":
     main()

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-import math
+import os
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from signals.choices import WrongChoice
 from signals.names import UnknownName
 
 SENSORS = ("ideal", "quantised", "full")
 GUIDES = ("ideal", "friction")
 WITHOUT = ("friction", "ripple", "wrist")
+
+
+LONGEST_S = 1e7
+"""Longest run: 115 days."""
+SEEDS = 2**63
+
+
+class OptionError(WrongChoice):
+    """An option of a run is out of its range; names it and says which values are legal."""
 
 
 def _one_of(kind: str, word: str, legal: tuple[str, ...]) -> None:
@@ -24,7 +34,8 @@ class RunOptions:
     """Options of ``flexor run`` and of ``runtime.session``.
 
     Raises:
-        ValueError: an option is out of its range; says which are legal.
+        OptionError: an option is out of its range; says which are legal.
+        signals.names.UnknownName: a word is none of the legal ones.
     """
 
     hand: str = "finger_bench"
@@ -59,18 +70,28 @@ class RunOptions:
         _one_of("guide law", self.guides, GUIDES)
         for word in self.without:
             _one_of("part to leave out", word, WITHOUT)
-        if self.seconds is not None and not 0.0 < self.seconds < math.inf:
-            raise ValueError(f"--for is {self.seconds} s; legal are numbers above 0")
+        if self.seconds is not None and not 0.0 < self.seconds <= LONGEST_S:
+            raise OptionError(f"--for is {self.seconds} s; legal are numbers above 0, up to {LONGEST_S:g} s")
         if self.rate_hz is not None and not 50.0 <= self.rate_hz <= 20_000.0:
-            raise ValueError(f"--rate is {self.rate_hz} Hz; legal are 50 to 20000 Hz")
+            raise OptionError(f"--rate is {self.rate_hz} Hz; legal are 50 to 20000 Hz")
         if self.pretension_n is not None and not 0.0 <= self.pretension_n <= 200.0:
-            raise ValueError(f"--pretension is {self.pretension_n} N; legal are 0 to 200 N")
-        if self.lockstep and self.seconds is None:
-            raise ValueError("--lockstep runs as fast as it can and needs an end: add --for SECONDS")
+            raise OptionError(f"--pretension is {self.pretension_n} N; legal are 0 to 200 N")
+        for option, seed in (("seed", self.seed), ("mismatch", self.mismatch)):
+            if seed is not None and not 0 <= seed < SEEDS:
+                raise OptionError(f"--{option} is {seed}; legal are whole numbers from 0 to 2^63 - 1")
         if self.lockstep and self.bus is not None:
-            raise ValueError("--lockstep is for the simulated hand in the process; leave --bus out")
+            raise OptionError("--lockstep is for the simulated hand in the process; leave --bus out")
+        if self.faults and self.bus is not None:
+            raise OptionError("--fault is for the simulated hand in the process; leave --bus out")
         if not 1024 <= self.port_base <= 65_000:
-            raise ValueError(f"--port-base is {self.port_base}; legal are 1024 to 65000")
+            raise OptionError(f"--port-base is {self.port_base}; legal are 1024 to 65000")
+        if self.out is not None and os.path.exists(self.out) and not os.path.isdir(self.out):
+            raise OptionError(f"--out {self.out} is a file; give a folder, which is made if it is not there")
+
+    @property
+    def starts(self) -> bool:
+        """The hand is armed and activated by itself: with a motion, a length or a fault; else it waits."""
+        return self.motion is not None or self.seconds is not None or bool(self.faults)
 
     def to_json(self) -> str:
         """For a child process."""

@@ -14,17 +14,25 @@ from typing import Any
 
 import numpy as np
 
+from runtime.interrupts import Interrupts, stopped_by
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.options import RunOptions
+from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
-from runtime.reports.report import Audience, default_keeper, make_report
-from runtime.setup import Hand, Rig, build, prepare, read_hand
+from runtime.reports.report import Audience, default_keeper, ended, make_report
+from runtime.setup import Hand, Rig, build, prepare, read_hand, with_length
+from runtime.starting import StartWatch
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import Keeper
+from signals.modes import Request
 from signals.records import RecordArray
 
 DRAIN = 256
 """Cycles between two looks of the audience; the local ring holds twice as many frames."""
+
+
+def _yes() -> bool:
+    return True
 
 
 @dataclass(slots=True)
@@ -36,22 +44,19 @@ class RunResult:
         frames: kept frames, shape (n,), fields by record and signal with the hand's counts; state and
             truth as float32 unless ``exact``.
         rig: the parts, for a closer look (``rig.bus.truth``, ``rig.stages.guard_memory``).
+        in_fault: the run ended with a finger or the whole hand in fault.
         seconds: time of the kept frames since the first cycle [s].
     """
 
     report: dict[str, Any]
     frames: RecordArray
     rig: Rig
+    in_fault: bool
 
     @property
     def seconds(self) -> Any:
         """Time of the kept frames [s], shape (n,)."""
         return (self.frames["state"]["time_ns"] - LOCKSTEP_START_NS) / 1e9
-
-    @property
-    def in_fault(self) -> bool:
-        """The run ended with a finger or the whole hand in fault."""
-        return self.rig.in_fault()
 
     @property
     def hand(self) -> Hand:
@@ -82,16 +87,24 @@ class Session:
         self.rig = build(options, self.hand, self.channel)
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
         self.audience = Audience(self.hand, keep=keeper(self.hand), record=record)
-        self.elapsed_s = 0.0
+        self.elapsed_s, self.cycles = 0.0, 0
+        self.in_fault = False
+        self.ended = ended("time", "the time was up")
+        self._record = record
         self._reader = self.channel.reader(2 * DRAIN)
         prepare(self.rig, LOCKSTEP_START_NS)
 
-    def run(self, seconds: float, watch: Callable[[float], None] | None = None) -> None:
-        """Run on; ``watch`` is told the share done now and then."""
+    def run(
+        self,
+        seconds: float,
+        watch: Callable[[float], None] | None = None,
+        proceed: Callable[[], bool] | None = None,
+    ) -> None:
+        """Run on; ``watch`` is told the share done now and then, ``proceed`` asked whether to go on."""
         cycles, done = round(seconds * self.hand.rate_hz), 0
         begun = time.perf_counter()
         with quiet():
-            while done < cycles:
+            while done < cycles and (proceed is None or proceed()):
                 step = min(DRAIN, cycles - done)
                 self.loop.run_lockstep(step, _yes)
                 self.audience.see(self._reader.read())
@@ -99,6 +112,24 @@ class Session:
                 if watch is not None:
                     watch(done / cycles)
         self.elapsed_s += time.perf_counter() - begun
+        self.cycles, self.in_fault = self.loop.progress.cycles, self.rig.in_fault()
+
+    def let_go(self, proceed: Callable[[], bool] = _yes) -> None:
+        """The stop sequence of a run with a bus: guard's reaction, off. Recorded, but not scored."""
+        goals, steps = self.rig.goals, round(STOP_SEQUENCE_S * self.hand.rate_hz)
+        goals.request(Request.STOP)
+        while steps > 0 and proceed():
+            self.loop.run_lockstep(min(DRAIN, steps), _yes)
+            steps -= DRAIN
+            self._only_record()
+        goals.request(Request.OFF)
+        self.loop.run_lockstep(2, _yes)
+        self._only_record()
+
+    def _only_record(self) -> None:
+        frames = self._reader.read()
+        if self._record is not None:
+            self._record(frames)
 
     def close(self) -> bool:
         """Zero torque and release the bus; True if the devices confirmed zero torque."""
@@ -113,17 +144,15 @@ class Session:
             self.options,
             self.channel.stats,
             backend=self.rig.backend,
-            cycles=self.loop.progress.cycles,
+            cycles=self.cycles,
             missed=0,
             late=0,
             elapsed_s=self.elapsed_s,
         )
+        report["ended"] = self.ended
         keep = self.audience.keep
-        return RunResult(report, keep.frames() if keep is not None else np.zeros(0), self.rig)
-
-
-def _yes() -> bool:
-    return True
+        frames = keep.frames() if keep is not None else np.zeros(0)
+        return RunResult(report, frames, self.rig, self.in_fault)
 
 
 def run_lockstep(
@@ -169,20 +198,48 @@ def run_options(
     capacity: int | None = None,
     record: str | Path | None = None,
     watch: Callable[[float], None] | None = None,
+    interrupts: Interrupts | None = None,
 ) -> RunResult:
-    """``run_lockstep`` for options that exist already; ``capacity`` bounds the kept frames."""
+    """``run_lockstep`` for options that exist already.
+
+    Args:
+        options: options with ``lockstep``.
+        every: as in ``run_lockstep``.
+        capacity: bound of the kept frames.
+        record: as in ``run_lockstep``.
+        watch: as in ``run_lockstep``.
+        interrupts: signals that end the run in the stop sequence; a second one cuts that short.
+    """
     from runtime.telemetry.logs import open_log
 
     def keeper(hand: Hand) -> Keeper | None:
         return default_keeper(hand, every, capacity) if every else None
 
     hand = read_hand(options)
+    options = with_length(options, hand)
     recorder = open_log(Path(record), hand, options) if record is not None else None
-    session = Session(options, keeper, recorder.add if recorder else None, hand)
     try:
-        session.run(options.seconds or 0.0, watch)
+        session = Session(options, keeper, recorder.add if recorder else None, hand)
+        _go(session, watch, interrupts)
     finally:
-        session.close()
         if recorder is not None:
             recorder.close()
-    return session.result()
+    result = session.result()
+    if recorder is not None and recorder.stopped:
+        result.report["notices"].append(recorder.stopped)
+    return result
+
+
+def _go(session: Session, watch: Callable[[float], None] | None, interrupts: Interrupts | None) -> None:
+    start = StartWatch(session.rig)
+    signals = interrupts or Interrupts()
+    signals.moving = True
+    try:
+        session.run(session.options.seconds or 0.0, watch, lambda: not (signals.count or start.failed()))
+        if signals.count:
+            session.ended = ended("signal", stopped_by(signals.number))
+            session.let_go(lambda: signals.count < 2)
+        elif start.failed_at_end():
+            session.ended = ended("not started", start.reason())
+    finally:
+        session.close()

@@ -13,7 +13,7 @@ from runtime.backends import sim_bus as sim_bus
 from runtime.config import HandFile
 from runtime.goals import GoalDesk, default_goal
 from runtime.motions import Motion, load_motion
-from runtime.options import RunOptions
+from runtime.options import OptionError, RunOptions
 from runtime.pipeline import Pipeline
 from runtime.stages import DEFAULT, Stages, make_stages
 from runtime.telemetry.channel import Channel
@@ -64,12 +64,47 @@ class Rig:
         return bool(state["machine"] == MachineState.FAULT or (fingers == MachineState.FAULT).any())
 
 
+HOLD_S = 10.0
+"""Length of a lockstep run that has neither ``--for`` nor a motion with an end."""
+
+
 def read_hand(options: RunOptions) -> Hand:
     """Read the hand file with its overrides and choices.
 
     Raises:
-        ValueError: the file or an override is refused; the text says where and why.
+        ValueError: the file or an override is refused, or an option does not fit; says where and why.
     """
+    hand = _read(options)
+    if options.seconds is not None and round(options.seconds * hand.rate_hz) < 1:
+        raise OptionError(
+            f"--for is {options.seconds:g} s, which is no cycle; one lasts {1e3 / hand.rate_hz:.3g} ms"
+        )
+    if options.seconds is not None and hand.mechanism is None:
+        from sim.options import Fault
+
+        for text in options.faults:
+            if Fault.parse(text, hand.names).time_s >= options.seconds:
+                raise OptionError(f"--fault {text} comes after the end of the run, --for {options.seconds:g}")
+    return hand
+
+
+def with_length(options: RunOptions, hand: Hand) -> RunOptions:
+    """The same options with a length: without one, a lockstep run makes its motion once, or holds 10 s."""
+    if options.seconds is not None or not options.lockstep:
+        return options
+    motion = _motion(options, hand)
+    duration_s = motion.duration_s if motion is not None else 0.0
+    return replace(options, seconds=duration_s if duration_s > 0.0 else HOLD_S)
+
+
+def _motion(options: RunOptions, hand: Hand) -> Motion | None:
+    if options.motion is None:
+        return None
+    where = options.motion if hand.mechanism is None else hand.mechanism.motion(options.motion)
+    return load_motion(where, hand.names, hand.model)
+
+
+def _read(options: RunOptions) -> Hand:
     from runtime.assemble import hand_sha256, model_of, names_of, set_switches
     from runtime.mechanisms.hand_file import is_mechanism_hand
     from runtime.overrides import load_with
@@ -117,10 +152,8 @@ def build(
         ValueError: motion, fault or foreign stage is refused.
     """
     frame, views = new_frame()
-    motion = None
-    if options.motion is not None:
-        where = options.motion if hand.mechanism is None else hand.mechanism.motion(options.motion)
-        motion = load_motion(where, hand.names, hand.model)
+    motion = _motion(options, hand)
+    if motion is not None:
         motion.bind(views["state"])
     bus, backend, has_truth = open_bus(hand, options, views["truth"], motion)
     if hand.mechanism is None:

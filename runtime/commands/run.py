@@ -5,35 +5,54 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from runtime.interrupts import Interrupted, Interrupts, stopped_by
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EXAMPLES = """Examples:
+EXAMPLES = """Kinds of faults: of a tendon tendon-break, tendon-slack, tendon-slip, tendon-off, hall-stuck,
+hall-offset, hall-noise, hall-saturated, hall-glitch, hall-wrap; of a motor motor-lost, friction-growth,
+encoder-stuck, encoder-jump, motor-reset, motor-hot, nan; of a wrist axis wrist-offset.
+
+Examples:
 
 flexor run finger_bench --motion open_close --for 10
 
 flexor run hasy --motion open_close --for 4 --lockstep --json
 
+flexor run hasy --motion open_close --for 5 --fault tendon-break:index_4@2
+
 flexor run finger_bench --motion force_sine --for 6 --without friction --set gains.ripple_gain=1.0
 """
+
+MOTION = "Name, or path of a TOML or CSV file; none: hold with --for or --fault, else wait for clients."
+LOCKSTEP = "As fast as possible, repeatable bit by bit; without --for the motion once, or 10 s."
+FAULT = "KIND:NAME@T or KIND:NAME=SIZE@T, e.g. tendon-break:index_4@2; the kinds are below."
 
 
 @app.command(epilog=EXAMPLES)
 def run(
     hand: Annotated[str, typer.Argument(help="Name of a shipped hand, or path of a hand file.")],
-    motion: Annotated[str | None, typer.Option(help="Motion by name, or path of a TOML or CSV file.")] = None,
+    motion: Annotated[
+        str | None,
+        typer.Option(help=MOTION),
+    ] = None,
     seconds: Annotated[float | None, typer.Option("--for", help="Length of the run [s].")] = None,
-    lockstep: Annotated[bool, typer.Option(help="As fast as possible, repeatable bit by bit.")] = False,
+    lockstep: Annotated[bool, typer.Option(help=LOCKSTEP)] = False,
     sensors: Annotated[str, typer.Option(help="ideal, quantised or full.")] = "full",
     guides: Annotated[str, typer.Option(help="ideal or friction.")] = "friction",
     mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
     pretension: Annotated[float | None, typer.Option(help="Co-contraction of every finger [N].")] = None,
-    fault: Annotated[list[str] | None, typer.Option(help="KIND:NAME@T, e.g. tendon-break:index_4@2.")] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(help=FAULT),
+    ] = None,
     without: Annotated[list[str] | None, typer.Option(help="friction, ripple or wrist.")] = None,
     rate: Annotated[float | None, typer.Option(help="Control rate [Hz].")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
@@ -74,15 +93,45 @@ def run(
         io_restarts=io_restarts,
         plotjuggler=plotjuggler,
     )
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-    code, message, report = _with_processes(options) if options.publish else _in_process(options)
+    _check_places(options)
+    with Interrupts() as interrupts:
+        try:
+            code, message, report = _ways(options)(options, interrupts)
+        except Interrupted as signal:
+            code, message, report = _never_started(options, signal.number)
     if report is not None:
-        _show(report, as_json, out)
+        code, message = _show(report, as_json, out, code, message)
     if message:
-        print(message if code == 0 else f"error: {message}", file=sys.stderr)
+        print(message if code == 0 or code > 128 else f"error: {message}", file=sys.stderr)
     sys.stdout.flush()
     raise typer.Exit(code)
+
+
+Ended = tuple[int, str, dict[str, Any] | None]
+"""Exit code, message, report."""
+
+
+def _ways(options: Any) -> Callable[[Any, Any], Ended]:
+    return _with_processes if options.publish else _in_process
+
+
+def _check_places(options: Any) -> None:
+    """Refuse a folder that cannot be made or does not hold a recording, before anything is started."""
+    if options.out is not None:
+        Path(options.out).mkdir(parents=True, exist_ok=True)
+    if options.record:
+        from runtime.telemetry.recorder import check_room
+
+        check_room(Path(options.out or "."))
+
+
+def _never_started(options: Any, number: int) -> Ended:
+    from runtime.reports.report import bare_report, ended
+
+    text = f"{stopped_by(number)} before the hand was started; the motors were never switched on"
+    report = bare_report(options, options.rate_hz)
+    report["ended"] = ended("signal", text)
+    return 128 + number, text, report
 
 
 def tell(text: str) -> None:
@@ -108,31 +157,37 @@ def _watcher(bar: Any, seconds: float) -> Any:
     return lambda share: bar.update(task, completed=share)
 
 
-def _in_process(options: Any) -> tuple[int, str, dict[str, Any] | None]:
+def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.processes.phases import Exit
     from runtime.processes.supervisor import IN_FAULT
+    from runtime.reports.report import add_picture
     from runtime.session import run_options
-    from runtime.setup import read_hand
+    from runtime.setup import read_hand, with_length
     from runtime.warmup import warm_up
 
     hand = read_hand(options)
+    options = with_length(options, hand)
     warm_up(options, hand)
     log = _log_path(options, hand.name) if options.record else None
-    seconds = options.seconds or 0.0
-    every = max(1, round(seconds * hand.rate_hz / 4000))
+    every = max(1, round(options.seconds * hand.rate_hz / 4000))
     with _bar("lockstep") as bar:
-        result = run_options(options, every=every, record=log, watch=_watcher(bar, seconds))
+        watch = _watcher(bar, options.seconds)
+        result = run_options(options, every=every, record=log, watch=watch, interrupts=interrupts)
     report = result.report
     if log is not None:
         report["log"] = str(log)
     if options.out is not None:
         from runtime.reports.picture import draw_run
 
-        stats = result.rig.pipeline.channel.stats
-        picture = draw_run(result.frames, hand, stats, report, Path(options.out))
-        if picture is not None:
-            report["picture"] = str(picture)
+        stats, folder = result.rig.pipeline.channel.stats, Path(options.out)
+        add_picture(report, lambda: draw_run(result.frames, hand, stats, report, folder))
+    ended = report["ended"]
+    if ended["why"] == "signal":
+        return 128 + interrupts.number, f"{ended['text']}; the simulated hand was let go", report
+    if ended["why"] == "not started":
+        return Exit.NOT_STARTED, ended["text"], report
     if result.in_fault:
+        report["ended"] = {"why": "fault", "text": IN_FAULT}
         return Exit.FAULT, IN_FAULT, report
     return Exit.GOOD, "", report
 
@@ -143,15 +198,17 @@ def _log_path(options: Any, name: str) -> Path:
     return free_path(Path(options.out or "."), f"{name}-{options.motion or 'hold'}")
 
 
-def _with_processes(options: Any) -> tuple[int, str, dict[str, Any] | None]:
+def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.processes.supervisor import Supervisor
-    from runtime.setup import check, read_hand
+    from runtime.setup import check, read_hand, with_length
 
     hand = read_hand(options)
+    options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts
+    does = "" if options.motion else "; holds the start pose" if options.starts else "; waits for clients"
     tell(
         f"{hand.name} at {hand.rate_hz:g} Hz, state on tcp://127.0.0.1:{options.port_base}, "
-        f"commands on {options.port_base + 1}" + ("" if options.seconds else "; Ctrl-C ends the run")
+        f"commands on {options.port_base + 1}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
     )
     with _bar(hand.name) as bar:
         watch = _watcher(bar, options.seconds or 0.0)
@@ -159,13 +216,26 @@ def _with_processes(options: Any) -> tuple[int, str, dict[str, Any] | None]:
     return outcome.code, outcome.message, outcome.report
 
 
-def _show(report: dict[str, Any], as_json: bool, out: Path | None) -> None:
-    if out is not None:
-        (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+def _show(
+    report: dict[str, Any], as_json: bool, out: Path | None, code: int, message: str
+) -> tuple[int, str]:
+    """Report on stdout, then into its folder; a folder that takes no file is an error, but a late one."""
     if as_json:
         print(json.dumps(report))
-        return
-    from runtime.reports.text import lines
+    elif "incomplete" not in report:
+        from runtime.reports.text import lines
 
-    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    print("\n".join(lines(report, color)))
+        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        print("\n".join(lines(report, color)))
+    sys.stdout.flush()
+    if out is None:
+        return code, message
+    try:
+        (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+    except OSError as error:
+        from runtime.telemetry.recorder import free_bytes
+
+        free = free_bytes(out) / 2**20
+        text = f"{out / 'report.json'} could not be written: {error.strerror} ({free:.0f} MB free there)"
+        return (code or 1), (f"{message}; {text}" if message else text)
+    return code, message

@@ -9,15 +9,17 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from typing import Any
 
 from runtime.clock import SPIN_NS, now_ns
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.options import RunOptions
-from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Stop
+from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Released, Stop
 from runtime.realtime import die_with_parent, quiet, request_rights
 from runtime.setup import Rig, build, prepare, read_hand
+from runtime.starting import StartWatch
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment
 from runtime.warmup import warm_up
@@ -39,7 +41,8 @@ class Watch:
         self._head, self._reader = segment.field("head"), segment.field("reader")
         self._room = len(segment.slots) // 2
         self._count = 0
-        self.why = ""
+        self._start = StartWatch(rig, rig.options.starts)
+        self.why, self.reason = "", ""
 
     def proceed(self) -> bool:
         """False: leave the loop."""
@@ -57,11 +60,19 @@ class Watch:
         if self._io_lost[0] or now - int(self._io_beat[0]) > BEAT_LOST_NS:
             self.why = "io lost"
             return False
+        if self._start.failed():
+            self.why, self.reason = "not started", self._start.reason()
+            return False
         if self._progress.sustained and not self._blamed:
             self._blamed = True
             window = min(self._progress.cycles, self.rig.pipeline.channel.window)
             self.rig.pipeline.blame(Cause.SUSTAINED_OVERRUN, self._progress.overruns, window)
         return self._wait_for_reader() if self._lockstep else True
+
+    def at_end(self) -> None:
+        """The time is up: a hand that never started is not a good run."""
+        if not self.why and self._start.failed_at_end():
+            self.why, self.reason = "not started", self._start.reason()
 
     def _wait_for_reader(self) -> bool:
         while int(self._head[0]) - int(self._reader[0]) > self._room:
@@ -94,9 +105,35 @@ def stop_sequence(loop: Loop, rig: Rig, segment: Segment, urgent: bool) -> bool:
         rig.goals.request(Request.OFF)
         run(2, lambda: True)
     finally:
-        confirmed = rig.bus.deactivate()
-        segment.field("released")[0] = int(confirmed)
+        confirmed = _release(rig, segment)
     return confirmed
+
+
+def _release(rig: Rig, segment: Segment) -> bool:
+    """Zero torque; True if the devices confirmed it."""
+    confirmed = rig.bus.deactivate()
+    segment.field("released")[0] = int(Released.CONFIRMED if confirmed else Released.NO)
+    return confirmed
+
+
+class StartGuard(threading.Thread):
+    """While functions compile or load nothing else looks: ends the process when its parent is gone."""
+
+    def __init__(self, segment: Segment, parent: int) -> None:
+        super().__init__(daemon=True)
+        self._segment, self._parent, self._over = segment, parent, threading.Event()
+
+    def run(self) -> None:
+        """Look twenty times a second."""
+        while not self._over.wait(0.05):
+            if os.getppid() != self._parent:
+                self._segment.unlink()
+                os._exit(1)
+
+    def end(self) -> None:
+        """The loop is next: it looks by itself, and no other thread shall run beside it."""
+        self._over.set()
+        self.join()
 
 
 def _serve(rig: Rig, loop: Loop, watch: Watch) -> None:
@@ -107,21 +144,25 @@ def _serve(rig: Rig, loop: Loop, watch: Watch) -> None:
         loop.run_lockstep(slots, watch.proceed)
     else:
         loop.run(slots, watch.proceed)
+    watch.at_end()
     if watch.why == "io lost":
         since_s = (now_ns() - int(watch.segment.field("io_beat_ns")[0])) / 1e9
         rig.pipeline.blame(Cause.IO_LOST, since_s, BEAT_LOST_NS / 1e9)
 
 
-def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
+def run(segment: Segment, options: RunOptions, guard: StartGuard) -> dict[str, Any]:
     """Whole life of the control process; returns its account."""
-    phase, beat = segment.field("control_phase"), segment.field("control_beat_ns")
+    phase, beat, stop = (
+        segment.field("control_phase"),
+        segment.field("control_beat_ns"),
+        segment.field("stop"),
+    )
     phase[0] = int(Phase.WARMING)
     hand = read_hand(options)
     window = round(hand.rate_hz)
     channel = Channel(segment.slots, segment.field("head"), segment.field("stats"), window)
-    client_run = options.motion is None
     warm_up(options, hand, beat=lambda: beat.__setitem__(0, now_ns()))
-    rig = build(options, hand, channel, segment=segment, start=not client_run)
+    rig = build(options, hand, channel, segment=segment, start=options.starts)
     loop = Loop(rig.pipeline.tick, hand.rate_hz, spin_ns=SPIN_NS if options.hybrid else 0)
     granted = request_rights() if not options.lockstep else None
     if granted is not None:
@@ -129,37 +170,60 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
         for lack in granted.lacks:
             print(f"warning: {lack}", file=sys.stderr)
     phase[0] = int(Phase.READY)
-    while int(segment.field("io_phase")[0]) < Phase.READY and not segment.field("stop")[0]:
+    while int(segment.field("io_phase")[0]) < Phase.READY and not stop[0]:
         beat[0] = now_ns()
         time.sleep(0.005)
-    watch = Watch(segment, rig, loop)
+    guard.end()
+    beat[0] = now_ns()
     phase[0] = int(Phase.RUNNING)
-    with quiet():
-        prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns())
-        begun = time.perf_counter()
-        try:
-            _serve(rig, loop, watch)
-            elapsed_s = time.perf_counter() - begun if options.lockstep else loop.progress.elapsed_s
-            cycles, missed, late = loop.progress.cycles, loop.progress.missed, loop.progress.late
-            in_fault = rig.in_fault()
-            segment.field("run_missed")[0], segment.field("run_late")[0] = missed, late
-            segment.field("run_elapsed_ns")[0] = round(elapsed_s * 1e9)
-            segment.field("run_end")[0] = segment.field("head")[0]
-        finally:
-            confirmed = stop_sequence(loop, rig, segment, int(segment.field("stop")[0]) >= Stop.NOW)
-    rig.bus.close()
+    watch = Watch(segment, rig, loop)
+    if stop[0]:  # asked after the phase is told: whoever stops us sees one or the other
+        rig.bus.close()
+        watch.why, confirmed = "stop", True
+        moved = _moved(segment, loop, 0.0) | {"in_fault": False}
+    else:
+        confirmed, moved = _live(segment, rig, loop, watch)
     phase[0] = int(Phase.DONE)
     return {
-        "cycles": cycles,
-        "missed": missed,
-        "late": late,
-        "elapsed_s": elapsed_s,
+        **moved,
         "backend": rig.backend,
         "confirmed": confirmed,
         "why": watch.why,
-        "in_fault": in_fault,
+        "reason": watch.reason,
         "realtime": granted.sentence() if granted is not None else "lockstep",
     }
+
+
+def _live(segment: Segment, rig: Rig, loop: Loop, watch: Watch) -> tuple[bool, dict[str, Any]]:
+    """Switch on, run, let go; whether zero torque was confirmed, and how the run went."""
+    options = rig.options
+    with quiet():
+        segment.field("released")[0] = int(Released.UNKNOWN)
+        try:
+            prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns())
+        except BaseException:
+            _release(rig, segment)
+            raise
+        begun = time.perf_counter()
+        try:
+            _serve(rig, loop, watch)
+        finally:
+            whole = loop.progress.ended_ns > loop.progress.started_ns  # not if a stage raised
+            lasted_s = loop.progress.elapsed_s if whole else time.perf_counter() - begun
+            moved = _moved(segment, loop, lasted_s) | {"in_fault": rig.in_fault()}
+            confirmed = stop_sequence(loop, rig, segment, int(segment.field("stop")[0]) >= Stop.NOW)
+    rig.bus.close()
+    return confirmed, moved
+
+
+def _moved(segment: Segment, loop: Loop, elapsed_s: float) -> dict[str, Any]:
+    """How the loop went, up to the stop sequence; also into shared memory, for io and the supervisor."""
+    cycles, missed, late = loop.progress.cycles, loop.progress.missed, loop.progress.late
+    elapsed_s = max(elapsed_s, 0.0)
+    segment.field("run_missed")[0], segment.field("run_late")[0] = missed, late
+    segment.field("run_elapsed_ns")[0] = round(elapsed_s * 1e9)
+    segment.field("run_end")[0] = segment.field("head")[0]
+    return {"cycles": cycles, "missed": missed, "late": late, "elapsed_s": elapsed_s}
 
 
 def main() -> None:
@@ -178,8 +242,10 @@ def main() -> None:
         segment.unlink()
         os._exit(1)
     options = RunOptions.from_json(options_text)
+    guard = StartGuard(segment, int(parent))
+    guard.start()
     try:
-        account = run(segment, options)
+        account = run(segment, options, guard)
     except Exception as error:
         segment.field("control_phase")[0] = int(Phase.FAILED)
         print(json.dumps({"error": f"{type(error).__name__}: {error}", "kind": type(error).__name__}))

@@ -21,13 +21,13 @@ from runtime.clock import now_ns
 from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent
-from runtime.reports.report import Audience, default_keeper, make_report
+from runtime.reports.report import Audience, add_picture, default_keeper, make_report
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.bulletin import Bulletin, health_map
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.logs import open_log, versions
 from runtime.telemetry.publisher import Publisher
-from runtime.telemetry.recorder import Recorder, free_path
+from runtime.telemetry.recorder import Recorder, free_bytes, free_path
 from runtime.telemetry.segment import Segment
 from runtime.telemetry.sockets import PortBusy, bind
 from signals.records import FRAME, RecordArray
@@ -46,7 +46,6 @@ class IoProcess:
 
     Raises:
         PortBusy: a port is taken.
-        OSError: the log cannot be made.
     """
 
     def __init__(self, segment: Segment, options: RunOptions, hand: Hand) -> None:
@@ -80,6 +79,9 @@ class IoProcess:
             motion=options.motion,
             pretension_n=options.pretension_n,
         )
+        self.notices: list[str] = []
+        self._newest: Any = None
+        self._first_ns = 0
         self.recorder = self._open_log()
         record = self.recorder.add if self.recorder is not None else None
         self.audience = Audience(hand, has_truth=has_truth, keep=default_keeper(hand), record=record)
@@ -88,7 +90,6 @@ class IoProcess:
         self.poller.register(self.router, zmq.POLLIN)
         self.poller.register(self.publisher.socket, zmq.POLLIN)
         self._stats = segment.field("stats")
-        self._newest: Any = None
         self.bulletin = Bulletin(self._event, self.publisher.wall)
 
     def _open_log(self) -> Recorder | None:
@@ -97,9 +98,15 @@ class IoProcess:
         stem = f"{self.hand.name}-{time.strftime('%Y%m%d-%H%M%S')}"
         path = free_path(Path(self.options.out or "."), stem)
         wall = self.publisher.wall
-        return open_log(path, self.hand, self.options, offset_ns=wall.offset_ns, notify=self._log_ended)
+        try:
+            return open_log(path, self.hand, self.options, offset_ns=wall.offset_ns, notify=self._log_ended)
+        except OSError as error:
+            free = free_bytes(path.parent) / 2**20
+            self._log_ended(f"not recorded into {path}: {error.strerror} ({free:.0f} MB free there)")
+            return None
 
     def _log_ended(self, text: str) -> None:
+        self.notices.append(text)
         self._event("recording", "warning", text, "free space, then start a new run")
         print(f"warning: {text}", file=sys.stderr)
 
@@ -137,7 +144,7 @@ class IoProcess:
                 identity, *parts = self.router.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            answer = self.desk.handle(parts[-1] if parts else b"", now)
+            answer = self.desk.handle(parts[-1] if parts else b"", now, identity)
             try:
                 self.router.send_multipart([identity, answer], zmq.NOBLOCK)
             except zmq.ZMQError:
@@ -148,6 +155,7 @@ class IoProcess:
         if not len(frames):
             return
         self._newest = frames[-1].copy()
+        self._first_ns = self._first_ns or int(frames["state"]["time_ns"][0])
         self.desk.see(self._newest)
         self.desk.view = self.publisher.view
         first = self.reader.next - len(frames)
@@ -169,13 +177,22 @@ class IoProcess:
             "recorded": recorder.frames if recorder is not None else 0,
         }
 
+    def _run(self) -> dict[str, int]:
+        """How the loop went: what control left at its end, or what its frames say when it died before."""
+        keys = ("end", "missed", "late", "elapsed_ns")
+        run = {key: int(self.segment.field(f"run_{key}")[0]) for key in keys}
+        if not run["end"] and self._newest is not None:
+            timing, time_ns = self._newest["timing"], int(self._newest["state"]["time_ns"])
+            run["end"] = int(self.segment.field("head")[0])
+            run["missed"], run["late"] = int(timing["missed"]), int(timing["late"])
+            run["elapsed_ns"] = time_ns - self._first_ns + round(1e9 / self.hand.rate_hz)
+        return run
+
     def finish(self) -> dict[str, Any]:
         """Drain the ring, close everything, make the report."""
         while self.turn():
             pass
-        run = {
-            key: int(self.segment.field(f"run_{key}")[0]) for key in ("end", "missed", "late", "elapsed_ns")
-        }
+        run = self._run()
         report = make_report(
             self.audience,
             self.options,
@@ -186,6 +203,7 @@ class IoProcess:
             late=run["late"],
             elapsed_s=run["elapsed_ns"] / 1e9,
         )
+        report["notices"] += self.notices
         if self.recorder is not None:
             self.recorder.close()
             report["log"] = str(self.recorder.path)
@@ -213,8 +231,8 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     stop = segment.field("stop")
     beat[0] = now_ns()
     hand = read_hand(options)
-    io = IoProcess(segment, options, hand)
     warm(hand)
+    io = IoProcess(segment, options, hand)
     beat[0] = now_ns()
     phase[0] = int(Phase.READY)
     while int(control_phase[0]) < Phase.DONE and not (stop[0] and int(control_phase[0]) < Phase.RUNNING):
@@ -230,12 +248,11 @@ def _conclude(io: IoProcess, options: RunOptions) -> dict[str, Any]:
     keep = io.audience.keep
     report = io.finish()
     if options.out is not None and keep is not None and len(keep.frames()):
+        print(json.dumps(report), flush=True)  # counts if the picture takes this process down
         from runtime.reports.picture import draw_run
 
-        stats = io.segment.field("stats")
-        path = draw_run(keep.frames(), io.hand, stats, report, Path(options.out))
-        if path is not None:
-            report["picture"] = str(path)
+        stats, folder = io.segment.field("stats"), Path(options.out)
+        add_picture(report, lambda: draw_run(keep.frames(), io.hand, stats, report, folder))
     return report
 
 

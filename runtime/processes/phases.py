@@ -28,6 +28,19 @@ class Stop(IntEnum):
     """Zero torque at once."""
 
 
+class Released(IntEnum):
+    """What is known of the motors' torque."""
+
+    NEVER_ON = -1
+    """They were never switched on (what a new block of shared memory holds)."""
+    NO = 0
+    """Zero torque was sent; the devices did not confirm it."""
+    CONFIRMED = 1
+    """Zero torque, read back from the devices."""
+    UNKNOWN = 2
+    """They are on, or were when the control process was last seen."""
+
+
 class Exit(IntEnum):
     """Exit codes of ``flexor run`` (docs/running.md)."""
 
@@ -46,6 +59,8 @@ class Exit(IntEnum):
     """A port is in use."""
     NOT_RELEASED = 7
     """The devices did not confirm zero torque."""
+    NOT_STARTED = 8
+    """The hand did not become active; the message says what holds it back."""
     INTERRUPTED = 130
     """Ended by Ctrl-C (SIGTERM: 143, SIGHUP: 129)."""
 
@@ -53,6 +68,8 @@ class Exit(IntEnum):
 BEAT_LOST_NS: Final = 2_000_000_000
 """Age of io's heartbeat at which it counts as lost. Goals age by themselves, much earlier (command_age_ms);
 a dead io process is noticed by the supervisor within 20 ms."""
+START_UP_STOP_S: Final = 1.0
+"""Time that io gets to close its files when a run is stopped before the hand was started."""
 STOP_BUDGET_S: Final = 2.0
 """Longest time from a stop request to zero torque; then the process is killed."""
 STOP_SEQUENCE_S: Final = 0.5

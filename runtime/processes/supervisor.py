@@ -18,9 +18,11 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from runtime.clock import now_ns
+from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
 from runtime.options import RunOptions
-from runtime.processes.phases import STOP_BUDGET_S, Exit, Phase, Stop
+from runtime.processes.phases import START_UP_STOP_S, STOP_BUDGET_S, Exit, Phase, Released, Stop
+from runtime.reports.report import bare_report, ended
 from runtime.telemetry.segment import Segment, remove_orphans
 
 IN_FAULT = "the run ended in fault; see faults in the report"
@@ -119,9 +121,7 @@ class Supervisor:
         for name in remove_orphans():
             self._tell(f"removed shared memory of a dead run: {name}")
         segment = Segment.create(self._rate_hz)
-        handlers = {
-            n: signal.signal(n, self._on_signal) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        }
+        handlers = {n: signal.signal(n, self._on_signal) for n in ENDING}
         children: list[Child] = []
         try:
             self._io = Child("io", segment, self.options)
@@ -154,7 +154,8 @@ class Supervisor:
             time.sleep(TURN_S)
             if self._signals and not told:
                 told = True
-                self._tell("stopping: the hand is let go in order (again: at once)")
+                if int(phase[0]) >= Phase.RUNNING:
+                    self._tell("stopping: the hand is let go in order (again: at once)")
             if self._signals:
                 stop[0] = max(int(stop[0]), int(Stop.NOW if self._signals > 1 else Stop.GENTLE))
             self._look_after_io(segment)
@@ -162,7 +163,7 @@ class Supervisor:
                 segment.field("io_beat_ns")[0] = now_ns()
             if stop[0] or segment.field("io_lost_ns")[0]:
                 self._notifier.stopping("stop sequence")
-                self._wait_for_stop(control)
+                self._wait_for_stop(segment, control)
                 break
             self._progress(segment, int(phase[0]))
             self._tell_manager(segment, int(phase[0]))
@@ -171,7 +172,12 @@ class Supervisor:
         assert self._io is not None
         return self._outcome(segment, self._io, control)
 
-    def _wait_for_stop(self, control: Child) -> None:
+    def _wait_for_stop(self, segment: Segment, control: Child) -> None:
+        """Nothing is switched on before phase RUNNING; control looks at the flag after it has told that."""
+        time.sleep(TURN_S)
+        if int(segment.field("control_phase")[0]) < Phase.RUNNING:
+            control.kill()
+            return
         until = time.monotonic() + STOP_BUDGET_S
         while control.running() and time.monotonic() < until and self._signals < 3:
             time.sleep(TURN_S)
@@ -199,13 +205,29 @@ class Supervisor:
         io_lost = bool(segment.field("io_lost_ns")[0]) or account.get("why") == "io lost"
         if int(segment.field("control_phase")[0]) < Phase.DONE:
             segment.field("control_phase")[0] = int(Phase.FAILED)
-        if io.running() and (io_lost or not io.wait(IO_BUDGET_S)):
+        never_on = int(segment.field("released")[0]) == Released.NEVER_ON
+        budget_s = START_UP_STOP_S if never_on and self._signals else IO_BUDGET_S
+        if never_on and self._signals and int(segment.field("io_phase")[0]) < Phase.READY:
+            io.kill()
+        if io.running() and (io_lost or not io.wait(budget_s)):
             io.kill()
         report = io.result()
-        failure = self._failure(segment, io, control, account, report, io_lost)
-        if "error" in report or "error" in account or not report:
-            return Outcome(*failure, None, account)
-        return Outcome(*failure, report, account)
+        code, why, text = self._failure(segment, io, control, account, report, io_lost)
+        if "error" in report or not report:
+            report = self._bare(segment)
+        report["ended"] = ended(why, text or "the time was up")
+        return Outcome(code, text, report, account)
+
+    def _bare(self, segment: Segment) -> dict[str, Any]:
+        """What the shared memory says, where io cannot."""
+        cycles = int(segment.field("run_end")[0]) or int(segment.field("head")[0])
+        run = {key: int(segment.field(f"run_{key}")[0]) for key in ("missed", "late", "elapsed_ns")}
+        elapsed_s = run.pop("elapsed_ns") / 1e9
+        stats = segment.field("stats")
+        report: dict[str, Any] = bare_report(
+            self.options, self._rate_hz, stats, cycles=cycles, elapsed_s=elapsed_s, **run
+        )
+        return report
 
     def _failure(
         self,
@@ -215,27 +237,41 @@ class Supervisor:
         account: dict[str, Any],
         report: dict[str, Any],
         io_lost: bool,
-    ) -> tuple[int, str]:
-        released = int(segment.field("released")[0])
+    ) -> tuple[int, str, str]:
+        """Exit code, one word for the report, a sentence."""
+        released = _released(int(segment.field("released")[0]))
         if report.get("kind") == "port_busy":
-            return Exit.PORT_BUSY, str(report["error"])
+            return Exit.PORT_BUSY, "failed", str(report["error"])
         if "error" in report:
-            return Exit.FAILED, f"io: {report['error']}"
+            return Exit.FAILED, "failed", f"io: {report['error']}"
         if "error" in account:
-            return Exit.FAILED, f"control: {account['error']}; {_released(released)}"
-        if not account:
-            how = _how(control.process.returncode)
-            return Exit.CONTROL_LOST, f"the control process died ({how}); {_released(released)}"
+            return Exit.FAILED, "failed", f"control: {account['error']}; {released}"
+        if self._signal and not account and int(segment.field("released")[0]) == Released.NEVER_ON:
+            text = f"{stopped_by(self._signal)} before the hand was started; {released}"
+            return 128 + self._signal, "signal", text
         if io_lost:
             how = _how(io.process.returncode)
-            return Exit.IO_LOST, f"the io process was lost ({how}): IO_LOST; {_released(released)}"
+            text = f"the io process was lost ({how}): IO_LOST; {released}"
+            return Exit.IO_LOST, "io lost", text
+        if not account:
+            how = _how(control.process.returncode)
+            return Exit.CONTROL_LOST, "control lost", f"the control process died ({how}); {released}"
         if not account["confirmed"]:
-            return Exit.NOT_RELEASED, _released(0)
+            return Exit.NOT_RELEASED, "not released", _released(Released.NO)
+        return self._ending(account, released)
+
+    def _ending(self, account: dict[str, Any], released: str) -> tuple[int, str, str]:
+        """As ``_failure``, of a run whose processes all came to their end."""
         if self._signal:
-            return 128 + self._signal, f"ended by {signal.Signals(self._signal).name}; {_released(released)}"
+            return 128 + self._signal, "signal", f"{stopped_by(self._signal)}; {released}"
+        if account["why"] == "stop":
+            text = f"the control process was stopped from outside (SIGTERM); {released}"
+            return Exit.FAILED, "stopped from outside", text
+        if account["why"] == "not started":
+            return Exit.NOT_STARTED, "not started", f"{account['reason']}; {released}"
         if account["in_fault"]:
-            return Exit.FAULT, IN_FAULT
-        return Exit.GOOD, ""
+            return Exit.FAULT, "fault", IN_FAULT
+        return Exit.GOOD, "time", ""
 
 
 def _how(code: int | None) -> str:
@@ -246,8 +282,10 @@ def _how(code: int | None) -> str:
 
 def _released(released: int) -> str:
     return {
-        1: "zero torque confirmed by the devices",
-        0: "zero torque was sent but NOT confirmed by the devices: switch the hand's power off",
+        Released.NEVER_ON: "the motors were never switched on",
+        Released.CONFIRMED: "zero torque confirmed by the devices",
+        Released.NO: "zero torque was sent but NOT confirmed by the devices: switch the hand's power off",
     }.get(
-        released, "zero torque could NOT be sent: the devices' own watchdogs must do it; switch the power off"
+        Released(released),
+        "zero torque could NOT be sent: the devices' own watchdogs must do it; switch the power off",
     )

@@ -47,6 +47,7 @@ def lines(report: dict[str, Any], color: bool = False) -> list[str]:
         out.append(f"        next: {fault['hint']}")
     if not report["faults"]:
         out.append("  no faults")
+    out += [f"  notice      {text}" for text in report["notices"]]
     for key in ("picture", "log"):
         if key in report:
             out.append(f"  {key:<11} {report[key]}")

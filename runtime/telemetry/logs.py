@@ -10,7 +10,7 @@ from pathlib import Path
 from runtime.options import RunOptions
 from runtime.setup import Hand
 from runtime.telemetry.columns import Columns, counts_of
-from runtime.telemetry.recorder import Attachment, Recorder
+from runtime.telemetry.recorder import Attachment, Recorder, say
 
 _PACKAGES = ("flexor", "numpy", "numba", "pyzmq", "mcap")
 
@@ -32,7 +32,7 @@ def open_log(
     options: RunOptions,
     *,
     offset_ns: int = 0,
-    notify: Callable[[str], None] = print,
+    notify: Callable[[str], None] = say,
 ) -> Recorder:
     """A recorder with hand file, hash, versions, seed and options inside.
 

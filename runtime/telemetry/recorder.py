@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,40 @@ _LOOK_EVERY: Final = 64 * CHUNK
 """Bytes between two looks at the free space."""
 
 
+class NoRoom(RuntimeError):
+    """A recording would not fit, or its folder cannot be written; says where, and what to do."""
+
+
+def say(text: str) -> None:
+    """A sentence for people, on stderr: stdout is for results."""
+    print(text, file=sys.stderr)
+
+
+def free_bytes(folder: Path) -> int:
+    """Free space of the disk that a folder is (or will be) on."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def check_room(folder: Path, reserve: int = RESERVE) -> None:
+    """Refuse a recording that would have to stop at once.
+
+    Raises:
+        NoRoom: there is less space than a recording leaves free, or no right to write.
+    """
+    free, wanted = free_bytes(folder), reserve + _LOOK_EVERY
+    hint = "free some, choose another folder with --out, or leave --record out"
+    if free < wanted:
+        raise NoRoom(
+            f"cannot record into {folder}: {free / 2**20:.0f} MB free, a recording needs and leaves "
+            f"{wanted / 2**20:.0f} MB; {hint}"
+        )
+    if folder.exists() and not os.access(folder, os.W_OK):
+        raise NoRoom(f"cannot record into {folder}: no right to write there; {hint}")
+
+
 @dataclass(slots=True)
 class Attachment:
     """A file that travels inside the log."""
@@ -62,7 +97,7 @@ class Recorder:
         notify: called once with a sentence when the recording ends before its time.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be made; none is left behind.
     """
 
     def __init__(
@@ -75,7 +110,7 @@ class Recorder:
         attachments: tuple[Attachment, ...] = (),
         compression: Literal["zstd", "none"] = "zstd",
         reserve: int = RESERVE,
-        notify: Callable[[str], None] = print,
+        notify: Callable[[str], None] = say,
     ) -> None:
         self.path, self.columns = path, columns
         self.frames = 0
@@ -86,7 +121,20 @@ class Recorder:
         self._stream = path.open("xb")
         kind = CompressionType.ZSTD if compression == "zstd" else CompressionType.NONE
         self._writer = Writer(self._stream, chunk_size=CHUNK, compression=kind)
-        self._begin(metadata or {}, attachments)
+        try:
+            self._begin(metadata or {}, attachments)
+            self._stream.flush()
+        except OSError:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """Leave no stub of a file whose head could not be written."""
+        try:
+            self._stream.close()
+        except OSError:
+            pass
+        self.path.unlink(missing_ok=True)
 
     def _begin(self, metadata: dict[str, str], attachments: tuple[Attachment, ...]) -> None:
         writer, columns = self._writer, self.columns
@@ -116,7 +164,7 @@ class Recorder:
             self.frames += len(frames)
             self._look_at_disk()
         except OSError as error:
-            self._stop(f"recording stopped: {error.strerror or error}")
+            self._stop(self._failed(error))
 
     def event(self, message: dict[str, Any]) -> None:
         """Write one event (``timestamp`` in Unix seconds)."""
@@ -127,15 +175,18 @@ class Recorder:
             data = json.dumps(message).encode()
             self._writer.add_message(self._event_channel, unix_ns, data, unix_ns, 0)
         except OSError as error:
-            self._stop(f"recording stopped: {error.strerror or error}")
+            self._stop(self._failed(error))
+
+    def _failed(self, error: OSError) -> str:
+        free = free_bytes(self.path.parent) / 2**20
+        return f"recording stopped: {error.strerror or error} ({free:.0f} MB free on {self.path.parent})"
 
     def _look_at_disk(self) -> None:
         written = self._stream.tell()
         if written < self._next_look:
             return
         self._next_look = written + _LOOK_EVERY
-        disk = os.statvfs(self.path.parent)
-        free = disk.f_bavail * disk.f_frsize
+        free = free_bytes(self.path.parent)
         if free < self._reserve + _LOOK_EVERY:
             self._stop(f"recording stopped: disk full ({free // 2**20} MB left on {self.path.parent})")
 

@@ -31,7 +31,15 @@ def _call(capsys, *words):
         (("run", "finger_benc"), "did you mean 'finger_bench'"),
         (("run", "finger_bench", "--sensor", "ideal"), "--sensors"),
         (("run", "finger_bench", "--sensors", "idal"), "did you mean 'ideal'"),
-        (("run", "finger_bench", "--lockstep"), "add --for"),
+        (("run", "finger_bench", "--for", "1e308"), "up to 1e+07 s"),
+        (("run", "finger_bench", "--for", "1e-9", "--lockstep"), "no cycle"),
+        (("run", "finger_bench", "--seed", "-1"), "--seed is -1; legal are whole numbers from 0"),
+        (("run", "finger_bench", "--mismatch", "-5"), "--mismatch is -5; legal are whole numbers from 0"),
+        (("run", "finger_bench", "--out", "pyproject.toml"), "--out pyproject.toml is a file"),
+        (
+            ("run", "finger_bench", "--fault", "tendon-break:index_4@99", "--for", "1", "--lockstep"),
+            "after the end of the run",
+        ),
         (("run", "finger_bench", "--for", "soon"), "'--for': Input should be a valid number"),
         (("run", "finger_bench", "--for", "nan", "--lockstep"), "above 0"),
         (

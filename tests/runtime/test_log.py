@@ -12,7 +12,7 @@ from mcap_ros2.decoder import DecoderFactory
 from runtime.telemetry import cdr
 from runtime.telemetry.columns import Columns, Keeper
 from runtime.telemetry.reader import LogError, read_log
-from runtime.telemetry.recorder import CHUNK, Attachment, Recorder, free_path
+from runtime.telemetry.recorder import CHUNK, Attachment, NoRoom, Recorder, check_room, free_path
 from signals.records import FRAME
 
 FINGER = {"motor": 8, "tendon": 8, "joint": 4, "finger": 1, "axis": 0}
@@ -140,8 +140,32 @@ def test_a_write_that_fails_ends_the_recording_and_the_file_stays_readable(tmp_p
     monkeypatch.setattr(recorder._writer, "add_message", real)
     recorder.add(frames)
     recorder.close()
-    assert told == [f"recording stopped: No space left on device; 1500 frames are in {recorder.path}"]
+    assert len(told) == 1 and told[0].startswith("recording stopped: No space left on device (")
+    assert f"MB free on {tmp_path}); 1500 frames are in {recorder.path}" in told[0]
     assert len(read_log(recorder.path).frames) == 1500
+
+
+def test_a_log_whose_head_cannot_be_written_leaves_no_stub(tmp_path, monkeypatch):
+    def fail(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Recorder, "_begin", fail)
+    with pytest.raises(OSError, match="No space"):
+        Recorder(tmp_path / "a.mcap", Columns(FINGER))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_room_is_refused_before_the_run(tmp_path):
+    with pytest.raises(NoRoom, match=rf"cannot record into {tmp_path}/logs: \d+ MB free.*--out"):
+        check_room(tmp_path / "logs", reserve=2**62)
+    check_room(tmp_path, reserve=-(2**62))
+
+
+def test_a_recorder_speaks_on_stderr(tmp_path, capsys):
+    recorder = Recorder(tmp_path / "a.mcap", Columns(FINGER), reserve=2**62)
+    recorder.add(_random_frames(Columns(FINGER), 3))
+    told = capsys.readouterr()
+    assert told.out == "" and "disk full" in told.err
 
 
 @pytest.mark.parametrize("content", [b"", b"not a log at all", b"\x89MCAP0\r\n"])

@@ -1,0 +1,59 @@
+"""Signals of a run: before the hand is started they end it at once, after that they are counted."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+from typing import Any, Final
+
+ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_WORDS: Final = {
+    signal.SIGINT: "Ctrl-C",
+    signal.SIGTERM: "SIGTERM",
+    signal.SIGHUP: "SIGHUP (closed terminal)",
+}
+
+
+class Interrupted(BaseException):
+    """A signal came before the hand was started.
+
+    Attributes:
+        number: the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
+def stopped_by(number: int) -> str:
+    """``stopped by Ctrl-C`` and the like."""
+    return f"stopped by {_WORDS.get(signal.Signals(number), signal.Signals(number).name)}"
+
+
+class Interrupts:
+    """Takes SIGINT, SIGTERM and SIGHUP over inside a ``with`` block.
+
+    Attributes:
+        number: the first signal that came; 0: none.
+        count: how many came.
+        moving: set it when the hand is started; from then on signals are counted instead of raised.
+    """
+
+    def __init__(self) -> None:
+        self.number, self.count, self.moving = 0, 0, False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        self._before = {number: signal.signal(number, self._on) for number in ENDING}
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _on(self, number: int, _frame: FrameType | None) -> None:
+        self.number = self.number or number
+        self.count += 1
+        if not self.moving:
+            raise Interrupted(number)
