@@ -23,7 +23,7 @@ PROBED: Final = 2
 DISTANCE_M: Final = 0.003
 SPEED_RAD_S: Final = 2.5
 GAIN_NMS_RAD: Final = 0.3
-TORQUE_NM: Final = 1.5
+TORQUE_NM: Final = 1.37
 """Greatest torque of the probe: friction and its spread; on a sound tendon it makes less than 100 N."""
 BACK_S: Final = 0.004
 LONGEST_S: Final = 0.5

@@ -38,8 +38,8 @@ MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 NONE: Final = int(Cause.NONE)
 
 RELEASE_N_S: Final = 500.0
-RELEASE_NM: Final = 1.5
-"""Greatest torque that unwinds: friction, ripple and their spread, with some to spare."""
+RELEASE_NM: Final = 1.37
+"""Greatest torque that unwinds: friction, ripple and their spread; 1.5 N m with the torque constant's, 9 %."""
 URGENT_S: Final = 0.018
 """Time in which it is let go at full torque; a joint is at its stop after some 25 ms."""
 NEAR_STOP_RAD: Final = 0.15
