@@ -1,22 +1,27 @@
 """Every compiled function is called once before a loop starts: nothing compiles, loads or faults in a cycle.
 
 The calls run on a hand of their own (scratch records, own plant), so that the real one is untouched. Cold,
-they compile for a minute or so and a line on stderr says how far they are; warm, they take a second.
+they compile for most of a minute and a line on stderr says how far they are; warm, they take a second.
+Numba compiles one function at a time, so a cold start gives the plant to a second process: the two meet in
+the cache.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from runtime.clock import new_timespec, now_ns, wait_until
 from runtime.entries import address_of, take_at
 from runtime.options import RunOptions
-from runtime.setup import Hand, Rig, build, prepare
+from runtime.setup import Hand, Rig, build, prepare, read_hand
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import post
 from signals.faults import Cause
@@ -25,6 +30,8 @@ from signals.records import GOAL, new
 CYCLES = 100
 """Cycles of the scratch hand, so that branch predictors, caches and the stack are warm too."""
 _SHOW_AFTER_S = 2.0
+_PLANT = "plant and homing"
+_PLANT_BUDGET_S = 300.0
 
 
 class Progress:
@@ -56,7 +63,7 @@ def _steps(rig: Rig) -> Iterator[tuple[str, Callable[[], object]]]:
     pipeline, stages, views, now = rig.pipeline, rig.stages, rig.views, now_ns()
     period, model, state = round(1e9 / rig.hand.rate_hz), rig.hand.model, views["state"]
     memories = stages.estimator_memory, stages.controller_memory, stages.guard_memory
-    yield "plant and homing", lambda: prepare(rig, now)
+    yield _PLANT, lambda: prepare(rig, now)
     yield "estimator", lambda: stages.estimate(model, views["measurement"], memories[0], state)
     yield "controller", lambda: stages.control(model, views["goal"], memories[1], state, views["command"])
     yield (
@@ -94,6 +101,9 @@ def warm_up(
     rig = build(replace(options, faults=(), bus=None), scratch, Channel.local(CYCLES))
     steps = list(_steps(rig))
     progress = Progress(len(steps), shown)
+    beside = _compile_plant_beside(hand) if options.bus is None and plant_is_cold() else None
+    if beside is not None:  # all but the plant and what needs it first, meanwhile
+        steps = [*steps[1:6], (_PLANT, lambda: _join(beside, beat)), steps[0], *steps[6:]]
     for k, (name, call) in enumerate(steps, start=1):
         progress.step(k, name)
         call()
@@ -103,6 +113,50 @@ def warm_up(
     return time.perf_counter() - begun
 
 
+def plant_is_cold() -> bool:
+    """Whether the plant's step is in no cache yet."""
+    import sim.cycle
+    from signals.compiled import cache_root, closure_hash
+
+    folder = cache_root() / closure_hash(Path(sim.cycle.__file__))
+    return not any(folder.rglob("cycle.advance_at-*.nbi"))
+
+
+def _compile_plant_beside(hand: Hand) -> subprocess.Popen[bytes] | None:
+    """A process that compiles the plant of a hand into the cache; ``None`` on a single core."""
+    if (os.cpu_count() or 1) < 2 or hand.mechanism is not None:
+        return None
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "runtime.warmup"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _join(process: subprocess.Popen[bytes], beat: Callable[[], None]) -> None:
+    """Wait for the plant's process; if it fails the next step compiles what is missing."""
+    end = time.monotonic() + _PLANT_BUDGET_S
+    while process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+        beat()
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def main() -> None:
+    """Compile the plant (a cold start's second process); the code is the same for every hand."""
+    options = RunOptions(hand="finger_bench", lockstep=True, seconds=1.0)
+    rig = build(options, read_hand(options), Channel.local(CYCLES))
+    next(_steps(rig))[1]()
+    rig.bus.close()
+
+
 def replace_model(hand: Hand) -> Hand:
     """The same hand with a model record of its own."""
     return replace(hand, model=hand.model.copy())
+
+
+if __name__ == "__main__":
+    main()
