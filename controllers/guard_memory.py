@@ -73,6 +73,8 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("changes", "i8", (FINGERS,)),
         ("glitch_from", "i8", (TENDONS,)),
         ("count_at_jump", "i8", (TENDONS,)),
+        ("count_trend", "f8", (TENDONS,)),
+        ("trend_at_jump", "f8", (TENDONS,)),
         ("since_jump_s", "f8", (TENDONS,)),
         ("glitch_left_s", "f8", (TENDONS,)),
         ("glitch_score", "f8", (TENDONS,)),

@@ -39,7 +39,7 @@ NONE: Final = int(Cause.NONE)
 
 RELEASE_N_S: Final = 500.0
 RELEASE_NM: Final = 1.37
-"""Greatest torque that unwinds: friction, ripple and their spread; 1.5 N m with the torque constant's, 9 %."""
+"""Greatest torque that unwinds: friction, ripple and their spread. Up to 1.5 N m by the torque constant's."""
 URGENT_S: Final = 0.018
 """Time in which it is let go at full torque; a joint is at its stop after some 25 ms."""
 NEAR_STOP_RAD: Final = 0.15
