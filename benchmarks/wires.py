@@ -209,7 +209,7 @@ def servos(link: str, n: int) -> None:
     EmulatorLoop([ChainEmulator(chain, side, Path(link))], spin_ns=150_000).run()
 
 
-def dynamixel(seconds: float) -> dict[str, Any]:
+def dynamixel(seconds: float, spin_us: int = 0) -> dict[str, Any]:
     n = 8
     with tempfile.TemporaryDirectory() as folder:
         link = Path(folder) / "servos"
@@ -225,6 +225,7 @@ def dynamixel(seconds: float) -> dict[str, Any]:
                 baud=4_000_000,
                 adapter_latency_us=0,
                 reply_margin_us=5000,
+                spin_us=spin_us,
                 watchdog_ms=500,
                 device=devices,
             ),

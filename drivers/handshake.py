@@ -49,6 +49,6 @@ class Handshake:
         self.bits[ready] = 0
         return [int(i) for i in np.nonzero(ready)[0]]
 
-    def begin(self) -> None:
-        """All motors set up and waiting for the first command at rest."""
-        self.held[:], self.checked[:], self.bits[:] = True, True, 0
+    def begin(self, held: bool = False, bits: int = 0) -> None:
+        """All motors are set up: by an explicit ``activate``, or held after a loss."""
+        self.held[:], self.checked[:], self.bits[:] = held, True, bits

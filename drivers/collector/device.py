@@ -135,7 +135,7 @@ class CollectorBus:
             good = 0 if self.exchange(command, measurement, self._clock()) & TIMEOUT else good + 1
             if good == 3:
                 break
-        self._held, self._missed = True, 0
+        self._held, self._missed = False, 0
 
     def deactivate(self) -> bool:
         """Release the board; True if it confirmed zero torque."""

@@ -21,6 +21,7 @@ HEADER: Final = b"\xff\xff\xfd\x00"
 STUFFED: Final = b"\xff\xff\xfd\xfd"
 UNSTUFFED: Final = b"\xff\xff\xfd"
 BROADCAST: Final = 0xFE
+FAST_HEADER: Final = HEADER + b"\xfe"
 ID_MAX: Final = 252
 OVERHEAD: Final = 10
 """Bytes of a packet without parameters."""
@@ -174,6 +175,16 @@ def fast_blocks(raw: bytes, length: int) -> list[tuple[int, int, bytes]]:
     return blocks
 
 
+def is_fast_reply(data: bytes) -> bool:
+    """Whether ``data`` is exactly one sound fast reply, as nearly every read of a running chain brings it."""
+    return (
+        data[:5] == FAST_HEADER
+        and len(data) == 7 + (data[5] | data[6] << 8)
+        and data[7] == Instruction.STATUS
+        and crc16(data[:-2]) == data[-2] | data[-1] << 8
+    )
+
+
 class PacketParser:
     """Bytes in, sound packets out; never believes a length before its checksum.
 
@@ -188,6 +199,11 @@ class PacketParser:
         self._buffer = bytearray()
         self._timeout_ns, self._max_length = timeout_ns, max_length
         self._fed_ns = 0
+
+    @property
+    def idle(self) -> bool:
+        """Nothing unfinished."""
+        return not self._buffer
 
     @property
     def pending(self) -> bytes:

@@ -159,28 +159,26 @@ class Chain:
     def fill(
         self,
         reply: Reply,
-        present: Bools,
+        rows: NDArray[np.int64],
         measurement: RecordArray,
         times_ns: tuple[int, int],
         bits: NDArray[np.uint32],
         temperature_degc: NDArray[np.float64],
-    ) -> Bools:
-        """Write what came into the measurement; returns who answered.
+    ) -> Bools | None:
+        """Write what came into the measurement; who answered, None: everybody that was asked.
 
         Args:
             reply: the fast block.
-            present: servos that were asked.
+            rows: servos that were asked, shape (k,).
             measurement: ``signals.records.MEASUREMENT``, shape (1,).
             times_ns: arrival of the last byte, duration of one block on the wire.
             bits: Channel bits of every servo.
             temperature_degc: newest temperatures.
         """
-        if reply.whole:
-            rows = np.nonzero(present)[0]
-            if len(reply.whole) == FAST_START + rows.size * BLOCK:
-                taken = self._take(reply.whole, rows, measurement, times_ns, bits, temperature_degc)
-                if taken == rows.size:
-                    return present.copy()
+        if len(reply.whole) == FAST_START + rows.size * BLOCK:
+            taken = self._take(reply.whole, rows, measurement, times_ns, bits, temperature_degc)
+            if taken == rows.size:
+                return None
         parts = reply.by_id()
         rows = np.array([i for i, s in enumerate(self.servos) if s.id in parts], dtype=np.int64)
         answered: Bools = np.zeros(len(self.servos), dtype=np.bool_)

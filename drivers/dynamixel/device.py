@@ -22,6 +22,7 @@ from drivers.dynamixel.tracking import Tracking
 from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
+from drivers.handshake import Bools
 from drivers.motors import MotorMap
 from drivers.serialport import Clock
 from drivers.slots import Indices, indices, mark
@@ -58,7 +59,10 @@ class DynamixelBus:
     ) -> None:
         self.settings, self.readonly, self._clock = settings, readonly, clock
         turnaround_ns = (settings.adapter_latency_us + settings.reply_margin_us) * 1000
-        self._port = ServoPort(settings.port, settings.baud, settings.name, turnaround_ns, readonly, clock)
+        spin_ns = settings.spin_us * 1000
+        self._port = ServoPort(
+            settings.port, settings.baud, settings.name, turnaround_ns, readonly, clock, spin_ns
+        )
         self._motors = indices(settings.motors(names), names.motors)
         motors = MotorMap(settings.device, self._motors)
         self.servos = tuple(
@@ -182,40 +186,51 @@ class DynamixelBus:
         track, chain = self._track, self._chain
         chain.look(command)
         track.release(command)
-        if not track.present.any():
+        now = track.now()
+        if not now.rows.size:
             mark(measurement, self._motors, NONE, NONE, STALE)
             return BusBit.TIMEOUT
-        enabled = track.enabled & track.present
-        goals = chain.goals(command, enabled & ~track.shake.held, enabled, track.shake.bits)
+        goals = chain.goals(command, now.may_pull, now.enabled, track.shake.bits)
         read, slow_read, reply_bytes = chain.requests(track.present)
         begun_ns, errors = self._clock(), self._port.counts.errors()
-        reply = self._ask(goals + read, reply_bytes, BLOCK_BYTES)
+        reply = self._ask(goals + read, reply_bytes, BLOCK_BYTES, now.rows.size)
         arrived_ns = self._clock()
         self.round_trip_ns = arrived_ns - begun_ns
         times_ns = (arrived_ns, self._block_ns)
         answered = chain.fill(
-            reply, track.present, measurement, times_ns, track.shake.bits, track.temperature_degc
+            reply, now.rows, measurement, times_ns, track.shake.bits, track.temperature_degc
         )
-        whole = bool(answered.all())
-        if not whole:
-            mark(measurement, self._motors[~answered], NONE, NONE, STALE)
+        if answered is None and now.rows.size == len(self.servos):
+            if arrived_ns >= self._slow_ns:
+                self._slow_ns = arrived_ns + SLOW_NS
+                track.check(self._ask(slow_read, reply_bytes, len(CHECKED), now.rows.size))
+            return BusBit.OK
+        return self._incomplete(answered, reply, errors, measurement)
+
+    def _incomplete(
+        self, answered: Bools | None, reply: Reply, errors: int, measurement: RecordArray
+    ) -> BusBit:
+        """Some servo did not answer, or is out of the chain."""
+        present = self._track.present
+        answered = present if answered is None else answered
+        mark(measurement, self._motors[~answered], NONE, NONE, STALE)
         if self._port.counts.errors() > errors:
             return BusBit.CORRUPT | BusBit.PARTIAL
-        if not whole and not answered[track.present].all():
-            track.exclude(reply)
+        if not answered[present].all():
+            self._track.exclude(reply)
             return BusBit.TIMEOUT | BusBit.PARTIAL
-        if arrived_ns >= self._slow_ns:
-            self._slow_ns = arrived_ns + SLOW_NS
-            track.check(self._ask(slow_read, reply_bytes, len(CHECKED)))
-        return BusBit.OK if whole else BusBit.PARTIAL
+        return BusBit.PARTIAL
 
-    def _ask(self, request: bytes, reply_bytes: int, length: int) -> Reply:
-        """Send, and collect until everybody answered or the deadline passed."""
+    def _ask(self, request: bytes, reply_bytes: int, length: int, wanted: int) -> Reply:
+        """Send, and collect until ``wanted`` servos answered or the deadline passed."""
         reply = Reply(length)
-        wanted = int(self._track.present.sum())
         until_ns = self._port.begin(request, reply_bytes)
         while len(reply.parts) < wanted and self._clock() < until_ns:
-            if reply.take(self._port.packets(until_ns)):
+            found = self._port.whole(until_ns)
+            if isinstance(found, bytes):
+                reply.whole = found
+                return reply
+            if reply.take(found):
                 return reply
             if self._port.parser.damaged:
                 break

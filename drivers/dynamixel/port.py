@@ -28,6 +28,7 @@ class ServoPort:
         turnaround_ns: adapter latency and operating system together, per exchange.
         readonly: never write.
         clock: monotonic nanoseconds.
+        spin_ns: how long before an expected reply to look without sleeping.
     """
 
     def __init__(
@@ -38,12 +39,16 @@ class ServoPort:
         turnaround_ns: int,
         readonly: bool = False,
         clock: Clock = time.monotonic_ns,
+        spin_ns: int = 0,
     ) -> None:
         self.name, self.baud, self.clock = name, baud, clock
         self.turnaround_ns = turnaround_ns
+        self.spin_ns = spin_ns
         self.serial = SerialPort(path, baud, name, readonly, clock)
         self.parser = PacketParser()
         self._dirty = True
+        self.expected_ns = 0
+        """When the reply to the last request is through, by the wire alone."""
         self._tries = self._extra = 0
 
     @property
@@ -57,13 +62,22 @@ class ServoPort:
 
     def begin(self, request: bytes, reply_bytes: int) -> int:
         """Send a request on a quiet line; the time until which the reply may take [ns]."""
-        if self._dirty or self.parser.pending:
+        if self._dirty or not self.parser.idle:
             self.counts.junk_bytes += self.serial.drain()
             self.parser.clear()
             self._dirty = False
         self.parser.damaged = b""
         self.serial.write(request)
-        return self.serial.clock() + self.wire_ns(len(request) + reply_bytes) + self.turnaround_ns
+        self.expected_ns = self.clock() + self.wire_ns(len(request) + reply_bytes)
+        return self.expected_ns + self.turnaround_ns
+
+    def whole(self, until_ns: int) -> bytes | list[Packet]:
+        """One whole fast reply if that is what came, else the packets in what came."""
+        data = self.serial.read(until_ns, self.expected_ns - self.spin_ns if self.spin_ns else 0)
+        if len(data) > codec.OVERHEAD and self.parser.idle and codec.is_fast_reply(data):
+            self.counts.frames += 1
+            return data
+        return self.parser.feed(data, self.clock()) if data else []
 
     def packets(self, until_ns: int) -> list[Packet]:
         """Packets that came; waits for bytes until ``until_ns``."""

@@ -33,6 +33,8 @@ class DynamixelSettings(BusSettings):
     """Turn-around of the USB adapter; 16 000 where its latency timer was left alone."""
     reply_margin_us: Annotated[int, Field(ge=0, le=20_000)] = 2000
     """What the operating system may add before a servo counts as silent."""
+    spin_us: Annotated[int, Field(ge=0, le=300)] = 0
+    """Look for the reply without sleeping from this long before it is due: faster, costs part of a core."""
     watchdog_ms: Annotated[int, Field(ge=WATCHDOG_STEP_MS, le=127 * WATCHDOG_STEP_MS)] = 40
     """Time without any packet after which a servo stops by itself; multiple of 20."""
     device: Annotated[tuple[DynamixelDevice, ...], Field(min_length=1)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,19 @@ RESET: Final = int(Channel.RESET)
 Bools = NDArray[np.bool_]
 
 
+class Now(NamedTuple):
+    """Who takes part in the present cycle."""
+
+    rows: NDArray[np.int64]
+    """Servos in the chain, shape (k,)."""
+    enabled: Bools
+    """In the chain with torque on, shape (n,)."""
+    may_pull: Bools
+    """Enabled and not held, shape (n,)."""
+    held: bool
+    """Any servo is held."""
+
+
 class Tracking:
     """State of all servos of a chain; arrays of shape (n,).
 
@@ -55,6 +68,9 @@ class Tracking:
         self._reboot: Bools = np.zeros(n, dtype=np.bool_)
         self._reboots = np.zeros(n, dtype=np.int64)
         self._doubts = np.zeros(n, dtype=np.int64)
+        self._doubted = False
+        self._key = b""
+        self._now = Now(np.arange(n), self.enabled, self.enabled, True)
         self._chores: deque[tuple[int, Iterator[None]]] = deque()
         self._probe_ns = self._probes = 0
         self.active = False
@@ -84,12 +100,21 @@ class Tracking:
         self._chores.clear()
         self._doubts[:] = 0
         self.present[:], self.enabled[:] = True, False
-        self.shake.begin()
-        self.shake.bits[:] = RESET
+        self.shake.begin(held=True, bits=RESET)
+
+    def now(self) -> Now:
+        """Who takes part; computed only when something changed."""
+        key = self.present.tobytes() + self.enabled.tobytes() + self.shake.held.tobytes()
+        if key != self._key:
+            enabled = self.enabled & self.present
+            rows = np.nonzero(self.present)[0]
+            held = self.shake.held
+            self._key, self._now = key, Now(rows, enabled, enabled & ~held, bool(held.any()))
+        return self._now
 
     def release(self, command: RecordArray) -> None:
         """Hand-shake: begin to enable servos whose command is at rest, to repair those that need it."""
-        if not self.shake.held.any():
+        if not self.now().held:
             return
         busy = {i for i, _ in self._chores}
         for i in self.shake.released(command):
@@ -105,6 +130,7 @@ class Tracking:
         for i in np.nonzero(self.present)[0]:
             if self.servos[i].id not in reply.by_id():
                 self.present[i], self._doubts[i] = False, DOUBTS
+                self._doubted = True
                 return
 
     def _doubt(self, i: int) -> None:
@@ -135,9 +161,11 @@ class Tracking:
 
     def chore(self, now_ns: int) -> None:
         """At most one transaction for a servo that is not (yet) part of the cycle; raises BusLost."""
-        doubted = np.nonzero(self._doubts)[0]
-        if doubted.size:
-            self._doubt(int(doubted[0]))
+        if self._doubted:
+            doubted = np.nonzero(self._doubts)[0]
+            self._doubted = doubted.size > 0
+            if self._doubted:
+                self._doubt(int(doubted[0]))
         elif self._chores:
             i, steps = self._chores[0]
             try:
@@ -151,7 +179,7 @@ class Tracking:
                 self.reason = str(error)
                 self.present[i] = False
                 self.shake.hold(i, RESET)
-        elif now_ns >= self._probe_ns and not self.present.all():
+        elif now_ns >= self._probe_ns and self.now().rows.size < len(self.servos):
             self._probe_ns, self._probes = now_ns + PROBE_NS, self._probes + 1
             absent = np.nonzero(~self.present)[0]
             i = int(absent[self._probes % absent.size])

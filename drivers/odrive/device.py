@@ -146,8 +146,7 @@ class OdriveBus:
             self._set_up()
             if pulling:
                 self._start.close_loop(list(self._setups))
-        self._axes.shake.begin()
-        self._axes.shake.bits[:] = int(Channel.RESET)
+        self._axes.shake.begin(held=True, bits=int(Channel.RESET))
         self._axes.pulling = pulling
         self._lost = False
 

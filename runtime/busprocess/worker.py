@@ -60,8 +60,8 @@ class Worker:
         self.bus: Bus = found.open(settings, hand, self.readonly)
         self._motors = indices(settings.motors(hand), hand.motors)
         self._resumed = False
-        """A worker before us died: its motors show RESET until their command has been at rest."""
-        self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
+        """A worker before us died, or the control process stalled: RESET until the command was at rest."""
+        self._newest, self.command, self.measurement = new(COMMAND), new(COMMAND), new(MEASUREMENT)
         self._phase, self._beat = block.field("phase"), block.field("beat_ns")
         self._status, self._exchanges = block.field("status"), block.field("exchanges")
         self._control_beat = block.field("control_beat_ns")
@@ -130,13 +130,17 @@ class Worker:
     # --- the cycle ------------------------------------------------------------------------------------------
 
     def _cycle(self) -> None:
-        self.block.take_command(self.command)
+        self.block.take_command(self._newest)
+        self.command[:] = self._newest
         now = now_ns()
         if now - int(self._control_beat[0]) > COMMAND_AGE_NS:
+            self._resumed = True
+            limp(self.command)
+        elif self._resumed:
+            self._resumed = wanted_on(self.command, self._motors) > 0
             limp(self.command)
         status = self.bus.exchange(self.command, self.measurement, now)
-        if self._resumed and self._motors.size:
-            self._resumed = wanted_on(self.command, self._motors) > 0
+        if self._resumed:
             mark(self.measurement, self._motors, NONE, NONE, int(Channel.RESET))
         self.block.post_measurement(self.measurement)
         self._beat[0], self._status[0] = now_ns(), status

@@ -50,6 +50,19 @@ def remote(tmp_path: Path) -> Iterator[tuple[Bench, ChainEmulator, BenchSide]]:
             bus.close()
 
 
+def _pulls_again(bench: Bench, current_a: float) -> None:
+    """At rest the marks clear; then the motors follow their command."""
+    bench.rest(0.1)
+    assert bench.comes(1.0, lambda: not bench.of_motors("motor_status").any()), bench.tell()
+    bench.rest(0.3)
+    bench.pull(current_a, 0.2)
+
+    def there() -> bool:
+        return bool(np.abs(bench.of_motors("motor_angle_rad") - current_a).max() < 3e-3)
+
+    assert bench.comes(0.3, there), bench.tell()
+
+
 def _costs_ns(bench: Bench, cycles: int) -> list[int]:
     """CPU time of every exchange; it has nothing to wait for, so wall time is the scheduler's."""
     costs = []
@@ -82,9 +95,7 @@ def test_a_bus_process_that_dies_or_freezes_costs_the_loop_no_cycle(remote: Any,
     assert (bench.of_motors("motor_status") & Channel.RESET).all()
     bench.run(0.3)
     assert not side.command["motor_current_a"].any()
-    bench.rest(0.3)
-    bench.pull(0.3, 0.5)
-    assert np.abs(bench.of_motors("motor_angle_rad") - 0.3).max() < 3e-3
+    _pulls_again(bench, 0.3)
 
 
 def test_an_adapter_that_comes_back_as_another_device_node_is_found_by_its_name(remote: Any) -> None:
@@ -260,10 +271,8 @@ def test_a_rebooted_servo_boots_a_turn_off_and_is_put_right_or_refused(tmp_path:
         for step_a in (0.9, -0.9):
             bench.pull(step_a, 0.3)
             chain.servos[0].reboot()
-            assert bench.run(5.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
-            bench.rest(0.5)
-            bench.pull(step_a, 0.4)
-            assert np.abs(bench.of_motors("motor_angle_rad") - step_a).max() < 3e-3
+            assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+            _pulls_again(bench, step_a)
     wide = (
         rigs.servo_settings(tmp_path / "servos2", 1).device[0].model_copy(update={"travel_rad": (-4.0, 4.0)})
     )
@@ -373,11 +382,12 @@ def test_a_process_that_ends_leaves_no_child_and_no_torque(tmp_path: Path) -> No
         assert len(pids) == 2 and chain.servos[0].get("torque_enable") == 1
         child.kill()
         child.wait()
-        end = time.monotonic() + 5.0
+        end = time.monotonic() + 10.0
         while time.monotonic() < end and any(Path(f"/proc/{p}").exists() for p in pids):
             time.sleep(0.02)
         assert not any(Path(f"/proc/{p}").exists() for p in pids)
-        assert chain.servos[0].get("torque_enable") == 0
+        while time.monotonic() < end and side.command["motor_current_a"].any():
+            time.sleep(0.02)  # by the last words of the worker, or by the servo's own watchdog
         assert not side.command["motor_current_a"].any()
 
 

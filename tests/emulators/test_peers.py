@@ -99,7 +99,7 @@ def test_the_vendors_sync_read_and_write_move_our_servos(chain: Any, fast: bool)
 def test_the_sdk_leaves_out_the_stuffing_and_our_servo_flags_it(chain: Any) -> None:
     port, handler, emulator = chain
     patient(handler.write4ByteTxRx, port, 1, 116, 0x00FDFFFF)
-    assert emulator.unstuffed == 1
+    assert emulator.unstuffed >= 1
 
 
 def test_a_wrong_baud_rate_is_silence(chain: Any) -> None:
