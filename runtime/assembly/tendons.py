@@ -87,6 +87,11 @@ def _store_springs(hand: HandFile, model: RecordArray) -> None:
         model["slack_margin_rad"][0, s] = math.radians(hand.tendon.slack_margin_deg)
 
 
+LEAST_SEEN = 1e-3
+"""Singular value of a coupling, relative to the largest, below which a direction of the joints is not
+estimated: a hundredth of a millimetre would be radians there."""
+
+
 def refresh_pseudo_inverse(model: RecordArray) -> None:
     """``pinv_jt_1_m`` from ``P_tj_m``: per finger, of the joints that pulleys move.
 
@@ -102,6 +107,6 @@ def refresh_pseudo_inverse(model: RecordArray) -> None:
         block = m["P_tj_m"][np.ix_(pulleys, joints)]
         moved = block.any(axis=0)
         if moved.any():
-            inverse = np.linalg.pinv(block[:, moved])
+            inverse = np.linalg.pinv(block[:, moved], rcond=LEAST_SEEN)
             inverse[np.abs(inverse) < 1e-12 * np.abs(inverse).max()] = 0.0
             m["pinv_jt_1_m"][np.ix_(joints[moved], pulleys)] = inverse

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,21 +47,26 @@ def test_at_rest_with_noise_nothing_flips_and_nothing_moves(gain: float) -> None
     assert abs(frames["state"]["friction_torque_nm"][:, :n]).max() < 1e-9
 
 
-def test_a_creep_of_half_a_degree_per_second_is_followed_without_stairs() -> None:
-    hand = Driven("finger_bench")
+def moved(tmp_path: Path, angle_deg: Callable[[float], float], seconds: float) -> np.ndarray:
+    """Frames of a finger whose flexion follows a function of time, after a second at its start."""
+    rows = ["time_s,index_flexion_deg"]
+    rows += [f"{1.0 + t:.3f},{angle_deg(t):.6f}" for t in np.arange(0.0, seconds + 1.0, 0.05)]
+    path = tmp_path / "move.csv"
+    path.write_text("\n".join(rows) + "\n")
+    hand = Driven("finger_bench", str(path))
     hand.start(1.0)
-    begun, rate = hand.goal("joint_angle_rad")[:4].copy(), math.radians(0.5)
-    q, ticks = [], 300
-    for k in range(100):
-        hand.goal("joint_angle_rad")[1] = begun[1] + rate * 0.1 * k
-        hand.goal("joint_speed_rad_s")[1] = rate
-        q.append(np.degrees(hand.run(ticks / 3000.0)["truth"]["joint_angle_rad"][:, 1]))
-    way = np.concatenate(q)[3000:]
+    frames = hand.run(seconds)
+    assert hand.machine is MachineState.ACTIVE and not hand.causes
+    return frames
+
+
+def test_a_creep_of_half_a_degree_per_second_is_followed_without_stairs(tmp_path: Path) -> None:
+    frames = moved(tmp_path, lambda t: 5.0 + 0.5 * t, 10.0)
+    way = np.degrees(frames["truth"]["joint_angle_rad"][6000:, 1])
     straight = np.polyval(np.polyfit(np.arange(len(way)), way, 1), np.arange(len(way)))
-    assert abs(way[-1] - way[0]) > 3.0
-    # a stair-step would be seen as a way that stands, then jumps
+    assert way[-1] - way[0] == pytest.approx(4.0, abs=0.5)
+    # a stair-step would be a way that stands, then jumps
     assert abs(way - straight).max() < 0.35
-    assert hand.machine is MachineState.ACTIVE
 
 
 @pytest.mark.parametrize("scale", (0.5, 1.5))
@@ -75,18 +82,10 @@ def test_friction_that_changed_after_identification_makes_no_limit_cycle(scale: 
     assert np.degrees(np.ptp(frames["truth"]["joint_angle_rad"][:, :4], axis=0)).max() < 0.3
 
 
-def test_a_slow_reversal_changes_each_motors_torque_once() -> None:
-    hand = Driven("finger_bench")
-    hand.start(1.0)
-    begun = hand.goal("joint_angle_rad")[:4].copy()
-    torques = []
-    for k in range(60):
-        angle = math.radians(3.0) * (1.0 - math.cos(2.0 * math.pi * k / 60.0))
-        speed = math.radians(3.0) * math.sin(2.0 * math.pi * k / 60.0) * 2.0 * math.pi / 6.0
-        hand.goal("joint_angle_rad")[1], hand.goal("joint_speed_rad_s")[1] = begun[1] + angle, speed
-        torques.append(hand.run(0.1)["truth"]["motor_torque_nm"][:, :8])
+def test_a_slow_reversal_changes_each_motors_torque_once(tmp_path: Path) -> None:
+    frames = moved(tmp_path, lambda t: 5.0 + 3.0 * math.sin(2.0 * math.pi * t / 6.0), 6.0)
     # there and back: every motor turns round twice; a chatter would be hundreds
-    assert flips_per_s(np.concatenate(torques)) * 6.0 <= 8.0
+    assert flips_per_s(frames["truth"]["motor_torque_nm"][:, :8]) * 6.0 <= 8.0
 
 
 MODEL = read_hand(RunOptions(hand="finger_bench")).model
