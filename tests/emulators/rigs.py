@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from drivers.collector.device import CollectorBus
 from drivers.collector.settings import CollectorSettings
-from drivers.contract import Rig
+from drivers.contract import Bench, Rig
 from drivers.dynamixel.device import DynamixelBus
 from drivers.dynamixel.models import BAUD_CODES, servo_model
 from drivers.dynamixel.settings import DynamixelDevice, DynamixelSettings
@@ -224,3 +226,16 @@ def odrive(n: int = 4, **changes: Any) -> Iterator[tuple[Rig, BusServer, list[Em
             yield rig, server, axes
         finally:
             bus.close()
+
+
+def pulls_again(bench: Bench, current_a: float) -> None:
+    """At rest the marks clear; then the motors follow their command."""
+    bench.rest(0.1)
+    assert bench.comes(1.0, lambda: not bench.of_motors("motor_status").any()), bench.tell()
+    bench.rest(0.3)
+    bench.pull(current_a, 0.2)
+
+    def there() -> bool:
+        return bool(np.abs(bench.of_motors("motor_angle_rad") - current_a).max() < 3e-3)
+
+    assert bench.comes(0.3, there), bench.tell()
