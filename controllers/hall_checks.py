@@ -122,6 +122,7 @@ def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
 def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> None:
     """Latch counts that jump: a single jump that stays, or spikes that repeat within a second."""
     limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
+    limit *= max(s.dt_s / m.dt_s, 1.0)  # after a stall of the loop the lever has had that long to move
     mem.glitch_score[t] *= math.exp(-m.dt_s / SPIKE_MEMORY_S)
     change = float(count - mem.last_count[t])
     mem.since_jump_s[t] = mem.since_jump_s[t] + m.dt_s if mem.started != 0 else 1.0

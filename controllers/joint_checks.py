@@ -61,7 +61,11 @@ def check_axis_jump(m: Any, mem: Any, s: Any, a: int) -> None:
     angle = s.axis_angle_rad[a]
     if mem.started == 0:
         mem.axis_before_rad[a] = angle
-    possible = JUMP_SHARE * m.axis_speed_limit_rad_s[a] * m.dt_s + JUMP_NOISE * m.axis_noise_rad[a] + JUMP_RAD
+    possible = (
+        JUMP_SHARE * m.axis_speed_limit_rad_s[a] * max(m.dt_s, s.dt_s)
+        + JUMP_NOISE * m.axis_noise_rad[a]
+        + JUMP_RAD
+    )
     change = angle - mem.axis_before_rad[a]
     if abs(change) <= possible:
         mem.axis_jump_s[a] = 0.0

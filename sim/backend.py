@@ -25,6 +25,8 @@ from sim.plant_record import new_plant
 from sim.randomness import seed_state
 from sim.start import start_pose
 
+WATCHDOG_S: Final = 0.02
+"""Real time without a command after which the simulated drives go to zero torque, as real ones do."""
 MAX_STEP_S: Final = 0.25
 """Longest time that the plant catches up in one exchange; after a longer stall its clock slips."""
 
@@ -72,7 +74,7 @@ class SimulatedBus:
             motor_modes=frozenset({MotorMode.OFF, MotorMode.CURRENT}),
             rate_max_hz=1e5,
             in_control_process=True,
-            device_watchdog_s=None,
+            device_watchdog_s=WATCHDOG_S if self.options.realtime else None,
             lockstep=not self.options.realtime,
         )
 
@@ -121,6 +123,11 @@ class SimulatedBus:
             self._inject_due()
         if command is not self._command or measurement is not self._measurement:
             self._bind(command, measurement)
+        if elapsed_s > WATCHDOG_S and self.options.realtime:
+            share = WATCHDOG_S / elapsed_s
+            substeps -= self._run_out(max(1, round(share * substeps)), now_ns)
+            elapsed_s -= WATCHDOG_S
+            substeps = max(substeps, self.options.substeps)
         diverged = advance_at(self._parts_address, elapsed_s, substeps, now_ns)
         if diverged:
             self._diagnose(diverged)
@@ -153,6 +160,12 @@ class SimulatedBus:
     def inject(self, fault: Fault) -> None:
         """Make a fault happen now."""
         _apply_fault(self.plant, fault)
+
+    def _run_out(self, substeps: int, now_ns: int) -> int:
+        """The last command acts until the drives' watchdog ends it; returns the substeps used."""
+        advance_at(self._parts_address, WATCHDOG_S, substeps, now_ns)
+        self.plant["motor_enabled"] = 0
+        return substeps
 
     def _bind(self, command: RecordArray, measurement: RecordArray) -> None:
         """Note the addresses of the records; they are kept alive here."""

@@ -173,3 +173,19 @@ def test_wrist_drive_follows_within_its_torque_and_speed(
     else:
         assert peak[1] == pytest.approx(limit[1])
         assert error[1] > 0.01
+
+
+@pytest.mark.parametrize(("realtime", "winds_on"), [(True, False), (False, True)])
+def test_drives_let_go_when_commands_stop_coming(realtime: bool, winds_on: bool) -> None:
+    """In real time the drives' own watchdog ends the torque; in lockstep time only passes with commands."""
+    bench = Bench(model(), realtime=realtime)
+    bench.torque(1.5)
+    bench.step(3)
+    before = bench.truth("motor_angle_rad", 8)
+    now_ns = bench.cycle * 333_333
+    for _ in range(1 if realtime else 600):
+        now_ns += 200_000_000 if realtime else 333_333
+        bench.bus.exchange(bench.command, bench.measurement, now_ns)
+    wound = float(np.abs(bench.truth("motor_angle_rad", 8) - before).max())
+    assert (wound > 0.2) is winds_on
+    assert bench.bus.capabilities.device_watchdog_s == (0.02 if realtime else None)
