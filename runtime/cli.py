@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import signal
 
-_INTERRUPT = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports: no traceback
+_PYTHONS = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if _PYTHONS:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports: no traceback
 
 import errno
 import importlib
@@ -142,6 +144,15 @@ def _open_streams() -> None:
 
 def _code(command: Any, words: list[str]) -> int:
     """Run a command; every error becomes one clear line on stderr and an exit code."""
+    interrupted: list[int] = []
+
+    def on_interrupt(number: int, frame: Any) -> None:
+        interrupted.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, on_interrupt)
     try:
         with command.make_context("flexor", words) as context:
             code = command.invoke(context)
@@ -159,9 +170,14 @@ def _code(command: Any, words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:  # the border of the process: whatever it is, it is told in a line
+        if interrupted:  # a library made something else of it
+            print("stopped", file=sys.stderr)
+            return 130
         if os.environ.get("FLEXOR_DEBUG"):
             raise
         return _told(error)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _told(error: Exception) -> int:
@@ -198,7 +214,8 @@ def main(arguments: list[str] | None = None) -> Any:
     sys.exit(code)
 
 
-signal.signal(signal.SIGINT, _INTERRUPT)
+if _PYTHONS:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if __name__ == "__main__":
     main()

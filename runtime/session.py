@@ -19,7 +19,8 @@ from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.options import RunOptions
 from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
-from runtime.reports.report import Audience, default_keeper, ended, make_report
+from runtime.reports.bare import ended
+from runtime.reports.report import Audience, default_keeper, make_report
 from runtime.setup import Hand, Rig, build, prepare, read_hand, with_length
 from runtime.starting import StartWatch
 from runtime.telemetry.channel import Channel

@@ -16,9 +16,14 @@ from runtime.interrupts import Interrupted, Interrupts, stopped_by
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EXAMPLES = """Kinds of faults: of a tendon tendon-break, tendon-slack, tendon-slip, tendon-off, hall-stuck,
-hall-offset, hall-noise, hall-saturated, hall-glitch, hall-wrap; of a motor motor-lost, friction-growth,
-encoder-stuck, encoder-jump, motor-reset, motor-hot, nan; of a wrist axis wrist-offset.
+EXAMPLES = """\b
+Kinds of faults:
+  of a tendon      tendon-break, tendon-slack, tendon-slip, tendon-off,
+                   hall-stuck, hall-offset, hall-noise, hall-saturated,
+                   hall-glitch, hall-wrap
+  of a motor       motor-lost, friction-growth, encoder-stuck, encoder-jump,
+                   motor-reset, motor-hot, nan
+  of a wrist axis  wrist-offset
 
 Examples:
 
@@ -97,8 +102,11 @@ def run(
     with Interrupts() as interrupts:
         try:
             code, message, report = _ways(options)(options, interrupts)
-        except Interrupted as signal:
-            code, message, report = _never_started(options, signal.number)
+        except (Interrupted, Exception):
+            if not interrupts.number or interrupts.moving:
+                raise
+            # also when a library has made something else of it: nothing was switched on
+            code, message, report = _never_started(options, interrupts.number)
     if report is not None:
         code, message = _show(report, as_json, out, code, message)
     if message:
@@ -126,7 +134,7 @@ def _check_places(options: Any) -> None:
 
 
 def _never_started(options: Any, number: int) -> Ended:
-    from runtime.reports.report import bare_report, ended
+    from runtime.reports.bare import bare_report, ended
 
     text = f"{stopped_by(number)} before the hand was started; the motors were never switched on"
     report = bare_report(options, options.rate_hz)

@@ -30,7 +30,10 @@ def stop(words: list[str]) -> int:
         return 0
     try:
         options = _options(words)
-        port_base = int(options["--port-base"])
+        text = options["--port-base"]
+        if not (text.isdigit() and 1024 <= int(text) <= 65_000):
+            raise ValueError(f"--port-base is {text}; legal are 1024 to 65000")
+        port_base = int(text)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

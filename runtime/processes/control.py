@@ -3,13 +3,20 @@
 ``python -m runtime.processes.control SEGMENT OPTIONS_JSON``; one JSON object on stdout at the end.
 """
 
+# ruff: noqa: E402 - the guard of the start-up begins before the longer imports
 from __future__ import annotations
+
+import sys
+
+from runtime.processes.early import StartGuard
+
+_GUARD = StartGuard(sys.argv[1], int(sys.argv[3])) if __name__ == "__main__" else None
+if _GUARD is not None:
+    _GUARD.start()
 
 import json
 import os
 import signal
-import sys
-import threading
 import time
 from typing import Any
 
@@ -116,26 +123,6 @@ def _release(rig: Rig, segment: Segment) -> bool:
     return confirmed
 
 
-class StartGuard(threading.Thread):
-    """While functions compile or load nothing else looks: ends the process when its parent is gone."""
-
-    def __init__(self, segment: Segment, parent: int) -> None:
-        super().__init__(daemon=True)
-        self._segment, self._parent, self._over = segment, parent, threading.Event()
-
-    def run(self) -> None:
-        """Look twenty times a second."""
-        while not self._over.wait(0.05):
-            if os.getppid() != self._parent:
-                self._segment.unlink()
-                os._exit(1)
-
-    def end(self) -> None:
-        """The loop is next: it looks by itself, and no other thread shall run beside it."""
-        self._over.set()
-        self.join()
-
-
 def _serve(rig: Rig, loop: Loop, watch: Watch) -> None:
     """The run itself, until its time is up or ``watch`` ends it."""
     options = rig.options
@@ -150,7 +137,7 @@ def _serve(rig: Rig, loop: Loop, watch: Watch) -> None:
         rig.pipeline.blame(Cause.IO_LOST, since_s, BEAT_LOST_NS / 1e9)
 
 
-def run(segment: Segment, options: RunOptions, guard: StartGuard) -> dict[str, Any]:
+def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     """Whole life of the control process; returns its account."""
     phase, beat, stop = (
         segment.field("control_phase"),
@@ -173,7 +160,8 @@ def run(segment: Segment, options: RunOptions, guard: StartGuard) -> dict[str, A
     while int(segment.field("io_phase")[0]) < Phase.READY and not stop[0]:
         beat[0] = now_ns()
         time.sleep(0.005)
-    guard.end()
+    if _GUARD is not None:
+        _GUARD.end()
     beat[0] = now_ns()
     phase[0] = int(Phase.RUNNING)
     watch = Watch(segment, rig, loop)
@@ -242,10 +230,8 @@ def main() -> None:
         segment.unlink()
         os._exit(1)
     options = RunOptions.from_json(options_text)
-    guard = StartGuard(segment, int(parent))
-    guard.start()
     try:
-        account = run(segment, options, guard)
+        account = run(segment, options)
     except Exception as error:
         segment.field("control_phase")[0] = int(Phase.FAILED)
         print(json.dumps({"error": f"{type(error).__name__}: {error}", "kind": type(error).__name__}))

@@ -22,13 +22,14 @@ from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
 from runtime.options import RunOptions
 from runtime.processes.phases import START_UP_STOP_S, STOP_BUDGET_S, Exit, Phase, Released, Stop
-from runtime.reports.report import bare_report, ended
+from runtime.reports.bare import bare_report, ended
 from runtime.telemetry.segment import Segment, remove_orphans
+from runtime.telemetry.stats import STAGES, summary_us
 
 IN_FAULT = "the run ended in fault; see faults in the report"
 TURN_S = 0.02
 COMPILE_S = 300.0
-"""Time for a cold start that the service manager is asked for."""
+"""Time for one step of a cold start; the service manager is asked for it too."""
 IO_BUDGET_S = 20.0
 """Time that io gets to finish log and picture."""
 CONTROL_SILENT_NS = 5_000_000_000
@@ -111,6 +112,7 @@ class Supervisor:
         self._notifier = Notifier()
         self._watchdog = Watchdog(self._notifier)
         self._announced = False
+        self._begun_ns = now_ns()
 
     def _on_signal(self, number: int, _frame: Any) -> None:
         self._signal = self._signal or number
@@ -193,8 +195,9 @@ class Supervisor:
             self._watchdog.look(int(segment.field("control_beat_ns")[0]))
 
     def _silent(self, segment: Segment, phase: int) -> bool:
-        beat = int(segment.field("control_beat_ns")[0])
-        return phase == Phase.RUNNING and now_ns() - beat > CONTROL_SILENT_NS
+        beat = max(int(segment.field("control_beat_ns")[0]), self._begun_ns)
+        limit_ns = CONTROL_SILENT_NS if phase == Phase.RUNNING else round(COMPILE_S * 1e9)
+        return now_ns() - beat > limit_ns
 
     def _progress(self, segment: Segment, phase: int) -> None:
         if self._watch is not None and self.options.seconds and phase == Phase.RUNNING:
@@ -221,13 +224,13 @@ class Supervisor:
     def _bare(self, segment: Segment) -> dict[str, Any]:
         """What the shared memory says, where io cannot."""
         cycles = int(segment.field("run_end")[0]) or int(segment.field("head")[0])
-        run = {key: int(segment.field(f"run_{key}")[0]) for key in ("missed", "late", "elapsed_ns")}
+        keys = ("missed", "late", "elapsed_ns")
+        run: dict[str, Any] = {key: int(segment.field(f"run_{key}")[0]) for key in keys}
         elapsed_s = run.pop("elapsed_ns") / 1e9
         stats = segment.field("stats")
-        report: dict[str, Any] = bare_report(
-            self.options, self._rate_hz, stats, cycles=cycles, elapsed_s=elapsed_s, **run
-        )
-        return report
+        for stage in ("wake", "tick"):
+            run[f"{stage}_us"] = summary_us(stats[STAGES.index(stage)])
+        return bare_report(self.options, self._rate_hz, cycles=cycles, elapsed_s=elapsed_s, **run)
 
     def _failure(
         self,
@@ -249,13 +252,13 @@ class Supervisor:
         if self._signal and not account and int(segment.field("released")[0]) == Released.NEVER_ON:
             text = f"{stopped_by(self._signal)} before the hand was started; {released}"
             return 128 + self._signal, "signal", text
+        if not account:
+            how = _how(control.process.returncode)
+            return Exit.CONTROL_LOST, "control lost", f"the control process died ({how}); {released}"
         if io_lost:
             how = _how(io.process.returncode)
             text = f"the io process was lost ({how}): IO_LOST; {released}"
             return Exit.IO_LOST, "io lost", text
-        if not account:
-            how = _how(control.process.returncode)
-            return Exit.CONTROL_LOST, "control lost", f"the control process died ({how}); {released}"
         if not account["confirmed"]:
             return Exit.NOT_RELEASED, "not released", _released(Released.NO)
         return self._ending(account, released)

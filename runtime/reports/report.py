@@ -119,40 +119,6 @@ def make_report(
     }
 
 
-def ended(why: str, text: str = "") -> dict[str, str]:
-    """The report's ``ended``: one word of ``docs/running.md`` and a sentence."""
-    return {"why": why, "text": text}
-
-
-def bare_report(options: RunOptions, rate_hz: float, stats: NDArray[Any] | None = None, **run: Any) -> Any:
-    """What can be said of a run whose frames nobody counted: io died, or the hand was never started.
-
-    Args:
-        options: options of the run.
-        rate_hz: rate of the hand.
-        stats: the loop's histograms, where there are some.
-        run: ``cycles``, ``missed``, ``late``, ``elapsed_s`` as far as known.
-    """
-    report: dict[str, Any] = {
-        "hand": options.hand,
-        "motion": options.motion,
-        "rate_hz": rate_hz,
-        "lockstep": options.lockstep,
-        "seed": options.seed,
-        "cycles": 0,
-        "missed": 0,
-        "late": 0,
-        "elapsed_s": 0.0,
-        **run,
-        "faults": [],
-        "notices": [],
-        "incomplete": True,
-    }
-    if stats is not None:
-        report["wake_us"], report["tick_us"] = (summary_us(stats[STAGES.index(s)]) for s in ("wake", "tick"))
-    return report
-
-
 def add_picture(report: dict[str, Any], draw: Callable[[], Path | None]) -> None:
     """Draw the picture of a run and name its file; a failure is a notice and costs the picture alone."""
     try:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
+from drivers.errors import BusLost
 from runtime.cli import COMMANDS, main
 from runtime.commands.signals import table
+from runtime.motions import load_motion
+from runtime.options import RunOptions
+from runtime.processes.phases import Exit
+from runtime.setup import read_hand
+from signals.choices import WrongChoice
 from signals.table import TABLE
+from sim.options import Fault
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": "."}
 
@@ -91,11 +102,160 @@ def test_a_fault_ends_in_its_exit_code_and_is_told(capsys):
     assert "ended in fault" in err
 
 
-def test_help_shows_examples(capsys):
-    for command in ("run", "monitor", "log", "signals"):
-        code, out, _ = _call(capsys, command, "--help")
-        assert code == 0 and "flexor" in out
+def test_a_hand_that_cannot_start_ends_soon_with_the_reason(capsys):
+    words = ["run", "finger_bench", "--motion", "open_close", "--for", "9", "--lockstep", "--json"]
+    code, out, err = _call(capsys, *words, "--fault", "motor-lost:index_4@0")
+    report = json.loads(out)
+    assert code == Exit.NOT_STARTED
+    assert "did not start within 1 s: motor m_index_4 does not answer (state off)" in err
+    assert report["ended"] == {"why": "not started", "text": err.removeprefix("error: ").strip()}
+    assert 3000 <= report["cycles"] < 4000
+
+
+def test_lockstep_without_a_length_makes_the_motion_once(capsys):
+    code, out, _ = _call(capsys, "run", "finger_bench", "--motion", "open_close", "--lockstep", "--json")
+    hand = read_hand(RunOptions())
+    duration_s = load_motion("open_close", hand.names, hand.model).duration_s
+    assert code == 0 and json.loads(out)["cycles"] == round(duration_s * 3000)
+
+
+@pytest.mark.parametrize(
+    ("words", "starts"),
+    [({}, False), ({"seconds": 1.0}, True), ({"faults": ("a:b@1",)}, True), ({"motion": "hold"}, True)],
+)
+def test_a_run_waits_for_clients_only_if_nothing_else_is_asked_for(words, starts):
+    assert RunOptions(**words).starts is starts
+
+
+def test_a_picture_that_fails_costs_nothing_but_itself(capsys, tmp_path, monkeypatch):
+    def broken(*_args):
+        raise RuntimeError("no font")
+
+    monkeypatch.setattr("runtime.reports.picture.draw_run", broken)
+    words = ["run", "finger_bench", "--for", "0.3", "--lockstep", "--json", "--out", str(tmp_path)]
+    code, out, err = _call(capsys, *words)
+    report = json.loads(out)
+    assert code == 0 and report["cycles"] == 900 and "picture" not in report
+    assert report["notices"] == ["no picture: RuntimeError: no font"]
+    assert "notice: no picture" in err
+    assert json.loads((tmp_path / "report.json").read_text()) == report
+
+
+def test_a_report_file_that_cannot_be_written_does_not_take_the_report_along(capsys, tmp_path):
+    (tmp_path / "report.json").mkdir()
+    words = ["run", "finger_bench", "--for", "0.3", "--lockstep", "--json", "--out", str(tmp_path)]
+    code, out, err = _call(capsys, *words)
+    assert code == 1 and json.loads(out)["cycles"] == 900
+    assert "report.json could not be written: Is a directory" in err and "MB free" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ValueError("made up"), 70, "this is a bug; flexor --debug"),
+        (RuntimeError("made up"), 70, "internal error: RuntimeError: made up"),
+        (OSError("made up"), 70, "this is a bug"),
+        (WrongChoice("made up"), 2, "error: made up"),
+        (BusLost("x", "made up"), 1, "made up"),
+        (OSError(28, "No space left on device", "a.mcap"), 1, "error: a.mcap: No space left on device"),
+    ],
+    ids=repr,
+)
+def test_mistakes_of_the_user_and_bugs_are_told_apart(capsys, monkeypatch, error, code, said):
+    def broken(_records):
+        raise error
+
+    monkeypatch.setattr("runtime.commands.signals.table", broken)
+    found, out, err = _call(capsys, "signals", "state")
+    assert found == code and said in err and "Traceback" not in err
+    assert ("this is a bug" in err) == (code == 70)
+
+
+def _shell(line):
+    words = f"{sys.executable} -m runtime.cli"
+    line = line.replace("flexor", words)
+    return subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, timeout=120, env=ENVIRONMENT, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("flexor signals | head -1; exit ${PIPESTATUS[0]}", {141}),
+        ("flexor signals >&-", {0}),
+        ("flexor signals 2>&- | tail -1", {0}),
+        ("flexor run finger_benc >&- 2>&-", {2}),
+        ("flexor signals > /dev/full", {1}),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_pipes_that_end_and_streams_that_are_closed_give_no_trace(line, codes):
+    done = _shell(line)
+    assert done.returncode in codes, done.stderr
+    assert "Traceback" not in done.stderr and "internal" not in done.stderr and "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize("after_s", [0.15, 0.4, 0.8])
+def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
+    words = [sys.executable, "-m", "runtime.cli", "run", "finger_bench", "--lockstep", "--for", "9000"]
+    run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    time.sleep(after_s)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode in (130, -signal.SIGINT), err
+    assert "Traceback" not in err and "internal" not in err
+
+
+def test_the_example_controller_runs_as_its_text_says():
+    text = Path("examples/foreign_controller.py").read_text()
+    line = next(x.strip() for x in text.splitlines() if x.strip().startswith("flexor run"))
+    words = line.replace("--for 10", "--for 1.5 --lockstep --json").split()
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "runtime.cli", *words[1:]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        cwd="examples",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["faults"] == [] and report["fingertip_drift_mm"]["max"] > 5.0  # it moves
+
+
+def test_the_watching_example_ends_quietly_with_its_reader(tmp_path):
+    (tmp_path / "flexor.py").write_text(
+        "from types import SimpleNamespace\n"
+        "class Hand:\n"
+        "    def __init__(self, host): pass\n"
+        "    def __enter__(self): return self\n"
+        "    def __exit__(self, *error): pass\n"
+        "    def names(self, space): return ['index_1']\n"
+        "    def watch(self, seconds):\n"
+        "        while True:\n"
+        "            yield SimpleNamespace(tension={'index_1': 20.0})\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    line = f"{sys.executable} examples/watch_tension.py | head -2"
+    done = subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, timeout=60, env=environment, check=False
+    )
+    assert done.stderr == "" and done.stdout.count("index_1") == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_examples(capsys, command):
+    code, out, _ = _call(capsys, command, "--help")
+    assert code == 0 and re.search(rf"\n  (Example: )?flexor {command}\b", out)
+
+
+def test_the_help_of_run_names_every_kind_of_fault(capsys):
     _, out, _ = _call(capsys, "run", "--help")
+    for kind in Fault.kinds():
+        assert re.search(rf"\b{kind}\b", out)
     assert "flexor run finger_bench --motion open_close --for 10" in out
 
 
@@ -122,6 +282,6 @@ def test_the_reference_page_has_every_signal_once():
     text = "\n".join(table(list(TABLE)))
     for record, signals in TABLE.items():
         assert f"## {record}" in text
-        for signal in signals:
-            assert f"| `{signal.name}` | {signal.unit} |" in text
+        for row in signals:
+            assert f"| `{row.name}` | {row.unit} |" in text
     assert sum(line.startswith("| `") for line in text.splitlines()) == sum(map(len, TABLE.values()))

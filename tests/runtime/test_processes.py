@@ -17,6 +17,7 @@ import flexor
 from runtime.processes.phases import STOP_BUDGET_S, Exit
 from runtime.telemetry.reader import read_log
 from runtime.telemetry.segment import FOLDER
+from signals.modes import MachineState
 
 START_S = 90.0
 """A cold start compiles."""
@@ -59,6 +60,16 @@ class Run:
             name = next((w.decode().rpartition(".")[2] for w in words if b"runtime.processes." in w), "")
             found[name] = int(line)
         return found
+
+    def wait_until_starting(self) -> dict[str, int]:
+        """The children, before anything is switched on."""
+        until = time.monotonic() + START_S
+        while time.monotonic() < until and self.process.poll() is None:
+            children = self.children()
+            if set(children) == {"io", "control"}:
+                return children
+            time.sleep(0.01)
+        raise AssertionError("no children came")
 
     def wait_until_running(self) -> dict:
         """A view of the moving hand."""
@@ -141,6 +152,75 @@ def test_a_signal_in_mid_motion_ends_in_the_stop_sequence(start, number, code):
     assert _blocks(run.pid) == []
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=str)
+@pytest.mark.parametrize("after_s", [0.05, 1.2])
+def test_a_signal_during_the_start_ends_it_soon_and_calmly(start, number, code, after_s):
+    run = start(*MOVING)
+    children = run.wait_until_starting()
+    time.sleep(after_s)
+    begun = time.monotonic()
+    os.kill(run.pid, number)
+    found, report, err = run.end()
+    assert found == code
+    assert "before the hand was started; the motors were never switched on" in err
+    assert "power off" not in err and "Traceback" not in err and "error" not in err
+    assert report["ended"]["why"] == "signal" and report["cycles"] == 0
+    assert time.monotonic() - begun < 3.0
+    assert _gone(children.values()) and _blocks(run.pid) == []
+
+
+@pytest.mark.parametrize("after_s", [0.05, 1.2])
+def test_killing_the_supervisor_during_the_start_leaves_nothing(start, after_s):
+    run = start(*MOVING)
+    children = run.wait_until_starting()
+    time.sleep(after_s)
+    os.kill(run.pid, signal.SIGKILL)
+    run.process.wait()
+    assert _gone(children.values(), within_s=1.5)
+    assert _blocks(run.pid) == []
+
+
+def test_sigterm_to_control_alone_is_no_good_end(start):
+    run = start(*MOVING)
+    run.wait_until_running()
+    os.kill(run.children()["control"], signal.SIGTERM)
+    code, report, err = run.end()
+    assert code == Exit.FAILED
+    assert "control process was stopped from outside" in err and "zero torque confirmed" in err
+    assert report["ended"]["why"] == "stopped from outside" and report["cycles"] > 300
+
+
+def test_a_hand_that_cannot_start_is_let_go_soon_with_the_reason(start):
+    run = start(*MOVING, "--fault", "motor-lost:index_4@0")
+    code, report, err = run.end(START_S)
+    assert code == Exit.NOT_STARTED
+    assert "did not start within 1 s: motor m_index_4 does not answer" in err
+    assert report["ended"]["why"] == "not started" and "m_index_4" in report["ended"]["text"]
+    assert report["cycles"] + report["missed"] < 3 * 3000
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM"), (signal.SIGHUP, 129, "SIGHUP")],
+    ids=str,
+)
+def test_lockstep_obeys_signals_with_report_and_whole_log(start, tmp_path, number, code, words):
+    run = start("--motion", "open_close", "--for", "9000", "--lockstep", "--record", "--out", str(tmp_path))
+    until = time.monotonic() + START_S
+    while not any(p.stat().st_size > 1_000_000 for p in tmp_path.glob("*.mcap")):
+        assert time.monotonic() < until and run.process.poll() is None
+        time.sleep(0.02)
+    os.kill(run.pid, number)
+    found, report, err = run.end()
+    assert found == code
+    assert f"stopped by {words}" in err and "let go" in err and "Traceback" not in err
+    assert report["ended"]["why"] == "signal" and 300 < report["cycles"] < 9000 * 3000
+    log = read_log(report["log"])
+    assert log.complete
+    assert len(log.frames) > report["cycles"]  # the stop sequence is in the log, not in the figures
+    assert int(log.frames["state"]["machine"][-1]) == MachineState.OFF
+
+
 def test_a_second_ctrl_c_is_faster_and_just_as_clean(start):
     run = start(*MOVING)
     run.wait_until_running()
@@ -158,8 +238,9 @@ def test_killing_io_ends_the_run_with_its_name_and_a_safe_hand(start):
     run.wait_until_running()
     children = run.children()
     os.kill(children["io"], signal.SIGKILL)
-    code, _, err = run.end()
+    code, report, err = run.end()
     assert code == Exit.IO_LOST
+    assert report["ended"]["why"] == "io lost" and report["cycles"] > 300 and report["elapsed_s"] > 0.1
     assert "IO_LOST" in err and "SIGKILL" in err and "zero torque confirmed" in err
     assert _gone(children.values()) and _blocks(run.pid) == []
 
@@ -181,8 +262,11 @@ def test_killing_control_is_told_and_nothing_stays(start):
     run.wait_until_running()
     children = run.children()
     os.kill(children["control"], signal.SIGKILL)
-    code, _, err = run.end()
+    code, report, err = run.end()
     assert code == Exit.CONTROL_LOST
+    assert report["ended"]["why"] == "control lost" and "SIGKILL" in report["ended"]["text"]
+    slots = report["cycles"] + report["missed"]
+    assert report["cycles"] > 300 and abs(report["elapsed_s"] * 3000 - slots) <= 0.01 * slots + 2
     assert "control process died (signal SIGKILL)" in err and "could NOT be sent" in err
     assert _gone(children.values()) and _blocks(run.pid) == []
 
@@ -222,8 +306,9 @@ def test_an_exception_in_a_foreign_controller_ends_with_zero_torque(start, tmp_p
         "        raise RuntimeError('my callback broke')\n"
     )
     run = start(*MOVING, "--set", "controller=breaks:control", cwd=tmp_path)
-    code, _, err = run.end(START_S)
+    code, report, err = run.end(START_S)
     assert code == Exit.FAILED
+    assert report["ended"]["why"] == "failed" and report["cycles"] > 1000
     assert "my callback broke" in err and "zero torque confirmed" in err
     assert "Traceback" not in err
     assert _blocks(run.pid) == []
@@ -233,7 +318,7 @@ def test_a_client_watches_and_moves_the_hand_and_nonsense_changes_nothing(start,
     import zmq
 
     run = start("--for", "60", "--record", "--out", str(tmp_path))
-    run.wait_until_running()
+    assert run.wait_until_running()["machine"] == MachineState.ACTIVE  # it holds, and clients may command
     with flexor.Hand(port_base=port_base, timeout_s=5.0) as hand, hand.control("test") as control:
         with zmq.Context() as context, context.socket(zmq.DEALER) as rough:
             rough.setsockopt(zmq.LINGER, 0)
