@@ -16,7 +16,13 @@ Hand = Annotated[str, typer.Option(help="Hand that is measured.")]
 Motion = Annotated[str, typer.Option(help="Motion it makes.")]
 Rounds = Annotated[int, typer.Option(min=1, help="Interleaved rounds; 30 or more for a judgement.")]
 
-EPILOG = """Exit code 0: every bound kept; 1: a bound is missed, or nothing could be measured; 2: usage.
+EPILOG = """Examples:
+
+flexor bench --rounds 30
+
+flexor bench tick --hand finger_bench --motion finger_wave
+
+Exit code 0: every bound kept; 1: a bound is missed, or nothing could be measured; 2: usage.
 
 docs/real_time.md says what each figure means and why all of them are ratios.
 """
@@ -90,7 +96,7 @@ def _gate(options: Any) -> dict[str, Any] | None:
         return None
 
 
-@app.command()
+@app.command(epilog="Example: flexor bench tick --rounds 30")
 def tick(
     as_json: Json = False,
     rounds: Rounds = 30,
@@ -105,7 +111,7 @@ def tick(
     _finish(run.tick(_options(hand, motion), rounds, ticks, _tell), as_json, tick_lines)
 
 
-@app.command()
+@app.command(epilog="Example: flexor bench kernel")
 def kernel(
     as_json: Json = False,
     repeats: Annotated[int, typer.Option(min=1, help="Counts; their spread is reported.")] = 1,
@@ -122,7 +128,7 @@ def kernel(
     _finish(run.count(_options(hand, motion), repeats, _tell, accept=accept), as_json, kernel_lines)
 
 
-@app.command()
+@app.command(epilog="Example: flexor bench stages --hand finger_bench")
 def stages(
     as_json: Json = False,
     rounds: Rounds = 20,
@@ -137,7 +143,7 @@ def stages(
     _finish(run.stage_table(_options(hand, motion), rounds, cycles, _tell), as_json, stage_lines)
 
 
-@app.command()
+@app.command(epilog="Example: flexor bench soak --for 600 --json")
 def soak(
     as_json: Json = False,
     seconds: Annotated[float, typer.Option("--for", min=2.0, help="Length of the run [s].")] = 600.0,

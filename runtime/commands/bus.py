@@ -7,17 +7,29 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True
+)
 
 PLACE = "/dev/ttyUSB0@1000000, can:socketcan:can0 or udp:192.168.7.2"
 
 
-@app.callback()
+EXAMPLES = """Examples:
+
+flexor bus log can:socketcan:can0 --for 2
+
+flexor bus inject can:socketcan:can0 009#
+
+flexor bus id /dev/ttyUSB0@1000000 7
+"""
+
+
+@app.callback(epilog=EXAMPLES)
 def bus() -> None:
     """Speak with devices of one bus; nothing else may use it meanwhile."""
 
 
-@app.command()
+@app.command(epilog="Example: flexor bus log /dev/ttyUSB0@1000000 --for 2")
 def log(
     place: Annotated[str, typer.Argument(help=PLACE)],
     seconds: Annotated[float | None, typer.Option("--for", help="How long [s]; none: until Ctrl-C.")] = None,
@@ -34,7 +46,7 @@ def log(
         return
 
 
-@app.command()
+@app.command(epilog="Example: flexor bus inject can:socketcan:can0 009#")
 def inject(
     place: Annotated[str, typer.Argument(help=PLACE)],
     payload: Annotated[str, typer.Argument(help="Hex bytes, or ID#DATA on CAN.")],
@@ -46,7 +58,7 @@ def inject(
     print(send(parsed(place), payload) or "no answer")
 
 
-@app.command("id")
+@app.command("id", epilog="Example: flexor bus id /dev/ttyUSB0@1000000 7")
 def give_id(
     place: Annotated[str, typer.Argument(help="Serial line with exactly one servo.")],
     new_id: Annotated[int, typer.Argument(help="Its new id.")],

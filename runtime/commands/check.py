@@ -15,11 +15,21 @@ from runtime.config import HandFile, HandFileError, load_hand
 from runtime.config.locate import Path, dotted
 from runtime.config.origins import WORDS
 from runtime.config.suspicions import suspicions
+from runtime.processes.phases import Exit
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+EXAMPLES = """Exit code 0: usable; 2: refused, with every problem of the file.
+
+Examples:
+
+flexor check finger_bench
+
+flexor check my_hand.toml --json
+"""
 
 
-@app.command()
+@app.command(epilog=EXAMPLES)
 def command(
     hand: str = typer.Argument(help="Name of a shipped hand, or a path of a hand file."),
     as_json: bool = typer.Option(False, "--json", help="One JSON object on stdout."),
@@ -36,14 +46,14 @@ def check(hand: str, as_json: bool) -> int:
         as_json: One JSON object on stdout instead of tables.
 
     Returns:
-        Exit code: 0 for a usable hand, 1 for a refused file (all problems are shown).
+        Exit code: 0 for a usable hand, 2 for a refused file (all problems are shown).
     """
     try:
         file = load_hand(hand)
         model_of(file)
     except HandFileError as error:
         _show_refusal(hand, error, as_json)
-        return 1
+        return Exit.USAGE
     if as_json:
         print(json.dumps(summary(file), indent=2))
     else:

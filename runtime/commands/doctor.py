@@ -18,11 +18,17 @@ Fix = Annotated[
     ),
 ]
 
-
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
+EXAMPLES = """Examples:
 
-@app.command()
+flexor doctor
+
+flexor doctor --fix fixes
+"""
+
+
+@app.command(epilog=EXAMPLES)
 def doctor(json_: Json = False, fix: Fix = None) -> None:
     """Check this machine: kernel, cores, rights, ports, room. Every [Warn] and [Fail] names its fix.
 

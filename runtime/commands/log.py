@@ -14,6 +14,19 @@ app = typer.Typer(
 )
 
 
+EXAMPLES = """Examples:
+
+flexor log info run.mcap
+
+flexor log csv run.mcap state.tension_n --from 1 --to 2 > out.csv
+"""
+
+
+@app.callback(epilog=EXAMPLES)
+def log() -> None:
+    """Look into a recorded log; write columns of it as CSV."""
+
+
 def _names(log: Any, space: str) -> list[str]:
     text = log.run.get(f"names.{space}", "")
     return text.split() if text else []

@@ -43,7 +43,7 @@ def test_json_is_one_object_that_holds_the_effective_hand(
         assert entry["key"].split(".")[-1].split("[")[0] in lines[entry["line"] - 1]
 
 
-def test_a_refused_file_exits_with_1_and_shows_every_problem(
+def test_a_refused_file_exits_with_2_and_shows_every_problem(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "bad.toml"
@@ -51,11 +51,11 @@ def test_a_refused_file_exits_with_1_and_shows_every_problem(
     file.write_text(
         text.replace("rate_hz = 3000.0", "rate_hz = -1.0").replace("ratio = 100.0", "ration = 1.0")
     )
-    assert check(str(file), as_json=False) == 1
+    assert check(str(file), as_json=False) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count(f"{file}:") >= 3
-    assert check(str(file), as_json=True) == 1
+    assert check(str(file), as_json=True) == 2
     told = json.loads(capsys.readouterr().out)
     assert not told["ok"]
     assert {p["key"] for p in told["problems"]} >= {"control.rate_hz", "gear.ration", "gear.ratio"}
@@ -67,5 +67,5 @@ def test_a_wrist_range_beyond_the_mechanism_is_refused(
     file = tmp_path / "wide.toml"
     text = Path(load_hand("hasy").path).read_text()
     file.write_text(text.replace("pitch_range_deg = [-45.0, 45.0]", "pitch_range_deg = [-85.0, 85.0]"))
-    assert check(str(file), as_json=False) == 1
+    assert check(str(file), as_json=False) == 2
     assert "wrist.pitch_range_deg" in capsys.readouterr().err
