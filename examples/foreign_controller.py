@@ -1,11 +1,12 @@
 """A controller of your own in the place of flexor's: joint springs of one common stiffness, in plain Python.
 
-Name it in a copy of the hand file, at its top, and run that copy from this folder (or put the folder into
-PYTHONPATH):
+Run it from this folder (or put the folder into PYTHONPATH):
+
+    flexor run finger_bench --set controller=foreign_controller:soft_springs --motion open_close --for 10
+
+or name it for good at the top of a copy of the hand file:
 
     controller = "foreign_controller:soft_springs"
-
-    flexor run my_bench.toml --motion open_close --for 10
 
 A controller is any callable with this signature, plain Python or compiled with ``numba.njit``. It reads goal
 and estimated state and writes one thing: ``state.ref_motor_torque_nm``, the torque [N m] wanted of every

@@ -7,9 +7,12 @@ The guard is always ours and always last.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
+from importlib import import_module, invalidate_caches
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -39,12 +42,23 @@ class Stages:
     """Estimator or controller is not ours."""
 
 
+def _imported(name: str) -> ModuleType:
+    """A module; the current folder is searched too, last, and for this import alone."""
+    here = os.getcwd()
+    sys.path.append(here)
+    invalidate_caches()
+    try:
+        return import_module(name)
+    finally:
+        sys.path.pop(len(sys.path) - 1 - sys.path[::-1].index(here))
+
+
 def _foreign(kind: str, name: str) -> tuple[Law, RecordArray]:
     module_name, colon, function_name = name.partition(":")
     if not colon:
         raise StageError(f"{kind} {name!r}: write {DEFAULT!r} for ours or 'module:function' for your own")
     try:
-        module = import_module(module_name)
+        module = _imported(module_name)
     except ImportError as error:
         raise StageError(
             f"{kind} {name!r}: cannot import {module_name!r} ({error}); "
