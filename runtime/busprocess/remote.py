@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -221,5 +223,9 @@ class RemoteBus:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+            worker = int(self.block.field("worker_pid")[0])
+            if worker:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
         self._line.close()
         self.block.close()

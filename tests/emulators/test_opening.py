@@ -71,6 +71,9 @@ def test_one_bus_that_does_not_open_closes_those_before_it(tmp_path: Path) -> No
             open_buses(load_bus_file(str(tmp_path / "bus.toml")), HAND)
         from drivers.locks import holder_of, serial_identity
 
+        end = time.monotonic() + 10.0
+        while holder_of(serial_identity(str(tmp_path / "servos0"))) is not None and time.monotonic() < end:
+            time.sleep(0.05)
         assert holder_of(serial_identity(str(tmp_path / "servos0"))) is None
 
 
