@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -243,6 +243,8 @@ def _show(
     except OSError as error:
         from runtime.telemetry.recorder import free_bytes
 
+        with suppress(OSError):
+            (out / "report.json").unlink()  # a part of a report is none
         free = free_bytes(out) / 2**20
         text = f"{out / 'report.json'} could not be written: {error.strerror} ({free:.0f} MB free there)"
         return (code or 1), (f"{message}; {text}" if message else text)
