@@ -31,7 +31,7 @@ class DynamixelSettings(BusSettings):
     baud: Annotated[int, Field(ge=9600, le=10_500_000)] = 1_000_000
     adapter_latency_us: Annotated[int, Field(ge=0, le=20_000)] = 1000
     """Turn-around of the USB adapter; 16 000 where its latency timer was left alone."""
-    reply_margin_us: Annotated[int, Field(ge=0, le=20_000)] = 2000
+    reply_margin_us: Annotated[int, Field(ge=0, le=200_000)] = 2000
     """What the operating system may add before a servo counts as silent."""
     spin_us: Annotated[int, Field(ge=0, le=300)] = 0
     """Look for the reply without sleeping from this long before it is due: faster, costs part of a core."""

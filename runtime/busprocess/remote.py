@@ -27,6 +27,7 @@ from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
 START_S: Final = 30.0
 CALL_S: Final = 20.0
+COMMAND_AGE_S: Final = 0.05
 SILENT_NS: Final = 50_000_000
 """Time without a new record above which the bus counts as lost; a dead, hung or busy process posts none."""
 FIRST_S: Final = 2.0
@@ -43,6 +44,7 @@ class RemoteBus:
         readonly: never write to the bus.
         realtime: ask for real-time priority.
         wait: wait until it is open; else ``wait_ready`` has to be called.
+        command_age_s: age above which a command counts for nothing.
 
     Raises:
         DriverError: what the driver said when it opened the bus.
@@ -55,6 +57,7 @@ class RemoteBus:
         readonly: bool = False,
         realtime: bool = True,
         wait: bool = True,
+        command_age_s: float = COMMAND_AGE_S,
     ) -> None:
         self.settings = settings
         self._motors = indices(settings.motors(names), names.motors)
@@ -68,6 +71,7 @@ class RemoteBus:
             "names": asdict(names),
             "readonly": readonly,
             "realtime": realtime,
+            "command_age_s": command_age_s,
         }
         self._process = self._started(theirs, spec)
         theirs.close()

@@ -31,8 +31,6 @@ from signals.modes import Channel
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, new
 
-COMMAND_AGE_NS: Final = 50_000_000
-"""Age of the control process' heartbeat above which its command counts for nothing."""
 LOST_NS: Final = 200_000_000
 """How long a bus may be lost before it is opened again."""
 PAUSES_S: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
@@ -59,6 +57,8 @@ class Worker:
         hand = HandNames(**names)
         self.bus: Bus = found.open(settings, hand, self.readonly)
         self._motors = indices(settings.motors(hand), hand.motors)
+        self._command_age_ns = int(spec["command_age_s"] * 1e9)
+        """Age of the control process' heartbeat above which its command counts for nothing."""
         self._resumed = False
         """A worker before us died, or the control process stalled: RESET until the command was at rest."""
         self._newest, self.command, self.measurement = new(COMMAND), new(COMMAND), new(MEASUREMENT)
@@ -133,7 +133,7 @@ class Worker:
         self.block.take_command(self._newest)
         self.command[:] = self._newest
         now = now_ns()
-        if now - int(self._control_beat[0]) > COMMAND_AGE_NS:
+        if now - int(self._control_beat[0]) > self._command_age_ns:
             self._resumed = True
             limp(self.command)
         elif self._resumed:

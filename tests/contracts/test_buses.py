@@ -51,7 +51,8 @@ class TestBusProcess(BusContract):
         n, side = 3, BenchSide(3)
         chain = rigs.servo_chain(tmp_path / "servos", n, side)
         with EmulatorThread([chain]):
-            bus = RemoteBus(rigs.servo_settings(tmp_path / "servos", n), rigs.names(n), realtime=False)
+            settings = rigs.servo_settings(tmp_path / "servos", n)
+            bus = RemoteBus(settings, rigs.names(n), realtime=False, command_age_s=2.0)
             rig = Rig(
                 bus=bus,
                 motors=tuple(range(n)),

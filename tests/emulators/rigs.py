@@ -114,8 +114,8 @@ def servo_settings(link: Path, n: int, **changes: Any) -> DynamixelSettings:
     values: dict[str, Any] = {
         "baud": BAUD,
         "adapter_latency_us": 0,
-        "reply_margin_us": 20_000,
-        "watchdog_ms": 1000,
+        "reply_margin_us": 100_000,  # a busy computer is not a silent servo
+        "watchdog_ms": 2000,
     } | changes
     return DynamixelSettings(name="servos", family="dynamixel", port=str(link), device=devices, **values)
 
@@ -166,7 +166,7 @@ def axis_settings(server: BusServer, n: int, **changes: Any) -> OdriveSettings:
     values: dict[str, Any] = {
         "heartbeat_ms": 50,
         "feedback_ms": 5,
-        "watchdog_ms": 800.0,
+        "watchdog_ms": 1000.0,
         "endpoints": ENDPOINT_NUMBERS,
     } | changes
     return OdriveSettings(
