@@ -18,7 +18,7 @@ class CollectorSettings(BusSettings):
     family: Literal["collector"]
     host: Annotated[str, Field(min_length=1)]
     port: Annotated[int, Field(ge=1, le=65535)] = PORT
-    reply_timeout_us: Annotated[int, Field(ge=50, le=100_000)] = 250
+    reply_timeout_us: Annotated[int, Field(ge=50, le=1_000_000)] = 250
     """Longest wait for the sample of a cycle."""
     watchdog_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 20.0
     """Time without commands after which the board itself goes to zero torque."""

@@ -92,7 +92,7 @@ def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
         wiring.text += (
             f'[[bus]]\nname = "{line.name}"\nfamily = "dynamixel"\nport = "{line}"\nbaud = {BAUD}\n'
         )
-        wiring.text += "adapter_latency_us = 0\nreply_margin_us = 5000\nwatchdog_ms = 100\n"
+        wiring.text += "adapter_latency_us = 0\nreply_margin_us = 50000\nwatchdog_ms = 100\n"
         for i, servo in zip(motors, servos, strict=True):
             wiring.text += f'[[bus.device]]\nid = {servo.id}\nmodel = "{SERVO_MODEL}"\n'
             wiring.text += f'motor = "{names.motors[i]}"\ngear_ratio = {GEAR_RATIO}\n'

@@ -72,7 +72,7 @@ def test_a_bus_process_that_dies_or_freezes_costs_the_loop_no_cycle(remote: Any,
         15.0,
         lambda: not bench.status & BusBit.LOST and not (bench.of_motors("motor_status") & NOT_FRESH).any(),
     )
-    assert returned and int(bench.bus.block.field("restarts")[0]) == 1
+    assert returned and int(bench.bus.block.field("restarts")[0]) >= 1
     assert int(bench.bus.block.field("worker_pid")[0]) != worker
     assert (bench.of_motors("motor_status") & Channel.RESET).all()
     bench.run(0.3)

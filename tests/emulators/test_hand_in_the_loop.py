@@ -80,7 +80,7 @@ def over_the_wire(options: RunOptions) -> Iterator[tuple[Session, OverWire, Coll
         family="collector",
         host=board.host,
         port=board.port,
-        reply_timeout_us=100_000,
+        reply_timeout_us=1_000_000,
         watchdog_ms=20.0,
     )
     thread = EmulatorThread([board])
