@@ -42,6 +42,10 @@ CLICK_ERROR: Final[Any] = USAGE_ERROR.__mro__[1]
 EPILOG: Final = "Example: flexor run finger_bench --motion open_close --for 10"
 
 
+_CALLED: Final = "flexor.called"
+"""Mark in the context: a command is being called, not listed, so its module has to be imported."""
+
+
 class _Lazy(TyperGroup):
     """A group that imports a command's module only when it is asked for."""
 
@@ -54,7 +58,7 @@ class _Lazy(TyperGroup):
         entry = COMMANDS.get(cmd_name)
         if entry is None or not _exists(entry[0]):
             return None
-        if ctx.resilient_parsing or _only_listing():
+        if ctx.resilient_parsing or not ctx.meta.get(_CALLED):
             return TyperCommand(cmd_name, help=entry[1])
         command = typer.main.get_command(importlib.import_module(f"runtime.commands.{entry[0]}").app)
         command.name = cmd_name
@@ -62,6 +66,7 @@ class _Lazy(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As usual, with the nearest name for an unknown one."""
+        ctx.meta[_CALLED] = True
         try:
             return super().resolve_command(ctx, args)
         except USAGE_ERROR as error:
@@ -76,11 +81,6 @@ class _Lazy(TyperGroup):
 def _exists(module: str) -> bool:
     folder = os.path.join(os.path.dirname(__file__), "commands", module)
     return os.path.exists(folder + ".py") or os.path.exists(os.path.join(folder, "__init__.py"))
-
-
-def _only_listing() -> bool:
-    words = [w for w in sys.argv[1:] if not w.startswith("-")]
-    return not words
 
 
 def _stop(words: list[str]) -> int:
