@@ -49,9 +49,9 @@ FIRST = (
     "tests/controllers/test_guard_figures.py",
 )
 SECOND = (
+    "tests/safety/test_every_fault.py",
     "tests/safety/test_heat.py",
     "tests/safety/test_numbers_that_are_none.py",
-    "tests/mutation/trials.py",
 )
 TIMEOUT_S = 120
 
