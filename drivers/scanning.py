@@ -85,7 +85,7 @@ def found_on(port: ServoPort) -> list[tuple[int, int, int]]:
     before: list[tuple[int, int, int]] | None = None
     for _ in range(FINDS):
         found = sorted(port.find())
-        if found == before:
+        if found and found == before:
             break
         before = found
     return found

@@ -16,6 +16,7 @@ from drivers.hal import MotorSetup
 from drivers.slots import Indices
 
 ASK_S: Final = 1.0
+RELEASE_S: Final = 0.5
 
 
 class Session:
@@ -116,7 +117,7 @@ class Session:
         """Give the board back; True if it confirmed zero torque."""
         try:
             header = Header(kind=Kind.RELEASE, session=self.number)
-            answer, _ = self._port.ask(codec.plain(header), Kind.RELEASED, 0.1)
+            answer, _ = self._port.ask(codec.plain(header), Kind.RELEASED, RELEASE_S, tries=10)
         except ReplyTimeout:
             return False
         return answer.kind == Kind.RELEASED and not answer.flags & SampleFlag.ARMED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import queue
 import select
 import threading
 import time
@@ -52,8 +53,15 @@ class EmulatorLoop:
     def __init__(self, emulators: list[Emulator], spin_ns: int = 0, clock: Clock = time.monotonic_ns) -> None:
         self.emulators, self._spin_ns, self._clock = emulators, spin_ns, clock
         self.stopping = threading.Event()
+        self._actions: queue.SimpleQueue[tuple[Callable[[], None], threading.Event]] = queue.SimpleQueue()
         self.frozen = False
         """Fault hook: True stops serving without closing anything."""
+
+    def do(self, action: Callable[[], None]) -> None:
+        """Have something done between two steps (a fault hook), and wait until it is done."""
+        done = threading.Event()
+        self._actions.put((action, done))
+        done.wait(10.0)
 
     def run(self) -> None:
         """Serve until ``stopping`` is set."""
@@ -66,6 +74,10 @@ class EmulatorLoop:
 
     def step(self) -> None:
         """One wait and everything that it brought."""
+        while not self._actions.empty():
+            action, done = self._actions.get()
+            action()
+            done.set()
         now_ns = self._clock()
         due_ns = min((e.due_ns() for e in self.emulators), default=NEVER)
         wait_s = min(max((due_ns - self._spin_ns - now_ns) * 1e-9, 0.0), LONGEST_S)
@@ -101,6 +113,10 @@ class EmulatorThread:
     def __enter__(self) -> EmulatorThread:
         self._thread.start()
         return self
+
+    def do(self, action: Callable[[], None]) -> None:
+        """Have a fault hook done in the thread of the emulators."""
+        self.loop.do(action)
 
     def __exit__(self, *_: object) -> None:
         self.loop.stopping.set()

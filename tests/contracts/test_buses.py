@@ -50,7 +50,7 @@ class TestBusProcess(BusContract):
     def rig(self, tmp_path: Path) -> Iterator[Rig]:
         n, side = 3, BenchSide(3)
         chain = rigs.servo_chain(tmp_path / "servos", n, side)
-        with EmulatorThread([chain]):
+        with EmulatorThread([chain]) as thread:
             settings = rigs.servo_settings(tmp_path / "servos", n)
             bus = RemoteBus(settings, rigs.names(n), realtime=False, command_age_s=2.0)
             rig = Rig(
@@ -58,9 +58,9 @@ class TestBusProcess(BusContract):
                 motors=tuple(range(n)),
                 device_current_a=rigs.device_current(side),
                 silence=lambda i, on: setattr(chain.servos[i], "silent", on),
-                reset=lambda i: chain.servos[i].reboot(),
-                unplug=chain.unplug,
-                plug=chain.line.plug,
+                reset=lambda i: thread.do(chain.servos[i].reboot),
+                unplug=lambda: thread.do(chain.unplug),
+                plug=lambda: thread.do(chain.line.plug),
                 comes_back_by_itself=True,
                 settle_s=0.4,
                 fault_s=1.5,

@@ -71,7 +71,7 @@ def collector(n: int = 6, **changes: Any) -> Iterator[tuple[Rig, CollectorEmulat
     board = CollectorEmulator(side, n, n, 2)
     values: dict[str, Any] = {"reply_timeout_us": 20_000, "watchdog_ms": 500.0} | changes
     settings = CollectorSettings(name="board", family="collector", host=board.host, port=board.port, **values)
-    with EmulatorThread([board]):
+    with EmulatorThread([board]) as thread:
         bus = CollectorBus(settings, names(n, 2))
 
         def silence(i: int, on: bool) -> None:
@@ -91,7 +91,7 @@ def collector(n: int = 6, **changes: Any) -> Iterator[tuple[Rig, CollectorEmulat
             halls=tuple(range(n)),
             hall_count=hall_count,
             device_current_a=device_current(side),
-            reset=lambda _i: board.restart(),
+            reset=lambda _i: thread.do(board.restart),
             unplug=unplug,
             plug=plug,
             comes_back_by_itself=True,
@@ -134,16 +134,16 @@ def dynamixel(folder: Path, n: int = 4, **changes: Any) -> Iterator[tuple[Rig, C
     """A chain of servos on a pty."""
     side = BenchSide(n)
     chain = servo_chain(folder / "servos", n, side)
-    with EmulatorThread([chain]):
+    with EmulatorThread([chain]) as thread:
         bus = DynamixelBus(servo_settings(folder / "servos", n, **changes), names(n))
         rig = Rig(
             bus=bus,
             motors=tuple(range(n)),
             device_current_a=device_current(side),
             silence=lambda i, on: setattr(chain.servos[i], "silent", on),
-            reset=lambda i: chain.servos[i].reboot(),
-            unplug=chain.unplug,
-            plug=chain.line.plug,
+            reset=lambda i: thread.do(chain.servos[i].reboot),
+            unplug=lambda: thread.do(chain.unplug),
+            plug=lambda: thread.do(chain.line.plug),
         )
         try:
             yield rig, chain
@@ -207,7 +207,8 @@ def odrive(n: int = 4, **changes: Any) -> Iterator[tuple[Rig, BusServer, list[Em
     side = BenchSide(n)
     server, axes = axis_bus(n, side)
     emulators: list[Emulator] = [server]
-    with EmulatorThread(emulators):
+    with EmulatorThread(emulators) as thread:
+        server.thread = thread  # type: ignore[attr-defined]
         bus = OdriveBus(axis_settings(server, n, **changes), names(n))
 
         def back_on() -> None:
@@ -218,8 +219,8 @@ def odrive(n: int = 4, **changes: Any) -> Iterator[tuple[Rig, BusServer, list[Em
             motors=tuple(range(n)),
             device_current_a=device_current(side),
             silence=lambda i, on: setattr(axes[i], "silent", on),
-            reset=lambda i: axes[i].reboot(),
-            unplug=lambda: server.bus_off("can0"),
+            reset=lambda i: thread.do(axes[i].reboot),
+            unplug=lambda: thread.do(lambda: server.bus_off("can0")),
             plug=back_on,
         )
         try:

@@ -34,11 +34,16 @@ NOT_FRESH = int(Channel.STALE | Channel.MISSING)
 def remote(tmp_path: Path) -> Iterator[tuple[Bench, ChainEmulator, BenchSide]]:
     n, side = 2, BenchSide(2)
     chain = rigs.servo_chain(tmp_path / "servos", n, side)
-    with EmulatorThread([chain]):
-        bus = RemoteBus(
-            rigs.servo_settings(tmp_path / "servos", n), rigs.names(n), realtime=False, command_age_s=0.3
+    with EmulatorThread([chain]) as thread:
+        settings = rigs.servo_settings(tmp_path / "servos", n)
+        bus = RemoteBus(settings, rigs.names(n), realtime=False, command_age_s=1.5)
+        rig = Rig(
+            bus=bus,
+            motors=(0, 1),
+            device_current_a=rigs.device_current(side),
+            unplug=lambda: thread.do(chain.unplug),
+            plug=lambda: thread.do(chain.line.plug),
         )
-        rig = Rig(bus=bus, motors=(0, 1), device_current_a=rigs.device_current(side))
         try:
             yield Bench(rig), chain, side
         finally:
@@ -68,8 +73,8 @@ def test_a_bus_process_that_dies_or_freezes_costs_the_loop_no_cycle(remote: Any,
     assert bench.status & BusBit.LOST
     assert (bench.of_motors("motor_status") & NOT_FRESH).all()
     assert max(costs) <= 20 * usual
-    returned = bench.run(
-        15.0,
+    returned = bench.comes(
+        2.0,
         lambda: not bench.status & BusBit.LOST and not (bench.of_motors("motor_status") & NOT_FRESH).any(),
     )
     assert returned and int(bench.bus.block.field("restarts")[0]) >= 1
@@ -85,16 +90,16 @@ def test_an_adapter_that_comes_back_as_another_device_node_is_found_by_its_name(
     bench.start()
     bench.pull(0.3, 0.4)
     node = os.path.realpath(chain.line.link)
-    chain.unplug()
-    assert bench.run(1.0, lambda: bool(bench.status & BusBit.LOST))
+    bench.rig.unplug()
+    assert bench.comes(1.0, lambda: bool(bench.status & BusBit.LOST))
     begun, cpu = time.monotonic(), _cpu_s(int(bench.bus.block.field("worker_pid")[0]))
     bench.run(1.0)
     spent = _cpu_s(int(bench.bus.block.field("worker_pid")[0])) - cpu
     assert spent < 0.5 * (time.monotonic() - begun)
     others = [os.openpty() for _ in range(4)]
-    chain.line.plug()
+    bench.rig.plug()
     assert os.path.realpath(chain.line.link) != node
-    assert bench.run(10.0, lambda: not (bench.of_motors("motor_status") & NOT_FRESH).any())
+    assert bench.comes(2.0, lambda: not (bench.of_motors("motor_status") & NOT_FRESH).any())
     assert (bench.of_motors("motor_status") & Channel.RESET).all()
     assert not side.command["motor_mode"].any()
     for pair in others:

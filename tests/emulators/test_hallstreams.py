@@ -66,7 +66,8 @@ def bridge(request: Any, tmp_path: Path) -> Iterator[tuple[HallBridgeBus, HallBr
         axes=POTS,
         drift=100e-6,
     )
-    with EmulatorThread([emulator]):
+    with EmulatorThread([emulator]) as thread:
+        emulator.thread = thread  # type: ignore[attr-defined]
         bus = HallBridgeBus(_settings(tmp_path / "hall", rate_hz=1000.0), HAND)
         bus.configure(())
         bus.activate()
@@ -135,11 +136,11 @@ def test_silence_is_told_and_ends_by_itself_a_pulled_cable_needs_recover(bridge:
     assert (m["hall_status"][0, :N] & Channel.STALE).all() and "silent" in bus.report().reason
     emulator.faults.silent = False
     assert _until(bus, m, lambda status: status == 0)
-    emulator.unplug()
+    emulator.thread.do(emulator.unplug)
     assert _until(bus, m, lambda status: bool(status & BusBit.LOST))
     with pytest.raises(BusLost):
         bus.recover()
-    emulator.line.plug()
+    emulator.thread.do(emulator.line.plug)
     bus.recover()
     assert _until(bus, m, lambda status: status == 0)
 

@@ -85,6 +85,7 @@ def over_the_wire(options: RunOptions) -> Iterator[tuple[Session, OverWire, Coll
     )
     thread = EmulatorThread([board])
     thread.loop._clock = clock
+    board.thread = thread  # type: ignore[attr-defined]
     with thread:
         driver = CollectorBus(settings, hand.names, clock=clock)
         bus = OverWire(driver, clock)
@@ -119,7 +120,7 @@ def test_a_board_that_restarts_in_mid_motion_is_a_named_fault_without_motion_of_
     with over_the_wire(options) as (session, bus, board):
         session.run(0.3)
         assert board.armed
-        board.restart()
+        board.thread.do(board.restart)  # type: ignore[attr-defined]
         session.run(0.5)
         state = session.rig.views["state"][0]
         assert MachineState.FAULT in (state["machine"], state["finger_state"][0])
@@ -135,6 +136,6 @@ def test_a_loop_that_dies_leaves_the_hand_limp_within_the_boards_watchdog() -> N
         assert board.side.command["motor_current_a"].any()
         for _ in range(300):
             bus.clock.now_ns += 100_000
-            board.on_time(bus.clock.now_ns)
+            board.thread.do(lambda: board.on_time(bus.clock.now_ns))  # type: ignore[attr-defined]
         assert board.trips == 1 and not board.armed
         assert not board.side.command["motor_current_a"].any()

@@ -33,7 +33,7 @@ TIMED_OUT = (-3001, -3002)
 
 def patient(call: Any, *arguments: Any) -> Any:
     """Ask again while the SDK says that nothing, or half a reply, came in time."""
-    for _ in range(10):
+    for _ in range(40):
         found = call(*arguments)
         if not any(code in (found if isinstance(found, tuple) else (found,)) for code in TIMED_OUT):
             break
