@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -29,6 +29,46 @@ from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
 COMING_BACK = int(Channel.RESET | Channel.DEVICE_ERROR)
 NOT_FRESH = int(Channel.STALE | Channel.MISSING)
+
+
+class BenchClock(Protocol):
+    """The time that a rig lives in."""
+
+    def now_ns(self) -> int:
+        """Monotonic time [ns]."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass [s]."""
+
+
+class RealClock:
+    """Time of the computer: for devices, and for emulators that run in real time."""
+
+    def now_ns(self) -> int:
+        """Monotonic time [ns]."""
+        return time.monotonic_ns()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait [s]."""
+        time.sleep(seconds)
+
+
+class SteppedClock:
+    """Time that passes only in ``sleep``: for buses that live by the ``now_ns`` they are given.
+
+    However long the computer stalls, such a bus sees an even cycle and no watchdog of its trips.
+    """
+
+    def __init__(self, start_ns: int = 1_000_000_000) -> None:
+        self._now_ns = start_ns
+
+    def now_ns(self) -> int:
+        """Monotonic time [ns]."""
+        return self._now_ns
+
+    def sleep(self, seconds: float) -> None:
+        """Advance [s]; at least a nanosecond."""
+        self._now_ns += max(1, round(seconds * 1e9))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,13 +103,15 @@ class Rig:
     """How many times longer a busy computer may take until something holds that must come to hold."""
     comes_back_by_itself: bool = False
     """After ``plug`` the bus returns without ``recover`` (a bus process, a board)."""
+    clock: BenchClock = field(default_factory=RealClock)
+    """``SteppedClock`` for a simulated bus."""
 
 
 class Bench:
     """Drives a rig: exchanges at a fixed period, remembers the last status."""
 
     def __init__(self, rig: Rig) -> None:
-        self.rig, self.bus = rig, rig.bus
+        self.rig, self.bus, self.clock = rig, rig.bus, rig.clock
         self.command: RecordArray = new(COMMAND)
         self.measurement: RecordArray = new(MEASUREMENT)
         self.status = 0
@@ -100,14 +142,13 @@ class Bench:
 
     def run(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
         """Exchange for some time, or until something holds; whether it did."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            begun = time.monotonic()
-            self.status = self.bus.exchange(self.command, self.measurement, time.monotonic_ns())
+        end_ns = self.clock.now_ns() + round(seconds * 1e9)
+        while (begun_ns := self.clock.now_ns()) < end_ns:
+            self.status = self.bus.exchange(self.command, self.measurement, begun_ns)
             self.count += 1
             if until is not None and until():
                 return True
-            time.sleep(max(0.0, self.rig.period_s - (time.monotonic() - begun)))
+            self.clock.sleep(max(0.0, self.rig.period_s - (self.clock.now_ns() - begun_ns) * 1e-9))
         return False
 
     def comes(self, seconds: float, holds: Callable[[], bool]) -> bool:
@@ -184,7 +225,7 @@ class BusContract:
         seen = []
         for _ in range(20):
             bench.run(0.01)
-            now_ns = time.monotonic_ns()
+            now_ns = rig.clock.now_ns()
             times_ns = bench.of_motors("motor_time_ns")
             assert (times_ns > 0).all() and (times_ns <= now_ns).all()
             assert (now_ns - times_ns).max() < 1e9 * (rig.fault_s + rig.settle_s)
@@ -267,15 +308,15 @@ class BusContract:
 
     @staticmethod
     def _recovered(bench: Bench) -> None:
-        end = time.monotonic() + 10.0
+        end_ns = bench.clock.now_ns() + 10_000_000_000
         while True:
             try:
                 bench.bus.recover()
                 return
             except DriverError:
-                if time.monotonic() > end:
+                if bench.clock.now_ns() > end_ns:
                     raise
-                time.sleep(0.1)
+                bench.clock.sleep(0.1)
 
     def _comes_back_limp(self, bench: Bench, motor: int) -> None:
         """The motor answers with its mark, pulls nothing; at rest the mark clears; then it pulls again."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drivers.contract import BusContract, Rig
+from drivers.contract import BusContract, Rig, SteppedClock
 from runtime.busprocess.remote import RemoteBus
 from signals.modes import SensorLevel
 from sim.backend import SimulatedBus
@@ -72,7 +72,10 @@ class TestBusProcess(BusContract):
 
 
 class TestSimulatedBackend(BusContract):
-    """The plant behind the HAL, in real time; its springs are not linear."""
+    """The plant behind the HAL with the drives' watchdog of real time, on a clock that no stall touches.
+
+    Its springs are not linear.
+    """
 
     @pytest.fixture
     def rig(self) -> Iterator[Rig]:
@@ -90,5 +93,6 @@ class TestSimulatedBackend(BusContract):
             settle_s=0.05,
             device_current_a=driven_a,
             current_tolerance_a=0.02,
+            clock=SteppedClock(),
         )
         bus.close()
