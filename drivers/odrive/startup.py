@@ -64,7 +64,8 @@ class Startup:
                 what = "" if axes.beats[i] else " (no heartbeat)"
                 raise ReplyTimeout(self.label(i) + what, LISTEN_BEATS * period_ns * 1e-9)
             if axes.beats[i] >= 2 * LISTEN_BEATS - 1:
-                evidence = f"{axes.beats[i]} heartbeats in {LISTEN_BEATS} periods"
+                times = f"{LISTEN_BEATS} periods of {self._settings.heartbeat_ms} ms"
+                evidence = f"{axes.beats[i]} heartbeats in {times}, if that is what the drive is set to"
                 raise DuplicateId(self._settings.name, device.node, evidence)
 
     def frames(self, i: int, setup: MotorSetup, control: ControlMode) -> Iterator[Frame]:

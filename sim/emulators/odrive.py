@@ -13,6 +13,11 @@ from sim.emulators.side import DeviceSide
 
 ERROR_WATCHDOG: Final = 0x0100_0000
 ERROR_FEEDBACK: Final = 0x0040_0000
+BUS_V: Final = 24.0
+ASKED: Final = frozenset(
+    {Command.HEARTBEAT, Command.ENCODER, Command.IQ, Command.TEMPERATURE, Command.BUS_VOLTAGE_CURRENT}
+)
+"""Messages that a remote frame asks for; it comes as a frame without data (socketcand knows no other)."""
 ENDPOINTS: Final = {
     10: ("current_soft_max", "<f"),
     11: ("vel_limit", "<f"),
@@ -133,6 +138,8 @@ class EmulatedAxis:
         if command == Command.IQ:
             iq_a = float(x["motor_current_a"][i]) * self._direction
             return codec.pair(self.node, command, self.torque_nm / self._nm_a, iq_a)
+        if command == Command.BUS_VOLTAGE_CURRENT:
+            return codec.pair(self.node, command, BUS_V, abs(self.torque_nm) / self._nm_a)
         degc = float(x["motor_temperature_degc"][i])
         return codec.pair(self.node, command, degc, degc)
 
@@ -142,6 +149,8 @@ class EmulatedAxis:
             return []
         self._fed_ns = now_ns
         command = frame.command
+        if command in ASKED and not frame.data:
+            return [] if self.silent else [self._message(Command(command), now_ns)]
         if command == Command.AXIS_STATE:
             return self._state_wanted(codec.u32_of(frame))
         if command == Command.CONTROLLER_MODE:
