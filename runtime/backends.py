@@ -78,7 +78,7 @@ def open_bus(
         return sim_bus(hand, options, truth, motion), backend, has_truth
     from runtime.busprocess.hardware import hardware_bus
 
-    bus = hardware_bus(options.bus, hand.names, motor_setups(hand), hand.rate_hz, truth)
+    bus = hardware_bus(options.bus, hand.names, motor_setups(hand), hand.rate_hz, truth, options.readonly)
     return bus, backend, has_truth
 
 

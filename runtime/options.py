@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from signals.choices import WrongChoice
@@ -52,6 +52,8 @@ class RunOptions:
     seed: int = 0
     bus: str | None = None
     """Bus file of the hardware (or of ``flexor emulate``); ``None``: the plant in the process."""
+    readonly: bool = False
+    """Watch the buses of ``bus``, never write: estimates are real, commands are computed and go nowhere."""
     settings: tuple[str, ...] = ()
     """Overrides of the hand file, ``key=value``."""
     substeps: int | None = None
@@ -83,6 +85,10 @@ class RunOptions:
             raise OptionError("--lockstep is for the simulated hand in the process; leave --bus out")
         if self.faults and self.bus is not None:
             raise OptionError("--fault is for the simulated hand in the process; leave --bus out")
+        if self.readonly and self.bus is None:
+            raise OptionError("--readonly watches the buses of a bus file; give one with --bus")
+        if self.readonly and self.motion is not None:
+            raise OptionError("--readonly moves nothing; leave --motion out")
         if not 1024 <= self.port_base <= 65_000:
             raise OptionError(f"--port-base is {self.port_base}; legal are 1024 to 65000")
         if self.out is not None and os.path.exists(self.out) and not os.path.isdir(self.out):
@@ -91,7 +97,13 @@ class RunOptions:
     @property
     def starts(self) -> bool:
         """The hand is armed and activated by itself: with a motion, a length or a fault; else it waits."""
+        if self.readonly:
+            return False
         return self.motion is not None or self.seconds is not None or bool(self.faults)
+
+    def without_bus(self) -> RunOptions:
+        """The same with the plant in the process in place of the hardware."""
+        return replace(self, bus=None, readonly=False)
 
     def to_json(self) -> str:
         """For a child process."""

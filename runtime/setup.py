@@ -133,7 +133,7 @@ def check(options: RunOptions, hand: Hand) -> None:
         from runtime.busprocess.hardware import check_bus_file
 
         check_bus_file(options.bus, hand.names)
-    build(replace(options, bus=None), replace(hand, model=hand.model.copy()), Channel.local(2))
+    build(options.without_bus(), replace(hand, model=hand.model.copy()), Channel.local(2))
 
 
 def build(
@@ -188,7 +188,8 @@ def prepare(rig: Rig, start_ns: int) -> None:
     from estimators.tick import home
 
     rig.bus.configure(motor_setups(rig.hand))
-    rig.bus.activate()
+    if not rig.options.readonly:
+        rig.bus.activate()
     command = rig.views["command"]
     if rig.options.bus is None:
         measurements = at_rest(rig.bus, command, rig.hand.rate_hz, start_ns)

@@ -98,7 +98,7 @@ def warm_up(
     """
     begun = time.perf_counter()
     scratch = replace_model(hand)
-    rig = build(replace(options, faults=(), bus=None), scratch, Channel.local(CYCLES))
+    rig = build(replace(options.without_bus(), faults=()), scratch, Channel.local(CYCLES))
     steps = list(_steps(rig))
     progress = Progress(len(steps), shown)
     beside = _compile_plant_beside(hand) if options.bus is None and plant_is_cold() else None

@@ -187,7 +187,7 @@ class CollectorBus:
             if self._missed >= self.settings.lost_after:
                 status |= LOST
                 self._held = True
-                self._bits |= RESET
+                self._bits |= 0 if self.readonly else RESET
                 self._reason = f"no sample for {self._missed} cycles"
         else:
             self._missed = 0

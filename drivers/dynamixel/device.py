@@ -14,6 +14,7 @@ import numpy as np
 
 from drivers.dynamixel.cycle import BLOCK_BYTES, Chain, Reply
 from drivers.dynamixel.laws import BLOCK
+from drivers.dynamixel.listening import Listener
 from drivers.dynamixel.models import servo_model
 from drivers.dynamixel.port import ServoPort
 from drivers.dynamixel.servo import CHECKED, HAL_MODES, Servo
@@ -42,7 +43,8 @@ class DynamixelBus:
     Args:
         settings: its table of the bus file.
         names: names of the hand.
-        readonly: refuse every write; servos answer only when asked, so all channels stay MISSING.
+        readonly: refuse every write; servos answer only when asked, so only what another computer asks on
+            the same wires is seen.
         clock: monotonic nanoseconds.
 
     Raises:
@@ -73,6 +75,7 @@ class DynamixelBus:
         self._slow_ns = self._exchanges = self.round_trip_ns = 0
         self._block_ns = self._port.wire_ns(BLOCK)
         self._lost, self._lost_why = False, ""
+        self._listener = Listener(self._chain, self._port, motors, self._block_ns) if readonly else None
         try:
             if not readonly:
                 self._identify()
@@ -142,6 +145,9 @@ class DynamixelBus:
         """Open the line again and set every servo up as before; torque stays off until the hand-shake."""
         self._port.serial.open()
         self._port.give_up()
+        if self.readonly:
+            self._lost = False
+            return
         self._identify()
         for i, servo in enumerate(self.servos):
             if servo.setup is not None:
@@ -161,7 +167,7 @@ class DynamixelBus:
             place=f"{self.settings.port} at {self.settings.baud} baud",
             exchanges=self._exchanges,
             lost=self._lost,
-            reason=self._lost_why if self._lost else self._track.reason,
+            reason=self._lost_why if self._lost else (self._listener or self._track).reason,
             counts=self._port.counts.as_dict(),
             round_trip_ns=self.round_trip_ns,
         )
@@ -169,16 +175,19 @@ class DynamixelBus:
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Goals out, measurements in; see ``drivers.hal.Bus``."""
         self._exchanges += 1
-        if self.readonly or self._lost:
+        read_only = int(BusBit.READ_ONLY) if self.readonly else 0
+        if self._lost:
             mark(measurement, self._motors, NONE, NONE, STALE)
-            return int(BusBit.READ_ONLY | BusBit.TIMEOUT) if self.readonly else int(BusBit.LOST)
+            return int(BusBit.LOST) | read_only
         try:
+            if self._listener is not None:
+                return self._listener.exchange(measurement, self._exchanges)
             status = self._cycle(command, measurement)
             self._track.chore(self._clock())
         except BusLost as error:
             self._lost, self._lost_why = True, str(error)
             mark(measurement, self._motors, NONE, NONE, STALE)
-            return int(BusBit.LOST)
+            return int(BusBit.LOST) | read_only
         measurement["seq"][0] = self._exchanges
         return int(status)
 

@@ -146,7 +146,7 @@ class OdriveBus:
             self._set_up()
             if pulling:
                 self._start.close_loop(list(self._setups))
-        self._axes.shake.begin(held=True, bits=int(Channel.RESET))
+        self._axes.shake.begin(held=not self.readonly, bits=0 if self.readonly else int(Channel.RESET))
         self._axes.pulling = pulling
         self._lost = False
 

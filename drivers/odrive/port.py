@@ -64,7 +64,8 @@ class CanPort:
     def open(self) -> None:
         """Open the interface (again)."""
         self.close()
-        self._lock = BusLock(self.settings.identity(), f"{self.name} ({self.place})")
+        if not self.readonly:  # who only listens disturbs nobody
+            self._lock = BusLock(self.settings.identity(), f"{self.name} ({self.place})")
         try:
             if self.settings.host is not None and self.settings.port is not None:
                 socket.create_connection((self.settings.host, self.settings.port), CONNECT_S).close()

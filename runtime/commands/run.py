@@ -33,11 +33,14 @@ flexor run hasy --motion open_close --for 4 --lockstep --json
 
 flexor run hasy --motion open_close --for 5 --fault tendon-break:index_4@2
 
+flexor run hasy --bus my_bus.toml --readonly
+
 flexor run finger_bench --motion force_sine --for 6 --without friction --set gains.ripple_gain=1.0
 """
 
 MOTION = "Name, or path of a TOML or CSV file; none: hold with --for or --fault, else wait for clients."
 LOCKSTEP = "As fast as possible, repeatable bit by bit; without --for the motion once, or 10 s."
+READONLY = "Watch the buses of --bus: state is estimated and published, nothing is ever written."
 FAULT = "KIND:NAME@T or KIND:NAME=SIZE@T, e.g. tendon-break:index_4@2; the kinds are below."
 
 
@@ -62,6 +65,7 @@ def run(
     rate: Annotated[float | None, typer.Option(help="Control rate [Hz].")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
     bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,
+    readonly: Annotated[bool, typer.Option("--readonly", help=READONLY)] = False,
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the hand file.")] = None,
     hybrid: Annotated[bool, typer.Option("--hybrid/--plain", help="Sleep, then spin 100 us.")] = False,
     record: Annotated[bool, typer.Option(help="Record every frame (MCAP) into --out or here.")] = False,
@@ -89,6 +93,7 @@ def run(
         rate_hz=rate,
         seed=seed,
         bus=bus,
+        readonly=readonly,
         settings=tuple(settings or ()),
         hybrid=hybrid,
         record=record,
@@ -214,6 +219,7 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts
     does = "" if options.motion else "; holds the start pose" if options.starts else "; waits for clients"
+    does = "; watches, writes nothing" if options.readonly else does
     tell(
         f"{hand.name} at {hand.rate_hz:g} Hz, state on tcp://127.0.0.1:{options.port_base}, "
         f"commands on {options.port_base + 1}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
