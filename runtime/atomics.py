@@ -13,6 +13,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from signals.compiled import law
+
 WORD = ir.IntType(64)
 
 
@@ -52,6 +54,22 @@ def _copy_bytes(_typing: Any, _target: Any, _source: Any, _count: Any) -> Any:
     return types.void(types.uintp, types.uintp, types.uintp), generate
 
 
+def _touch_stack(_typing: Any, size: Any) -> Any:
+    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        byte = ir.IntType(8)
+        room = builder.alloca(byte, args[0])
+        module = builder.module
+        name = f"llvm.memset.p0{'' if room.type.is_opaque else 'i8'}.i64"
+        kinds = [room.type, byte, WORD, ir.IntType(1)]
+        declare: Any = cgutils.get_or_insert_function
+        fill = declare(module, ir.FunctionType(ir.VoidType(), kinds), name)
+        # volatile: nobody reads it, and it must happen all the same
+        builder.call(fill, [room, ir.Constant(byte, 0), args[0], ir.Constant(ir.IntType(1), 1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
 load_acquire: Any = intrinsic(_load_acquire)
 """Read the 8-byte word at an address; later reads stay behind it."""
 store_release: Any = intrinsic(_store_release)
@@ -60,3 +78,10 @@ fence: Any = intrinsic(_fence)
 """Full fence: no load or store moves across it."""
 copy_bytes: Any = intrinsic(_copy_bytes)
 """Copy ``count`` bytes from one address to another; the areas must not overlap."""
+_touch: Any = intrinsic(_touch_stack)
+
+
+@law
+def touch_stack(size: int) -> None:
+    """Write ``size`` bytes of the stack below the caller, so that later calls find its pages there."""
+    _touch(size)

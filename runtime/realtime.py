@@ -6,7 +6,9 @@ Nothing here is needed to run; everything lacking is named with the exact line t
 from __future__ import annotations
 
 import ctypes
+import errno
 import gc
+import mmap
 import os
 import resource
 from collections.abc import Iterator
@@ -15,11 +17,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from runtime.atomics import touch_stack
+
 PRIORITY: Final = 80
 """SCHED_FIFO priority: below the kernel's own interrupt threads (50 is theirs by default on RT kernels,
 migration and watchdog are at 99), above everything of a user."""
 LIMITS_FILE: Final = "/etc/security/limits.d/flexor.conf"
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
+_MLOCK_ONFAULT: Final = 1
+_RESERVED: Final = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
+"""A mapping that costs nothing until it is touched (MAP_NORESERVE)."""
+IO_NICE: Final = -10
+"""Niceness of the io process: after control, which is real-time, and before all other work."""
+STACK_BYTES: Final = 256 * 1024
+"""Stack that is there before the loop starts; a cycle needs some tens of kB of it."""
 _PR_SET_PDEATHSIG: Final = 1
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
 
@@ -99,13 +110,19 @@ def _priority(granted: Granted) -> None:
             Lack(
                 f"real-time priority refused (rtprio limit is {limit})",
                 "any busy program can delay a cycle by milliseconds",
-                f"add '{_user()} - rtprio 90' to {LIMITS_FILE} and log in again",
+                _grant("rtprio 90", "--ulimit rtprio=90 --cap-add SYS_NICE"),
             )
         )
 
 
 def _user() -> str:
     return os.environ.get("USER") or str(os.getuid())
+
+
+def _grant(limit: str, container: str) -> str:
+    """How to get a right: by a limit; root that was refused sits in a container, which has to give it."""
+    inside = f"; in a container: docker run {container}" if os.geteuid() == 0 else ""
+    return f"add '{_user()} - {limit}' to {LIMITS_FILE} and log in again{inside}"
 
 
 def _pin(granted: Granted) -> None:
@@ -128,18 +145,52 @@ def _pin(granted: Granted) -> None:
         )
 
 
+def _lift_memory_limit() -> int:
+    """Raise the memlock limit as far as it goes; returns what is in force then [bytes]."""
+    hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+    for wanted in (resource.RLIM_INFINITY, hard):
+        try:
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (wanted, wanted))
+            break
+        except (OSError, ValueError):
+            continue
+    return resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+
+
+def _is_above_limit(libc: ctypes.CDLL, limit: int) -> bool:
+    """Whether the kernel lets this process lock more than its limit: asked with empty pages, none is used.
+
+    The user's number does not tell: root of a container has it and not the right.
+    """
+    try:
+        room = mmap.mmap(-1, limit + mmap.PAGESIZE, flags=_RESERVED)
+    except (OSError, OverflowError, ValueError):
+        return False
+    first = ctypes.c_char.from_buffer(room)
+    where, size = ctypes.c_void_p(ctypes.addressof(first)), ctypes.c_size_t(len(room))
+    del first
+    allowed = libc.mlock2(where, size, _MLOCK_ONFAULT) == 0
+    room.close()
+    return bool(allowed)
+
+
 def _lock_memory(granted: Granted, libc: ctypes.CDLL) -> None:
-    limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
-    privileged = os.geteuid() == 0
-    # With a finite limit MCL_FUTURE makes later allocations fail: rather not locked than dead.
-    if (limit == resource.RLIM_INFINITY or privileged) and not libc.mlockall(_MCL_CURRENT | _MCL_FUTURE):
-        granted.locked = True
-        return
+    limit = _lift_memory_limit()
+    text = "unlimited" if limit == resource.RLIM_INFINITY else f"{limit // 1024} kB"
+    why = f"memlock limit is {text}"
+    # Under a limit in force MCL_FUTURE makes later allocations fail: rather not locked than dead.
+    if limit == resource.RLIM_INFINITY or _is_above_limit(libc, limit):
+        if not libc.mlockall(_MCL_CURRENT | _MCL_FUTURE):
+            granted.locked = True
+            touch_stack(STACK_BYTES)
+            return
+        number = ctypes.get_errno()
+        why = f"{errno.errorcode.get(number, number)} from mlockall, {why}"
     granted.lacks.append(
         Lack(
-            f"memory not locked (memlock limit is {limit // 1024} kB)",
+            f"memory not locked ({why})",
             "a page fault can delay a cycle by milliseconds",
-            f"add '{_user()} - memlock unlimited' to {LIMITS_FILE} and log in again",
+            _grant("memlock unlimited", "--ulimit memlock=-1 --cap-add IPC_LOCK"),
         )
     )
 
@@ -161,14 +212,14 @@ def _latency(granted: Granted) -> None:
 
 
 def _kernel(granted: Granted) -> None:
-    if _read("/sys/kernel/realtime") != "1":
-        granted.lacks.append(
-            Lack(
-                "kernel without PREEMPT_RT",
-                "rare cycles are late by milliseconds",
-                "install a real-time kernel (linux-image-rt-amd64) or boot with preempt=full",
-            )
-        )
+    from runtime.doctor.kernel import advice, preemption_mode
+    from runtime.doctor.machine import Machine
+
+    machine = Machine()
+    mode, source = preemption_mode(machine)
+    if mode != "rt":
+        what, cost = f"kernel without PREEMPT_RT ({mode}, {source})", "rare cycles are late by milliseconds"
+        granted.lacks.append(Lack(what, cost, advice(machine, mode)))
 
 
 def request_rights() -> Granted:
@@ -183,6 +234,19 @@ def request_rights() -> Granted:
     _kernel(granted)
     _priority(granted)
     return granted
+
+
+def prefer_io() -> Lack | None:
+    """Niceness of the io process, so that it keeps its heartbeat on a full machine; what was refused."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, IO_NICE)
+    except OSError:
+        return Lack(
+            f"niceness {IO_NICE} of the io process refused",
+            "on a machine full of other work, telemetry stalls and io may miss its heartbeat",
+            _grant(f"nice {IO_NICE}", "--cap-add SYS_NICE"),
+        )
+    return None
 
 
 def die_with_parent(parent: int, signal_number: int) -> bool:

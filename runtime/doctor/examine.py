@@ -22,6 +22,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     cores.sleep_states,
     rights.priority,
     rights.memory_lock,
+    rights.niceness,
     rights.realtime_limit,
     surroundings.container,
     surroundings.virtual_machine,

@@ -56,30 +56,35 @@ def preemption_mode(machine: Machine) -> tuple[str, str]:
     return "unknown", "no live mode, no boot option, no kernel configuration readable"
 
 
-def preemption(machine: Machine) -> Finding:
-    """Which preemption model is in force?"""
-    name = "kernel preemption"
-    mode, source = preemption_mode(machine)
+def advice(machine: Machine, mode: str) -> str:
+    """What to do about a preemption mode that is not ``rt``, steps apart by ``; ``."""
     package = _PACKAGE.get(machine.distribution(), "install your distribution's PREEMPT_RT kernel")
-    if mode == "rt":
-        return good(name, "PREEMPT_RT")
     if mode in ("full", "lazy"):
-        cost = "sections of the kernel still hold a rare cycle up, by milliseconds under load"
-        return warn(name, f"{mode} ({source})", cost, package)
+        return package
     if mode == "unknown":
-        fix = f"run as root: mount -t debugfs none /sys/kernel/debug && cat {LIVE}; best: {package}"
-        return warn(name, f"unknown ({source})", "how late a cycle may be is unknown too", fix)
+        return f"run as root: mount -t debugfs none /sys/kernel/debug && cat {LIVE}; best: {package}"
     now = ""
     if machine.read(LIVE) is not None:
         now = f"at once: echo full | sudo tee {LIVE}; "
     dynamic = "PREEMPT_DYNAMIC" in (machine.read("/proc/version") or "")
     boot = f"{boot_option('preempt=full')}; best: " if dynamic else ""
-    return fail(
-        name,
-        f"{mode} ({source})",
-        "a system call of any other program on the control core holds cycles up by milliseconds",
-        f"{now}{boot}{package}",
-    )
+    return f"{now}{boot}{package}"
+
+
+def preemption(machine: Machine) -> Finding:
+    """Which preemption model is in force?"""
+    name = "kernel preemption"
+    mode, source = preemption_mode(machine)
+    if mode == "rt":
+        return good(name, "PREEMPT_RT")
+    fix = advice(machine, mode)
+    if mode in ("full", "lazy"):
+        cost = "sections of the kernel still hold a rare cycle up, by milliseconds under load"
+        return warn(name, f"{mode} ({source})", cost, fix)
+    if mode == "unknown":
+        return warn(name, f"unknown ({source})", "how late a cycle may be is unknown too", fix)
+    cost = "a system call of any other program on the control core holds cycles up by milliseconds"
+    return fail(name, f"{mode} ({source})", cost, fix)
 
 
 def _group_runtime(machine: Machine) -> tuple[str, str] | None:

@@ -96,7 +96,10 @@ class Machine:
         return soft, hard
 
     def capable(self, bit: int) -> bool:
-        """Has this process a capability?"""
+        """Has this process a capability of the machine? One of a user namespace counts inside it only."""
+        inside = self.read(f"/proc/{self.pid}/uid_map")
+        if inside is not None and inside.split() != ["0", "0", "4294967295"]:
+            return False
         text = self.status("CapEff")
         return bool(int(text, 16) >> bit & 1) if re.fullmatch(r"[0-9a-fA-F]+", text) else False
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from runtime.doctor.finding import Finding, fail, good, warn
 from runtime.doctor.machine import CAP_IPC_LOCK, CAP_SYS_NICE, UNLIMITED, Machine
-from runtime.realtime import LIMITS_FILE, PRIORITY
+from runtime.realtime import IO_NICE, LIMITS_FILE, PRIORITY
 
 _LOG_IN: Final = "then log in again (flexor doctor --fix DIR writes the file)"
 
@@ -30,6 +30,20 @@ def priority(machine: Machine) -> Finding:
         f"{soft:.0f} (the loop asks for {PRIORITY})",
         "no real-time priority: any busy program holds a cycle up by milliseconds",
         f"add '{_user(machine)} - rtprio 90' to {LIMITS_FILE}, {_LOG_IN}",
+    )
+
+
+def niceness(machine: Machine) -> Finding:
+    """May the io process go before other work?"""
+    # the limit counts from nice 20 downwards: 30 allows nice -10
+    lowest = 20 - min(machine.limit("Max nice priority")[0], 40)
+    if machine.capable(CAP_SYS_NICE) or lowest <= IO_NICE:
+        return good("nice limit", f"the io process may have its niceness of {IO_NICE}")
+    return warn(
+        "nice limit",
+        f"{min(lowest, 19):.0f} (the io process asks for {IO_NICE})",
+        "on a machine full of other work telemetry stalls, and io may miss its heartbeat",
+        f"add '{_user(machine)} - nice {IO_NICE}' to {LIMITS_FILE}, {_LOG_IN}",
     )
 
 

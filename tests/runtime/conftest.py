@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 
@@ -30,8 +31,9 @@ def segment() -> Iterator[Segment]:
 
 @pytest.fixture
 def port_base() -> int:
-    """Two neighbouring free ports."""
-    for base in range(20_000, 40_000, 7):
+    """Two neighbouring free ports; other test processes begin their search elsewhere."""
+    for k in range(2000):
+        base = 20_000 + (os.getpid() * 614 + 2 * k) % 12_000
         try:
             for port in (base, base + 1):
                 with socket.socket() as probe:

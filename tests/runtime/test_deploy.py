@@ -10,7 +10,7 @@ import pytest
 
 from runtime.deploy.write import SYSTEM, DeployRefused, write_all
 from runtime.processes.phases import STOP_BUDGET_S, Exit
-from runtime.realtime import LIMITS_FILE, PRIORITY
+from runtime.realtime import IO_NICE, LIMITS_FILE, PRIORITY
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_the_unit_gives_rights_but_makes_nothing_real_time_by_itself(folder: Pat
     service = unit(folder)["Service"]
     assert service["Type"] == "notify" and float(service["WatchdogSec"]) > 0
     assert int(service["LimitRTPRIO"]) >= PRIORITY and service["LimitMEMLOCK"] == "infinity"
-    assert service["LimitRTTIME"] == "infinity"
+    assert service["LimitRTTIME"] == "infinity" and int(service["LimitNICE"]) <= IO_NICE
     assert "CPUSchedulingPolicy" not in service
     assert "--" not in service["ExecStart"]  # no motion: the hand starts disarmed
 
@@ -78,6 +78,7 @@ def test_the_limits_cover_the_loop_and_go_where_the_runtime_says(folder: Path) -
     lines = [line.split() for line in (folder / "flexor.conf").read_text().splitlines() if line[:1] == "@"]
     limits = {words[2]: words[3] for words in lines}
     assert int(limits["rtprio"]) >= PRIORITY and limits["memlock"] == "unlimited"
+    assert int(limits["nice"]) <= IO_NICE
     assert LIMITS_FILE.endswith("/flexor.conf")
 
 

@@ -24,6 +24,7 @@ CLOCK = "sys/devices/system/clocksource/clocksource0"
 MINE = "Name:\tflexor\nUid:\t{0}\t{0}\t{0}\t{0}\nCapEff:\t{1:016x}\nCpus_allowed_list:\t{2}\n"
 LIMITS = (
     "Limit                     Soft Limit           Hard Limit           Units     \n"
+    "Max nice priority         30                   30                             \n"
     "Max locked memory         {0}            {0}            bytes     \n"
     "Max realtime priority     {1}                    {1}                              \n"
     "Max realtime timeout      {2}            {3}            us        \n"
@@ -146,6 +147,8 @@ CASES: list[tuple[str, Level, str, Changes, dict[str, Any]]] = [
      {"proc/self/limits": LIMITS.format("unlimited", 0, "unlimited", "unlimited")}, {}),
     ("memlock limit", Level.FAIL, "memlock unlimited",
      {"proc/self/limits": LIMITS.format(8388608, 90, "unlimited", "unlimited")}, {}),
+    ("nice limit", Level.WARN, "nice -10",
+     {"proc/self/limits": LIMITS.replace("30  ", "29  ").format("unlimited", 90, "unlimited", "unlimited")}, {}),
     ("RTTIME limit", Level.WARN, "LimitRTTIME=infinity",
      {"proc/self/limits": LIMITS.format("unlimited", 90, 200000, 200000)}, {}),
     ("virtual machine", Level.WARN, "real machine", {"proc/cpuinfo": "flags : fpu hypervisor\n"}, {}),
@@ -204,6 +207,13 @@ def test_capabilities_stand_for_limits(tmp_path: Path) -> None:
     ):
         tree = {**poor, "proc/self/status": MINE.format(0, caps, "0-3")}
         assert {f.check for f in troubles(examine(machine(tmp_path, tree)))} == failing
+    # root of a user namespace has the bits, and the kernel asks for those of the machine
+    inside = {**poor, "proc/self/status": MINE.format(0, nice | lock, "0-3")}
+    inside["proc/self/uid_map"] = "         0       1000          1\n"
+    refused = {f.check for f in troubles(examine(machine(tmp_path, inside)))}
+    assert refused == {"rtprio limit", "memlock limit"}
+    inside["proc/self/uid_map"] = "         0          0 4294967295\n"
+    assert not troubles(examine(machine(tmp_path, inside)))
 
 
 def test_a_port_open_elsewhere_without_a_lock_is_found(tmp_path: Path) -> None:

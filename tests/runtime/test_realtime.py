@@ -28,18 +28,77 @@ def test_without_rtprio_it_runs_and_says_what_it_costs_and_how_to_get_it(monkeyp
     assert "normal priority" in granted.sentence() and "SCHED_FIFO 80" in granted.sentence()
 
 
-def test_a_finite_memlock_limit_means_unlocked_memory_not_a_dead_process(monkeypatch):
-    monkeypatch.setattr(realtime.os, "geteuid", lambda: 1000)
+class Libc:
+    """The two calls that lock memory, of a kernel that allows or refuses them."""
+
+    def __init__(self, above_limit: bool, locks: bool) -> None:
+        self.above_limit, self.locks, self.asked = above_limit, locks, 0
+
+    def mlock2(self, _address, size, _flags):
+        assert size.value > 8192 * 1024, "a size within the limit says nothing"
+        return 0 if self.above_limit else -1
+
+    def mlockall(self, _flags):
+        self.asked += 1
+        return 0 if self.locks else -1
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+@pytest.mark.parametrize(("above", "locks"), [(False, True), (True, False), (True, True)])
+def test_memory_is_locked_where_the_kernel_allows_it_and_no_users_number_counts(
+    monkeypatch, user, above, locks
+):
+    """Under a limit in force locking makes later allocations fail: rather not locked than a dead process."""
+    monkeypatch.setattr(realtime.os, "geteuid", lambda: user)
+    monkeypatch.setattr(realtime.resource, "setrlimit", _refuse)
     monkeypatch.setattr(realtime.resource, "getrlimit", lambda _which: (8192 * 1024, 8192 * 1024))
+    granted, libc = Granted(), Libc(above, locks)
+    realtime._lock_memory(granted, libc)
+    assert libc.asked == above
+    assert granted.locked == (above and locks)
+    assert len(granted.lacks) == (not granted.locked)
+    for lack in granted.lacks:
+        assert "memlock unlimited" in lack.fix and "8192 kB" in lack.what
+        assert ("--ulimit memlock=-1" in lack.fix) == (user == 0)
 
-    class Libc:
-        def mlockall(self, _flags):
-            raise AssertionError("locking under a finite limit makes later allocations fail")
 
+def test_a_soft_limit_is_raised_as_far_as_the_hard_one(monkeypatch):
+    limits = {"now": (65536, resource.RLIM_INFINITY)}
+    monkeypatch.setattr(realtime.resource, "getrlimit", lambda _which: limits["now"])
+    monkeypatch.setattr(realtime.resource, "setrlimit", lambda _which, pair: limits.update(now=pair))
+    granted, libc = Granted(), Libc(above_limit=False, locks=True)
+    realtime._lock_memory(granted, libc)
+    assert granted.locked and limits["now"][0] == resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("words", "lacking"),
+    [("SMP PREEMPT_RT Mon", False), ("SMP PREEMPT_DYNAMIC Mon", True), ("SMP PREEMPT Mon", True)],
+)
+def test_the_kernel_is_told_by_its_version_where_sys_says_nothing(monkeypatch, tmp_path, words, lacking):
+    from runtime.doctor import machine as doctors
+
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/version").write_text(f"Linux version 6.12.9 (x) #1 {words}")
+    (tmp_path / "proc/cmdline").write_text("quiet preempt=none")
+    whole = doctors.Machine
+    monkeypatch.setattr(doctors, "Machine", lambda: whole(root=tmp_path))
     granted = Granted()
-    realtime._lock_memory(granted, Libc())
-    assert not granted.locked
-    assert "memlock unlimited" in granted.lacks[0].fix
+    realtime._kernel(granted)
+    assert bool(granted.lacks) == lacking
+    if lacking:
+        assert "PREEMPT_RT" in granted.lacks[0].what
+        assert ("preempt=full" in granted.lacks[0].fix) == ("DYNAMIC" in words)
+
+
+def test_the_io_process_goes_before_other_work_or_says_why_not(monkeypatch):
+    asked = []
+    monkeypatch.setattr(realtime.os, "setpriority", lambda *words: asked.append(words))
+    assert realtime.prefer_io() is None
+    assert asked == [(os.PRIO_PROCESS, 0, realtime.IO_NICE)] and realtime.IO_NICE < 0
+    monkeypatch.setattr(realtime.os, "setpriority", _refuse)
+    lack = realtime.prefer_io()
+    assert lack is not None and f"nice {realtime.IO_NICE}" in lack.fix and "heartbeat" in lack.cost
 
 
 def test_a_finite_real_time_cpu_limit_is_lifted_or_told(monkeypatch):
@@ -65,14 +124,20 @@ def test_one_core_is_told(monkeypatch):
     assert granted.cpu is None and "two cores" in granted.lacks[0].fix
 
 
+def _few_rights():
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (8 << 20, 8 << 20))
+
+
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv of util-linux")
 def test_a_process_without_the_privileges_gets_every_refusal_and_goes_on():
     code = (
         "from runtime.realtime import request_rights\n"
-        "g = request_rights(); print(g.sentence()); [print(l) for l in g.lacks]; print('goes on')"
+        "g = request_rights(); print(g.sentence()); [print(l) for l in g.lacks]\n"
+        "x = [bytearray(1 << 20) for _ in range(64)]; print('goes on')"
     )
     drop = (
-        ["setpriv", "--bounding-set", "-sys_nice,-ipc_lock", "--inh-caps", "-all"]
+        ["setpriv", "--bounding-set", "-sys_nice,-ipc_lock,-sys_resource", "--inh-caps", "-all"]
         if os.geteuid() == 0
         else []
     )
@@ -82,8 +147,9 @@ def test_a_process_without_the_privileges_gets_every_refusal_and_goes_on():
         text=True,
         timeout=60,
         env=os.environ | {"PYTHONPATH": "."},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0)),
+        preexec_fn=_few_rights,
     )
+    assert "memory not locked" in done.stdout
     assert done.stdout.strip().endswith("goes on"), done.stderr
     assert "rtprio 90" in done.stdout and "memlock unlimited" in done.stdout
 
