@@ -40,11 +40,13 @@ from signals.records import COMMAND, GOAL, MEASUREMENT, MODEL, STATE, RecordArra
 
 _STAGES = len(STAGES)
 _GOAL_WORDS = GOAL.itemsize // 8
+_PARTS = 17
 
 
 PARTS = (
     "model", "measurement", "goal", "state", "command", "estimator_memory", "controller_memory",
     "guard_memory", "frame", "slots", "n_slots", "head", "stats", "overruns", "n_overruns", "timespec",
+    "realtime",
 )  # fmt: skip
 """Order of the table of addresses and sizes that ``tick_at`` gets."""
 
@@ -55,7 +57,7 @@ def parts_table(**values: Any) -> Any:
     Args:
         values: one value for every name in ``PARTS``.
     """
-    row = [v if isinstance(v, int) else address_of(v) for v in (values[name] for name in PARTS)]
+    row = [int(v) if isinstance(v, int) else address_of(v) for v in (values[name] for name in PARTS)]
     return np.array(row, dtype=np.int64)
 
 
@@ -133,7 +135,7 @@ def tick_at(
         late: late wake-ups so far.
         bus_status: what the exchange returned.
     """
-    p = carray(pointer(parts), (16,), np.int64)
+    p = carray(pointer(parts), (_PARTS,), np.int64)
     model, measurement, goal, state, command = p[0], p[1], p[2], p[3], p[4]
     timespec = carray(pointer(p[15]), (2,), np.int64)
     begun = clock_ns(timespec)
@@ -165,14 +167,21 @@ def tick_at(
     words[CYCLE], words[DEADLINE], words[WAKE] = cycle, deadline_ns, woke_ns - deadline_ns
     words[EXCHANGE], words[ESTIMATE] = read_ns - begun_ns, estimated - begun
     words[CONTROL], words[GUARD] = controlled - estimated, guarded - controlled
-    words[TICK], words[MISSED], words[LATE] = guarded - read_ns, missed, late
+    steps = begun_ns - woke_ns if p[16] else 0  # in lockstep the wake-up is on another clock
+    words[TICK], words[MISSED], words[LATE] = steps + guarded - read_ns, missed, late
     words[BUS_STATUS] = bus_status
     words[GOAL_SEQ] = carray(pointer(goal), (1,), GOAL)[0].seq
     return leave_at(p[8], p[9], p[10], p[11], p[12], p[13], p[14])
 
 
 def new_parts(
-    model: RecordArray, views: dict[str, RecordArray], stages: Any, frame: Any, channel: Any, timespec: Any
+    model: RecordArray,
+    views: dict[str, RecordArray],
+    stages: Any,
+    frame: Any,
+    channel: Any,
+    timespec: Any,
+    realtime: bool,
 ) -> Any:
     """Table of ``tick_at`` for one pipeline."""
     return parts_table(
@@ -192,4 +201,5 @@ def new_parts(
         overruns=channel.overruns,
         n_overruns=len(channel.overruns),
         timespec=timespec,
+        realtime=realtime,
     )

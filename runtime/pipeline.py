@@ -47,6 +47,7 @@ class Pipeline:
         frame: the frame itself, shape (1,).
         channel: ring and statistics that the frame is left in.
         clock: clock of the stage durations.
+        realtime: cycles begin on that clock too; in lockstep they begin in simulated time.
     """
 
     def __init__(
@@ -60,12 +61,13 @@ class Pipeline:
         views: dict[str, RecordArray],
         channel: Channel,
         clock: Callable[[], int] = now_ns,
+        realtime: bool = True,
     ) -> None:
         self.model, self.bus, self.stages, self.goals, self.channel = model, bus, stages, goals, channel
         self.measurement, self.goal, self.state = views["measurement"], views["goal"], views["state"]
         self.command, self.frame, self.words = views["command"], frame, frame.view("i8")
-        self._clock, self._timespec = clock, new_timespec()
-        self._parts = new_parts(model, views, stages, frame, channel, self._timespec)
+        self._clock, self._timespec, self._realtime = clock, new_timespec(), realtime
+        self._parts = new_parts(model, views, stages, frame, channel, self._timespec, realtime)
         self._parts_at, self._state_at = address_of(self._parts), address_of(self.state)
         self._goal_seq = self.goal["seq"]
 
@@ -105,7 +107,8 @@ class Pipeline:
         words[ring.CYCLE], words[ring.DEADLINE], words[ring.WAKE] = cycle, deadline, woke - deadline
         words[ring.EXCHANGE], words[ring.ESTIMATE] = read - begun, estimated - start
         words[ring.CONTROL], words[ring.GUARD] = controlled - estimated, guarded - controlled
-        words[ring.TICK], words[ring.MISSED], words[ring.LATE] = guarded - read, missed, late
+        steps = begun - woke if self._realtime else 0
+        words[ring.TICK], words[ring.MISSED], words[ring.LATE] = steps + guarded - read, missed, late
         words[ring.BUS_STATUS], words[ring.GOAL_SEQ] = status, self._goal_seq[0]
         return self.channel.leave(words)
 

@@ -161,7 +161,7 @@ exchange_ns                | ns    | -      | i8 | runtime | time of the bus or 
 estimate_ns                | ns    | -      | i8 | runtime | time of the estimator
 control_ns                 | ns    | -      | i8 | runtime | time of motion and controller
 guard_ns                   | ns    | -      | i8 | runtime | time of the guard
-tick_ns                    | ns    | -      | i8 | runtime | time of the tick without the exchange
+tick_ns                    | ns    | -      | i8 | runtime | from the wake-up to the command, without the exchange
 missed                     | 1     | -      | u8 | runtime | slots skipped since the start
 late                       | 1     | -      | u8 | runtime | wake-ups a period or more late since the start
 bus_status                 | bits  | -      | i8 | runtime | signals.modes.Bus of the exchange

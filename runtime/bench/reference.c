@@ -184,8 +184,8 @@ static void leave(struct reference *r, int channels)
     r->head++;
 }
 
-/* One tick over `channels` channels (at most CAPACITY). */
-void reference_tick(struct reference *r, int channels)
+/* The work of one tick over `channels` channels (at most CAPACITY): at its end the command is ready. */
+static void reference_work(struct reference *r, int channels)
 {
     const double *input = r->input[r->tick % INPUTS];
     for (int i = 0; i < channels; i++)
@@ -198,8 +198,20 @@ void reference_tick(struct reference *r, int channels)
         feedforward(r, i);
     for (int i = 0; i < channels; i++)
         guard(r, i);
+}
+
+/* What follows the command: the frame goes into the ring. */
+static void reference_leave(struct reference *r, int channels)
+{
     leave(r, channels);
     r->tick++;
+}
+
+/* One whole tick. */
+void reference_tick(struct reference *r, int channels)
+{
+    reference_work(r, channels);
+    reference_leave(r, channels);
 }
 
 static void fill_channels(struct reference *r)

@@ -5,7 +5,7 @@
  *   waiter wait|loop CPU PRIORITY RATE_MHZ SLOTS WARMUP CHANNELS N_SLOTS FRAME_WORDS OUT
  *   waiter count CHANNELS TICKS N_SLOTS FRAME_WORDS
  *
- * OUT gets two int64 for each cycle after the warm-up: wake-up and end of the tick, both after the deadline [ns].
+ * OUT gets two int64 for each cycle after the warm-up: wake-up and command ready, both after the deadline [ns].
  * Stdout gets one JSON object; rights that were refused are in it.
  */
 #define _GNU_SOURCE
@@ -110,13 +110,16 @@ int main(int argc, char **argv)
         int64_t deadline = due(start, slot, rate_mhz);
         int64_t woke = sleep_until(deadline);
         if (with_tick)
-            reference_tick(r, channels);
-        int64_t done = reference_clock();
+            reference_work(r, channels);
+        int64_t done = reference_clock(); /* the command is ready; a real loop would send it now */
+        if (with_tick)
+            reference_leave(r, channels);
+        int64_t over = reference_clock();
         if (slot >= warmup) {
             out[2 * kept] = woke - deadline, out[2 * kept + 1] = done - deadline;
             kept++, cycles++, late += woke - deadline >= period;
         }
-        int64_t free_at = done > woke + period / 2 ? done : woke + period / 2;
+        int64_t free_at = over > woke + period / 2 ? over : woke + period / 2;
         int64_t next = slot_from(start, free_at, rate_mhz);
         slot = next > slot + 1 ? next : slot + 1;
     }
