@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -102,8 +103,16 @@ def at_rest(bus: Bus, command: RecordArray, rate_hz: float, start_ns: int) -> li
     return measurements
 
 
-def at_rest_on_wire(bus: Bus, command: RecordArray, hand: Hand) -> list[RecordArray]:
+def at_rest_on_wire(
+    bus: Bus, command: RecordArray, hand: Hand, beat: Callable[[], None] = lambda: None
+) -> list[RecordArray]:
     """Complete measurements of real devices, which may take a while to speak.
+
+    Args:
+        bus: active already.
+        command: zero command.
+        hand: whose channels have to answer.
+        beat: called before every exchange.
 
     Raises:
         BusLost: there are not enough of them within ``HOMING_S``.
@@ -117,6 +126,7 @@ def at_rest_on_wire(bus: Bus, command: RecordArray, hand: Hand) -> list[RecordAr
     n_motors, n_tendons = len(hand.names.motors), len(hand.names.tendons)
     measurement = new(MEASUREMENT)
     while len(measurements) < HOMING_CYCLES and due < until:
+        beat()
         due = max(due + period_ns, now_ns())
         status = bus.exchange(command, measurement, wait_until(due, 0, timespec))
         z = measurement[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -170,16 +171,18 @@ def build(
         frame=frame,
         views=views,
         channel=channel,
+        realtime=not options.lockstep,
     )
     return Rig(hand, options, bus, backend, stages, goals, frame, views, pipeline, motion, has_truth)
 
 
-def prepare(rig: Rig, start_ns: int) -> None:
+def prepare(rig: Rig, start_ns: int, beat: Callable[[], None] = lambda: None) -> None:
     """Configure and activate the bus and home at the start pose (straight, at rest, zero command).
 
     Args:
         rig: what to prepare.
         start_ns: monotonic time of the first cycle; the homing exchanges lie before it.
+        beat: called between the steps (heartbeat); what it raises goes through.
 
     Raises:
         drivers.errors.DriverError: the bus refuses.
@@ -187,13 +190,16 @@ def prepare(rig: Rig, start_ns: int) -> None:
     """
     from estimators.tick import home
 
+    beat()
     rig.bus.configure(motor_setups(rig.hand))
+    beat()
     if not rig.options.readonly:
         rig.bus.activate()
+    beat()
     command = rig.views["command"]
     if rig.options.bus is None:
         measurements = at_rest(rig.bus, command, rig.hand.rate_hz, start_ns)
     else:
-        measurements = at_rest_on_wire(rig.bus, command, rig.hand)
+        measurements = at_rest_on_wire(rig.bus, command, rig.hand, beat)
     joints = int(rig.hand.model["n_joints"][0])
     home(rig.hand.model, measurements, np.zeros(joints))

@@ -37,6 +37,10 @@ LOOK_EVERY = 32
 """Cycles between two looks at heartbeats; 10 ms at 3 kHz."""
 
 
+class StopAsked(Exception):
+    """A stop was asked for while the bus was being set up."""
+
+
 class Watch:
     """Asked before every cycle: go on? Keeps heartbeats, notices stops and a lost io process."""
 
@@ -75,6 +79,16 @@ class Watch:
             window = min(self._progress.cycles, self.rig.pipeline.channel.window)
             self.rig.pipeline.blame(Cause.SUSTAINED_OVERRUN, self._progress.overruns, window)
         return self._wait_for_reader() if self._lockstep else True
+
+    def sign(self, stops: bool = True) -> None:
+        """Heartbeat while the bus is set up.
+
+        Raises:
+            StopAsked: a stop was asked for, and ``stops``.
+        """
+        self._beat[0] = now_ns()
+        if stops and self._stop[0]:
+            raise StopAsked
 
     def at_end(self) -> None:
         """The time is up: a hand that never started is not a good run."""
@@ -163,7 +177,7 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     if _GUARD is not None:
         _GUARD.end()
     beat[0] = now_ns()
-    phase[0] = int(Phase.RUNNING)
+    phase[0] = int(Phase.PREPARING)
     watch = Watch(segment, rig, loop)
     if stop[0]:  # asked after the phase is told: whoever stops us sees one or the other
         rig.bus.close()
@@ -188,10 +202,16 @@ def _live(segment: Segment, rig: Rig, loop: Loop, watch: Watch) -> tuple[bool, d
     with quiet():
         segment.field("released")[0] = int(Released.UNKNOWN)
         try:
-            prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns())
+            prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns(), watch.sign)
+        except StopAsked:
+            confirmed, watch.why = _release(rig, segment), "stop"
+            rig.bus.close()
+            return confirmed, _moved(segment, loop, 0.0) | {"in_fault": False}
         except BaseException:
             _release(rig, segment)
             raise
+        watch.sign(stops=False)
+        segment.field("control_phase")[0] = int(Phase.RUNNING)
         begun = time.perf_counter()
         try:
             _serve(rig, loop, watch)
@@ -232,7 +252,7 @@ def main() -> None:
     options = RunOptions.from_json(options_text)
     try:
         account = run(segment, options)
-    except Exception as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # a callback may raise those too
         segment.field("control_phase")[0] = int(Phase.FAILED)
         print(json.dumps({"error": f"{type(error).__name__}: {error}", "kind": type(error).__name__}))
         if os.environ.get("FLEXOR_DEBUG"):

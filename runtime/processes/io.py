@@ -20,7 +20,7 @@ from runtime.backends import backend_of
 from runtime.clock import now_ns
 from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
-from runtime.realtime import die_with_parent
+from runtime.realtime import die_with_parent, prefer_io
 from runtime.reports.report import Audience, add_picture, default_keeper, make_report
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.bulletin import Bulletin, health_map
@@ -89,7 +89,7 @@ class IoProcess:
         self.poller = zmq.Poller()
         self.poller.register(self.router, zmq.POLLIN)
         self.poller.register(self.publisher.socket, zmq.POLLIN)
-        self._stats = segment.field("stats")
+        self._stats, self._beat = segment.field("stats"), segment.field("io_beat_ns")
         self.bulletin = Bulletin(self._event, self.publisher.wall)
 
     def _open_log(self) -> Recorder | None:
@@ -122,21 +122,28 @@ class IoProcess:
     def turn(self) -> int:
         """One turn: commands, frames, health; returns the frames seen."""
         ready = dict(self.poller.poll(TURN_MS))
-        now = now_ns()
-        self.segment.field("io_beat_ns")[0] = now
+        now = self.beat()
         if self.router in ready:
             self._commands(now)
         if self.publisher.socket in ready:
             self.publisher.greet()
         frames = self.reader.read()
         self._see(frames)
+        self.beat()
         drop = {"pub": self.reader.lost, "log": 0 if self.recorder is None else self.reader.lost}
         self.publisher.frames(frames, now, self._stats, drop)
+        self.beat()
         self.segment.field("reader")[0] = self.reader.next
         self.publisher.health(now, self._health)
         self.desk.flush(now)
         self.bulletin.look_at_clock(now)
         return len(frames)
+
+    def beat(self) -> int:
+        """Sign of life; several in a turn, because a turn is long when the processor is scarce."""
+        now = now_ns()
+        self._beat[0] = now
+        return now
 
     def _commands(self, now: int) -> None:
         for _ in range(200):
@@ -230,12 +237,15 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     control_phase, control_beat = segment.field("control_phase"), segment.field("control_beat_ns")
     stop = segment.field("stop")
     beat[0] = now_ns()
+    lack = prefer_io()  # before the sockets make their thread, which inherits it
+    if lack is not None:
+        print(f"warning: {lack}", file=sys.stderr)
     hand = read_hand(options)
     warm(hand)
     io = IoProcess(segment, options, hand)
     beat[0] = now_ns()
     phase[0] = int(Phase.READY)
-    while int(control_phase[0]) < Phase.DONE and not (stop[0] and int(control_phase[0]) < Phase.RUNNING):
+    while int(control_phase[0]) < Phase.DONE and not (stop[0] and int(control_phase[0]) < Phase.PREPARING):
         io.turn()
         running = Phase.RUNNING <= int(control_phase[0]) < Phase.DONE
         if running and now_ns() - int(control_beat[0]) > 2 * BEAT_LOST_NS:

@@ -12,10 +12,13 @@ class Phase(IntEnum):
     STARTING = 0
     WARMING = 1
     READY = 2
-    RUNNING = 3
-    STOPPING = 4
-    DONE = 5
-    FAILED = 6
+    """Compiled, with its rights; nothing is switched on yet."""
+    PREPARING = 3
+    """Devices are configured, switched on and homed: seconds on a slow bus."""
+    RUNNING = 4
+    STOPPING = 5
+    DONE = 6
+    FAILED = 7
 
 
 class Stop(IntEnum):
@@ -70,6 +73,12 @@ BEAT_LOST_NS: Final = 2_000_000_000
 a dead io process is noticed by the supervisor within 20 ms."""
 START_UP_STOP_S: Final = 1.0
 """Time that io gets to close its files when a run is stopped before the hand was started."""
+CONTROL_SILENT_S: Final = 5.0
+"""Age of control's heartbeat at which it is killed while it runs or stops: a callback that hangs."""
+PREPARE_S: Final = 60.0
+"""The same while the bus is set up: one call of a driver may take long, and gives no sign of life."""
+COMPILE_S: Final = 300.0
+"""The same for one step of a cold start; the service manager is asked for it too."""
 STOP_BUDGET_S: Final = 2.0
 """Longest time from a stop request to zero torque; then the process is killed."""
 STOP_SEQUENCE_S: Final = 0.5

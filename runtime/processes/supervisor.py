@@ -21,19 +21,28 @@ from runtime.clock import now_ns
 from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
 from runtime.options import RunOptions
-from runtime.processes.phases import START_UP_STOP_S, STOP_BUDGET_S, Exit, Phase, Released, Stop
+from runtime.processes.phases import (
+    BEAT_LOST_NS,
+    COMPILE_S,
+    CONTROL_SILENT_S,
+    PREPARE_S,
+    START_UP_STOP_S,
+    STOP_BUDGET_S,
+    Exit,
+    Phase,
+    Released,
+    Stop,
+)
 from runtime.reports.bare import bare_report, ended
 from runtime.telemetry.segment import Segment, remove_orphans
 from runtime.telemetry.stats import STAGES, summary_us
 
 IN_FAULT = "the run ended in fault; see faults in the report"
 TURN_S = 0.02
-COMPILE_S = 300.0
-"""Time for one step of a cold start; the service manager is asked for it too."""
 IO_BUDGET_S = 20.0
 """Time that io gets to finish log and picture."""
-CONTROL_SILENT_NS = 5_000_000_000
-"""A control process that shows no heartbeat for this long is killed (a callback that does not return)."""
+TELL_PREPARING_S = 3.0
+"""A bus that takes longer than this to set up is told, and then as often."""
 
 
 @dataclass(slots=True)
@@ -97,6 +106,7 @@ class Supervisor:
         rate_hz: rate of the hand, for the size of the ring.
         tell: where sentences for people go.
         watch: told the share done now and then.
+        silent_s: age of control's heartbeat at which it is killed while it runs.
     """
 
     def __init__(
@@ -105,6 +115,8 @@ class Supervisor:
         rate_hz: float,
         tell: Callable[[str], None],
         watch: Callable[[float], None] | None = None,
+        *,
+        silent_s: float = CONTROL_SILENT_S,
     ) -> None:
         self.options, self._rate_hz, self._tell, self._watch = options, rate_hz, tell, watch
         self._signal, self._signals, self._restarts = 0, 0, 0
@@ -112,6 +124,8 @@ class Supervisor:
         self._notifier = Notifier()
         self._watchdog = Watchdog(self._notifier)
         self._announced = False
+        self._silent_s, self._killed, self._io_killed = silent_s, "", ""
+        self._preparing_s, self._told_s = 0.0, 0.0
         self._begun_ns = now_ns()
 
     def _on_signal(self, number: int, _frame: Any) -> None:
@@ -156,7 +170,7 @@ class Supervisor:
             time.sleep(TURN_S)
             if self._signals and not told:
                 told = True
-                if int(phase[0]) >= Phase.RUNNING:
+                if int(phase[0]) >= Phase.PREPARING:
                     self._tell("stopping: the hand is let go in order (again: at once)")
             if self._signals:
                 stop[0] = max(int(stop[0]), int(Stop.NOW if self._signals > 1 else Stop.GENTLE))
@@ -169,35 +183,59 @@ class Supervisor:
                 break
             self._progress(segment, int(phase[0]))
             self._tell_manager(segment, int(phase[0]))
-            if self._silent(segment, int(phase[0])):
-                control.kill()
+            self._tell_preparing(segment, int(phase[0]))
+            self._end_silent(segment, int(phase[0]), control)
         assert self._io is not None
         return self._outcome(segment, self._io, control)
 
     def _wait_for_stop(self, segment: Segment, control: Child) -> None:
-        """Nothing is switched on before phase RUNNING; control looks at the flag after it has told that."""
+        """Nothing is switched on before PREPARING; control looks at the flag after it has told that phase."""
         time.sleep(TURN_S)
-        if int(segment.field("control_phase")[0]) < Phase.RUNNING:
+        if int(segment.field("control_phase")[0]) < Phase.PREPARING:
             control.kill()
             return
         until = time.monotonic() + STOP_BUDGET_S
         while control.running() and time.monotonic() < until and self._signals < 3:
             time.sleep(TURN_S)
+        if control.running():
+            self._killed = f"it did not end within {STOP_BUDGET_S:g} s of the request to stop"
         control.kill()
 
     def _tell_manager(self, segment: Segment, phase: int) -> None:
         """The service manager learns of the start, and of every sign of life of the loop."""
         if phase == Phase.WARMING:
             self._notifier.extend(COMPILE_S)
+        elif phase == Phase.PREPARING:
+            self._notifier.extend(PREPARE_S)
         elif phase == Phase.RUNNING:
             if not self._announced:
                 self._announced = self._notifier.ready(f"{self.options.hand} at {self._rate_hz:g} Hz")
             self._watchdog.look(int(segment.field("control_beat_ns")[0]))
 
-    def _silent(self, segment: Segment, phase: int) -> bool:
-        beat = max(int(segment.field("control_beat_ns")[0]), self._begun_ns)
-        limit_ns = CONTROL_SILENT_NS if phase == Phase.RUNNING else round(COMPILE_S * 1e9)
-        return now_ns() - beat > limit_ns
+    def _quiet_s(self, segment: Segment) -> float:
+        """Age of control's last sign of life."""
+        return (now_ns() - max(int(segment.field("control_beat_ns")[0]), self._begun_ns)) / 1e9
+
+    def _tell_preparing(self, segment: Segment, phase: int) -> None:
+        """A slow bus: how long it has taken so far, and that control is alive."""
+        now_s = time.monotonic()
+        if phase != Phase.PREPARING:
+            self._preparing_s = self._told_s = now_s
+        elif now_s - self._told_s > TELL_PREPARING_S:
+            self._told_s = now_s
+            text = f"setting up the bus: {now_s - self._preparing_s:.0f} s so far"
+            text += f", last sign of life {self._quiet_s(segment):.1f} s ago"
+            self._tell(text)
+            self._notifier.status(text)
+
+    def _end_silent(self, segment: Segment, phase: int, control: Child) -> None:
+        """A control process without a sign of life is killed: nobody else could end it."""
+        limits = {Phase.PREPARING: PREPARE_S, Phase.RUNNING: self._silent_s, Phase.STOPPING: self._silent_s}
+        quiet_s = self._quiet_s(segment)
+        if quiet_s > limits.get(Phase(phase), COMPILE_S) and control.running():
+            doing = Phase(phase).name.lower()
+            self._killed = f"{doing}, it gave no sign of life for {quiet_s:.1f} s"
+            control.kill()
 
     def _progress(self, segment: Segment, phase: int) -> None:
         if self._watch is not None and self.options.seconds and phase == Phase.RUNNING:
@@ -212,6 +250,8 @@ class Supervisor:
         budget_s = START_UP_STOP_S if never_on and self._signals else IO_BUDGET_S
         if never_on and self._signals and int(segment.field("io_phase")[0]) < Phase.READY:
             io.kill()
+        if io.running() and io_lost:
+            self._io_killed = f"no sign of life for {BEAT_LOST_NS / 1e9:g} s; killed"
         if io.running() and (io_lost or not io.wait(budget_s)):
             io.kill()
         report = io.result()
@@ -253,10 +293,12 @@ class Supervisor:
             text = f"{stopped_by(self._signal)} before the hand was started; {released}"
             return 128 + self._signal, "signal", text
         if not account:
-            how = _how(control.process.returncode)
-            return Exit.CONTROL_LOST, "control lost", f"the control process died ({how}); {released}"
+            how = f"died ({_how(control.process.returncode)})"
+            if self._killed:
+                how = f"was killed: {self._killed}"
+            return Exit.CONTROL_LOST, "control lost", f"the control process {how}; {released}"
         if io_lost:
-            how = _how(io.process.returncode)
+            how = self._io_killed or _how(io.process.returncode)
             text = f"the io process was lost ({how}): IO_LOST; {released}"
             return Exit.IO_LOST, "io lost", text
         if not account["confirmed"]:
