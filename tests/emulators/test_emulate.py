@@ -57,19 +57,16 @@ def test_an_emulation_is_reachable_and_leaves_nothing_behind(tmp_path: Path) -> 
 
 @pytest.mark.realtime
 @pytest.mark.parametrize("hand", ["finger_bench", "hasy"])
-def test_the_hand_runs_over_the_wire_at_its_own_rate(hand: str, tmp_path: Path) -> None:
+def test_the_hand_runs_over_the_wire_at_its_own_rate(hand: str, tmp_path: Path, port_base: int) -> None:
     """The 38-motor hand at 3 kHz over UDP, board and plant in another process."""
     with emulation(tmp_path, hand) as (process, bus_file):
         if os.geteuid() == 0:
             subprocess.run(["chrt", "-a", "-f", "-p", "60", str(process.pid)], check=True)
             subprocess.run(["taskset", "-a", "-c", "-p", "0", str(process.pid)], check=True)
-        done = subprocess.run(
-            [*FLEXOR, "run", hand, "--bus", str(bus_file), "--motion", "open_close", "--for", "5", "--json"],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-        )
-        assert done.returncode == 0, done.stderr
+        words = ["--bus", str(bus_file), "--motion", "open_close", "--for", "5", "--json"]
+        words += ["--port-base", str(port_base)]
+        done = subprocess.run([*FLEXOR, "run", hand, *words], capture_output=True, text=True, cwd=ROOT)
+        assert done.returncode == 0, done.stdout + done.stderr
         report = json.loads(done.stdout)
         assert report["backend"] == "collector" and report["faults"] == []
         assert report["estimate_error_deg"]["rms"] <= 0.4

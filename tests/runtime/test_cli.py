@@ -200,9 +200,12 @@ def test_pipes_that_end_and_streams_that_are_closed_give_no_trace(line, codes):
 def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
     words = [sys.executable, "-m", "runtime.cli", "run", "finger_bench", "--lockstep", "--for", "9000"]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    time.sleep(after_s)
-    run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=60)
+    try:
+        time.sleep(after_s)
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+    finally:
+        run.kill()
     assert run.returncode in (130, -signal.SIGINT), err
     assert "Traceback" not in err and "internal" not in err
 
