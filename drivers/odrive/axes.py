@@ -50,6 +50,7 @@ class Axes:
         self.firmware: list[tuple[int, int, int] | None] = [None] * n
         self.replies: dict[tuple[int, int], bytes] = {}
         """Newest value of an endpoint, by (row, endpoint)."""
+        self._endpoints = frozenset(settings.endpoints.values())
         self.pulling = False
         """Whether the axes are meant to be in closed loop."""
         self.reason = ""
@@ -68,7 +69,9 @@ class Axes:
             elif command in (Command.IQ, Command.TEMPERATURE):
                 self._pair(i, frame)
             elif command == Command.TX_SDO and len(frame.data) == 8:
-                self.replies[i, frame.data[1] | frame.data[2] << 8] = frame.data[4:]
+                endpoint = frame.data[1] | frame.data[2] << 8
+                if endpoint in self._endpoints:  # a node that babbles must not fill the memory
+                    self.replies[i, endpoint] = frame.data[4:]
             elif command == Command.VERSION:
                 self.firmware[i] = codec.firmware_of(frame)
             elif command in FOREIGN:
