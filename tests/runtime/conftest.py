@@ -1,16 +1,16 @@
-"""Fixtures of the runtime's tests: a hand read once, scratch shared memory, free ports."""
+"""Fixtures of the runtime's tests: a hand read once, scratch shared memory."""
 
 from __future__ import annotations
 
-import os
-import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from runtime.options import RunOptions
 from runtime.setup import Hand, read_hand
-from runtime.telemetry.segment import Segment
+from runtime.telemetry.segment import FOLDER, Segment
+from tests.runtime.runs import Run, blocks
 
 
 @pytest.fixture(scope="session")
@@ -30,15 +30,18 @@ def segment() -> Iterator[Segment]:
 
 
 @pytest.fixture
-def port_base() -> int:
-    """Two neighbouring free ports; other test processes begin their search elsewhere."""
-    for k in range(2000):
-        base = 20_000 + (os.getpid() * 614 + 2 * k) % 12_000
-        try:
-            for port in (base, base + 1):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return base
-    raise RuntimeError("no free ports")
+def start(port_base: int) -> Iterator[Callable[..., Run]]:
+    """Starts runs and kills what a failed test left over."""
+    runs: list[Run] = []
+
+    def begin(*words: str, **more: Any) -> Run:
+        runs.append(Run(port_base, *words, **more))
+        return runs[-1]
+
+    yield begin
+    for run in runs:
+        if run.process.poll() is None:
+            run.process.kill()
+            run.process.wait()
+        for block in blocks(run.pid):
+            (FOLDER / block).unlink(missing_ok=True)

@@ -148,7 +148,7 @@ CASES: list[tuple[str, Level, str, Changes, dict[str, Any]]] = [
     ("memlock limit", Level.FAIL, "memlock unlimited",
      {"proc/self/limits": LIMITS.format(8388608, 90, "unlimited", "unlimited")}, {}),
     ("nice limit", Level.WARN, "nice -10",
-     {"proc/self/limits": LIMITS.replace("30  ", "29  ").format("unlimited", 90, "unlimited", "unlimited")}, {}),
+     {"proc/self/limits": SOUND["proc/self/limits"].replace("30  ", "29  ")}, {}),
     ("RTTIME limit", Level.WARN, "LimitRTTIME=infinity",
      {"proc/self/limits": LIMITS.format("unlimited", 90, 200000, 200000)}, {}),
     ("virtual machine", Level.WARN, "real machine", {"proc/cpuinfo": "flags : fpu hypervisor\n"}, {}),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,120 +13,8 @@ import pytest
 import flexor
 from runtime.processes.phases import STOP_BUDGET_S, Exit
 from runtime.telemetry.reader import read_log
-from runtime.telemetry.segment import FOLDER
 from signals.modes import MachineState
-
-START_S = 90.0
-"""A cold start compiles."""
-
-
-class Run:
-    """A ``flexor run`` in the background."""
-
-    def __init__(self, port_base: int, *words: str, cwd: Path | None = None) -> None:
-        self.port_base = port_base
-        environment = os.environ | {"PYTHONPATH": os.getcwd()}
-        self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "runtime.cli",
-                "run",
-                "finger_bench",
-                "--json",
-                "--port-base",
-                str(port_base),
-            ]
-            + list(words),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-            cwd=cwd,
-        )
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid
-
-    def children(self) -> dict[str, int]:
-        """Name -> pid of the child processes."""
-        found = {}
-        for line in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-            words = Path(f"/proc/{line}/cmdline").read_bytes().split(b"\0")
-            name = next((w.decode().rpartition(".")[2] for w in words if b"runtime.processes." in w), "")
-            found[name] = int(line)
-        return found
-
-    def wait_until_starting(self) -> dict[str, int]:
-        """The children, before anything is switched on."""
-        until = time.monotonic() + START_S
-        while time.monotonic() < until and self.process.poll() is None:
-            children = self.children()
-            if set(children) == {"io", "control"}:
-                return children
-            time.sleep(0.01)
-        raise AssertionError("no children came")
-
-    def wait_until_running(self) -> dict:
-        """A view of the moving hand."""
-        until = time.monotonic() + START_S
-        with flexor.Hand(port_base=self.port_base, timeout_s=1.0) as hand:
-            while time.monotonic() < until and self.process.poll() is None:
-                try:
-                    view = hand.view()
-                    if view["tick"] > 300:
-                        return view
-                except flexor.HandSilent:
-                    continue
-        out, err = self.process.communicate(timeout=10)
-        raise AssertionError(f"the run did not start: {out} {err}")
-
-    def end(self, budget_s: float = 30.0) -> tuple[int, dict, str]:
-        """Exit code, report, stderr."""
-        out, err = self.process.communicate(timeout=budget_s)
-        return self.process.returncode, json.loads(out) if out.strip() else {}, err
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def _gone(pids, within_s: float = STOP_BUDGET_S + 1.0) -> bool:
-    until = time.monotonic() + within_s
-    while any(_alive(p) for p in pids):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def _blocks(pid: int) -> list[str]:
-    return [p.name for p in FOLDER.glob(f"flexor-*-{pid}-*")]
-
-
-@pytest.fixture
-def start(port_base):
-    """Starts runs and kills what a failed test left over."""
-    runs: list[Run] = []
-
-    def begin(*words: str, **more) -> Run:
-        runs.append(Run(port_base, *words, **more))
-        return runs[-1]
-
-    yield begin
-    for run in runs:
-        if run.process.poll() is None:
-            run.process.kill()
-            run.process.wait()
-        for block in _blocks(run.pid):
-            (FOLDER / block).unlink(missing_ok=True)
-
-
-MOVING = ("--motion", "open_close", "--for", "60")
+from tests.runtime.runs import MOVING, START_S, blocks, gone
 
 
 @pytest.mark.parametrize(
@@ -148,8 +33,8 @@ def test_a_signal_in_mid_motion_ends_in_the_stop_sequence(start, number, code):
     assert "zero torque confirmed by the devices" in err
     assert time.monotonic() - begun < STOP_BUDGET_S + 5.0
     assert report["hand"] == "finger_bench" and report["cycles"] > 300
-    assert set(children) == {"io", "control"} and _gone(children.values())
-    assert _blocks(run.pid) == []
+    assert set(children) == {"io", "control"} and gone(children.values())
+    assert blocks(run.pid) == []
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=str)
@@ -166,7 +51,7 @@ def test_a_signal_during_the_start_ends_it_soon_and_calmly(start, number, code, 
     assert "power off" not in err and "Traceback" not in err and "error" not in err
     assert report["ended"]["why"] == "signal" and report["cycles"] == 0
     assert time.monotonic() - begun < 3.0
-    assert _gone(children.values()) and _blocks(run.pid) == []
+    assert gone(children.values()) and blocks(run.pid) == []
 
 
 @pytest.mark.parametrize("after_s", [0.05, 1.2])
@@ -176,8 +61,8 @@ def test_killing_the_supervisor_during_the_start_leaves_nothing(start, after_s):
     time.sleep(after_s)
     os.kill(run.pid, signal.SIGKILL)
     run.process.wait()
-    assert _gone(children.values(), within_s=1.5)
-    assert _blocks(run.pid) == []
+    assert gone(children.values(), within_s=1.5)
+    assert blocks(run.pid) == []
 
 
 def test_sigterm_to_control_alone_is_no_good_end(start):
@@ -230,7 +115,7 @@ def test_a_second_ctrl_c_is_faster_and_just_as_clean(start):
     os.kill(run.pid, signal.SIGINT)
     code, _, err = run.end()
     assert code == 130 and "zero torque confirmed" in err
-    assert _gone(children.values()) and _blocks(run.pid) == []
+    assert gone(children.values()) and blocks(run.pid) == []
 
 
 def test_killing_io_ends_the_run_with_its_name_and_a_safe_hand(start):
@@ -242,7 +127,7 @@ def test_killing_io_ends_the_run_with_its_name_and_a_safe_hand(start):
     assert code == Exit.IO_LOST
     assert report["ended"]["why"] == "io lost" and report["cycles"] > 300 and report["elapsed_s"] > 0.1
     assert "IO_LOST" in err and "SIGKILL" in err and "zero torque confirmed" in err
-    assert _gone(children.values()) and _blocks(run.pid) == []
+    assert gone(children.values()) and blocks(run.pid) == []
 
 
 def test_io_is_started_again_where_the_options_allow_it(start):
@@ -254,7 +139,7 @@ def test_io_is_started_again_where_the_options_allow_it(start):
     os.kill(run.pid, signal.SIGINT)
     code, _, err = run.end()
     assert code == 130 and "starting it again" in err
-    assert _blocks(run.pid) == []
+    assert blocks(run.pid) == []
 
 
 def test_killing_control_is_told_and_nothing_stays(start):
@@ -268,7 +153,7 @@ def test_killing_control_is_told_and_nothing_stays(start):
     slots = report["cycles"] + report["missed"]
     assert report["cycles"] > 300 and abs(report["elapsed_s"] * 3000 - slots) <= 0.01 * slots + 2
     assert "control process died (signal SIGKILL)" in err and "could NOT be sent" in err
-    assert _gone(children.values()) and _blocks(run.pid) == []
+    assert gone(children.values()) and blocks(run.pid) == []
 
 
 def test_killing_the_supervisor_leaves_no_orphan_and_no_shared_memory(start):
@@ -277,8 +162,8 @@ def test_killing_the_supervisor_leaves_no_orphan_and_no_shared_memory(start):
     children = run.children()
     os.kill(run.pid, signal.SIGKILL)
     run.process.wait()
-    assert _gone(children.values())
-    assert _blocks(run.pid) == []
+    assert gone(children.values())
+    assert blocks(run.pid) == []
 
 
 def test_a_busy_port_is_named(start, port_base):
@@ -293,7 +178,7 @@ def test_a_busy_port_is_named(start, port_base):
     assert code == Exit.PORT_BUSY
     assert f"port {port_base} is in use" in err and f"process {os.getpid()}" in err and "--port-base" in err
     assert "Traceback" not in err
-    assert _blocks(run.pid) == []
+    assert blocks(run.pid) == []
 
 
 def test_an_exception_in_a_foreign_controller_ends_with_zero_torque(start, tmp_path):
@@ -311,7 +196,7 @@ def test_an_exception_in_a_foreign_controller_ends_with_zero_torque(start, tmp_p
     assert report["ended"]["why"] == "failed" and report["cycles"] > 1000
     assert "my callback broke" in err and "zero torque confirmed" in err
     assert "Traceback" not in err
-    assert _blocks(run.pid) == []
+    assert blocks(run.pid) == []
 
 
 def test_a_client_watches_and_moves_the_hand_and_nonsense_changes_nothing(start, port_base, tmp_path):
@@ -393,4 +278,4 @@ def test_a_callback_that_never_returns_is_cut_off(start, tmp_path):
     code, _, err = run.end(START_S)
     assert code == Exit.CONTROL_LOST
     assert "control process was killed: running, it gave no sign of life for 5" in err
-    assert _blocks(run.pid) == []
+    assert blocks(run.pid) == []

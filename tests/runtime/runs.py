@@ -1,0 +1,117 @@
+"""Runs of ``flexor run`` in the background, for tests of real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import flexor
+from runtime.processes.phases import STOP_BUDGET_S, Phase
+from runtime.telemetry.segment import FOLDER, Segment, SegmentError
+
+START_S = 90.0
+"""A cold start compiles."""
+MOVING = ("--motion", "open_close", "--for", "60")
+
+
+class Run:
+    """A ``flexor run`` in the background."""
+
+    def __init__(self, port_base: int, *words: str, cwd: Path | None = None, **environ: str) -> None:
+        self.port_base = port_base
+        environment = os.environ | {"PYTHONPATH": os.getcwd()} | environ
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "runtime.cli",
+                "run",
+                "finger_bench",
+                "--json",
+                "--port-base",
+                str(port_base),
+            ]
+            + list(words),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=cwd,
+        )
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def children(self) -> dict[str, int]:
+        """Name -> pid of the child processes."""
+        found = {}
+        for line in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
+            words = Path(f"/proc/{line}/cmdline").read_bytes().split(b"\0")
+            name = next((w.decode().rpartition(".")[2] for w in words if b"runtime.processes." in w), "")
+            found[name] = int(line)
+        return found
+
+    def wait_until_starting(self) -> dict[str, int]:
+        """The children, before anything is switched on."""
+        until = time.monotonic() + START_S
+        while time.monotonic() < until and self.process.poll() is None:
+            children = self.children()
+            if set(children) == {"io", "control"}:
+                return children
+            time.sleep(0.01)
+        raise AssertionError("no children came")
+
+    def phase(self) -> str:
+        """Where the control process stands; empty while there is no shared memory."""
+        for name in blocks(self.pid):
+            with suppress(SegmentError):
+                return Phase(int(Segment.attach(name).field("control_phase")[0])).name
+        return ""
+
+    def wait_until_running(self) -> dict:
+        """A view of the moving hand."""
+        until = time.monotonic() + START_S
+        with flexor.Hand(port_base=self.port_base, timeout_s=1.0) as hand:
+            while time.monotonic() < until and self.process.poll() is None:
+                try:
+                    view = hand.view()
+                    if view["tick"] > 300:
+                        return view
+                except flexor.HandSilent:
+                    continue
+        out, err = self.process.communicate(timeout=10)
+        raise AssertionError(f"the run did not start: {out} {err}")
+
+    def end(self, budget_s: float = 30.0) -> tuple[int, dict, str]:
+        """Exit code, report, stderr."""
+        out, err = self.process.communicate(timeout=budget_s)
+        return self.process.returncode, json.loads(out) if out.strip() else {}, err
+
+
+def alive(pid: int) -> bool:
+    """It has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def gone(pids, within_s: float = STOP_BUDGET_S + 1.0) -> bool:
+    """All of them have ended within a time."""
+    until = time.monotonic() + within_s
+    while any(alive(p) for p in pids):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def blocks(pid: int) -> list[str]:
+    """Shared memory that a run has left."""
+    return [p.name for p in FOLDER.glob(f"flexor-*-{pid}-*")]
