@@ -11,6 +11,7 @@ import math
 import random
 import struct
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -32,6 +33,7 @@ from drivers.odrive.settings import OdriveDevice, OdriveSettings
 from tests.drivers import damage
 
 BATCH: Final = 10_000
+HALF: Final = orca.COUNTS_PER_TURN // 2
 Kinds = Sequence[Callable[[bytes, random.Random], bytes]]
 
 
@@ -128,7 +130,8 @@ class Hall:
 class Orca:
     """Joints that move by a count per frame; a meaning is its number, the same by every channel.
 
-    Heavy damage passes 8 bits of sum, therefore the driver's bound on steps is part of the decoder.
+    Heavy damage passes 8 bits of sum, therefore the driver's bound on steps is part of the decoder, and the
+    law is the bound: no channel is believed further than ``STEP_MAX`` from what was sent.
     """
 
     kinds: Kinds = damage.KINDS
@@ -150,10 +153,12 @@ class Orca:
         good = self.judge.judge(values) & r.parity_good
         if not good.any():
             return None
-        numbers = set(((values - self.BASE)[good] % orca.COUNTS_PER_TURN).tolist())
-        if not good.all() and len(numbers) == 1:
-            return None  # a channel is missing, the others say what they should: not a whole frame
-        return numbers.pop() if len(numbers) == 1 else ("channels contradict each other", tuple(numbers))
+        counts = Counter(((values - self.BASE)[good] % orca.COUNTS_PER_TURN).tolist())
+        number = counts.most_common(1)[0][0]
+        far = max(abs((n - number + HALF) % orca.COUNTS_PER_TURN - HALF) for n in counts)
+        if far > self.STEP_MAX:
+            return "a channel jumps", tuple(counts)
+        return number if good.all() else None  # with a channel missing it is not a whole frame
 
     def end(self, now_ns: int) -> list[Hashable]:
         return []
