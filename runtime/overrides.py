@@ -54,14 +54,16 @@ def _apply(document: Any, setting: str) -> None:
     table[keys[-1]] = value
 
 
-def load_with(name_or_path: str, settings: tuple[str, ...]) -> tuple[HandFile, str]:
-    """A hand and the text it was made from, after the overrides.
+def load_with(
+    name_or_path: str, settings: tuple[str, ...], others: tuple[str, ...] = ()
+) -> tuple[HandFile, str]:
+    """A hand and the text it was made from, after the overrides; ``others`` as of ``load_hand``.
 
     Raises:
         SettingError: an override names no key.
         runtime.config.HandFileError: the file, or the file with the overrides, is refused.
     """
-    hand = load_hand(name_or_path)
+    hand = load_hand(name_or_path, others)
     text = Path(hand.path).read_text(encoding="utf-8-sig")
     if not settings:
         return hand, text

@@ -89,6 +89,21 @@ def read_hand(options: RunOptions) -> Hand:
     return hand
 
 
+def read_tendon_hand(options: RunOptions) -> Hand:
+    """As ``read_hand``, for what needs tendons.
+
+    Raises:
+        ValueError: as ``read_hand``; or the hand is a mechanism without tendons.
+    """
+    from runtime.config import shipped_hands
+
+    hand = read_hand(options)
+    if hand.mechanism is not None:
+        legal = ", ".join(shipped_hands())
+        raise OptionError(f"hand {options.hand} has no tendons; legal: {legal}, or the path of such a hand")
+    return hand
+
+
 def with_length(options: RunOptions, hand: Hand) -> RunOptions:
     """The same options with a length: without one, a lockstep run makes its motion once, or holds 10 s."""
     if options.seconds is not None or not options.lockstep:
@@ -107,14 +122,14 @@ def _motion(options: RunOptions, hand: Hand) -> Motion | None:
 
 def _read(options: RunOptions) -> Hand:
     from runtime.assemble import hand_sha256, model_of, names_of, set_switches
-    from runtime.mechanisms.hand_file import is_mechanism_hand
+    from runtime.mechanisms.hand_file import is_mechanism_hand, shipped_mechanism_hands
     from runtime.overrides import load_with
 
     if is_mechanism_hand(options.hand):
         from runtime.mechanisms.hand import read_as_hand
 
         return read_as_hand(options)
-    file, text = load_with(options.hand, options.settings)
+    file, text = load_with(options.hand, options.settings, shipped_mechanism_hands())
     model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
     set_switches(model, options.without)
     if options.sensors != "full":

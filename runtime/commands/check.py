@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -12,9 +12,11 @@ import typer
 
 from runtime.assemble import hand_sha256, model_of
 from runtime.config import HandFile, HandFileError, load_hand
+from runtime.config.errors import FileError
 from runtime.config.locate import Path, dotted
-from runtime.config.origins import WORDS
+from runtime.config.origins import WORDS, Origin
 from runtime.config.suspicions import suspicions
+from runtime.mechanisms.hand_file import is_mechanism_hand, shipped_mechanism_hands
 from runtime.processes.phases import Exit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -26,6 +28,8 @@ Examples:
 flexor check finger_bench
 
 flexor check my_hand.toml --json
+
+flexor check carpal_wrist
 """
 
 
@@ -48,11 +52,15 @@ def check(hand: str, as_json: bool) -> int:
     Returns:
         Exit code: 0 for a usable hand, 2 for a refused file (all problems are shown).
     """
+    if is_mechanism_hand(hand):
+        from runtime.commands.check_mechanism import check_mechanism
+
+        return check_mechanism(hand, as_json)
     try:
-        file = load_hand(hand)
+        file = load_hand(hand, shipped_mechanism_hands())
         model_of(file)
     except HandFileError as error:
-        _show_refusal(hand, error, as_json)
+        show_refusal(hand, error, as_json)
         return Exit.USAGE
     if as_json:
         print(json.dumps(summary(file), indent=2))
@@ -63,7 +71,8 @@ def check(hand: str, as_json: bool) -> int:
     return 0
 
 
-def _show_refusal(hand: str, error: HandFileError, as_json: bool) -> None:
+def show_refusal(hand: str, error: FileError, as_json: bool) -> None:
+    """Every problem of a refused file."""
     if as_json:
         problems = [asdict(p) for p in error.problems]
         print(json.dumps({"ok": False, "hand": hand, "problems": problems}, indent=2))
@@ -78,26 +87,26 @@ def value_at(values: Any, path: Path) -> Any:
     return values
 
 
-def assumed(file: HandFile) -> Iterator[tuple[Path, Any, str]]:
+def assumed(values: Any, origins: Mapping[Path, Origin]) -> Iterator[tuple[Path, Any, str]]:
     """(path, value, reason) of everything that is assumed."""
-    values = file.model_dump(mode="json")
-    for path, origin in file.origins.items():
+    for path, origin in origins.items():
         if origin.word == "assumed":
             yield path, value_at(values, path), origin.source
 
 
 def summary(file: HandFile) -> dict[str, Any]:
     """Everything as one JSON object."""
+    effective = file.model_dump(mode="json")
     return {
         "ok": True,
         "hand": file.name,
         "file": file.path,
         "hand_sha256": hand_sha256(file),
         "counts": counts(file),
-        "origins": origin_counts(file),
+        "origins": origin_counts(file.origins),
         "assumed": [
             {"key": dotted(path), "line": file.line_of(path), "value": value, "why": why}
-            for path, value, why in assumed(file)
+            for path, value, why in assumed(effective, file.origins)
         ],
         "warnings": [{"key": dotted(s.path), "line": s.line, "text": s.text} for s in suspicions(file)],
         "notices": list(file.notices),
@@ -117,6 +126,6 @@ def counts(file: HandFile) -> dict[str, int]:
     }
 
 
-def origin_counts(file: HandFile) -> dict[str, int]:
+def origin_counts(origins: Mapping[Path, Origin]) -> dict[str, int]:
     """How many values have each label."""
-    return {word: sum(o.word == word for o in file.origins.values()) for word in WORDS}
+    return {word: sum(o.word == word for o in origins.values()) for word in WORDS}

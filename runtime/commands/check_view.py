@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich import box
@@ -13,6 +14,8 @@ from runtime.assemble import hand_sha256
 from runtime.commands.check import assumed, counts, origin_counts
 from runtime.config.fingers import ChainFinger
 from runtime.config.hand import HandFile
+from runtime.config.locate import Path
+from runtime.config.origins import Origin
 from runtime.config.suspicions import suspicions
 
 
@@ -23,18 +26,24 @@ def show(file: HandFile, console: Console | None = None) -> None:
     out.print(Text(f"{file.name}: {file.description}", style="bold"))
     out.print(Text(f"{file.path}\nsha256 {hand_sha256(file)}\n{parts}; {file.control.rate_hz:g} Hz"))
     out.print(_drive_table(file), _finger_table(file), _tendon_table(file))
-    out.print(Text("assumed values", style="bold"))
-    for line in _assumed_lines(file):
-        out.print(Text(f"  {line}"), soft_wrap=True)
-    labels = ", ".join(f"{n} {word}" for word, n in origin_counts(file).items() if n)
-    out.print(Text(f"origins: {labels}"))
+    show_origins(file.model_dump(mode="json"), file.origins, out)
     for notice in file.notices:
         out.print(Text(f"notice: {notice}", style="cyan"), soft_wrap=True)
     for suspicion in suspicions(file):
         out.print(Text(f"warning: {suspicion}", style="yellow"), soft_wrap=True)
 
 
-def _table(*columns: str) -> Table:
+def show_origins(values: Any, origins: Mapping[Path, Origin], out: Console) -> None:
+    """The assumed values with their reasons, and how many values have each label."""
+    out.print(Text("assumed values", style="bold"))
+    for line in _assumed_lines(values, origins):
+        out.print(Text(f"  {line}"), soft_wrap=True)
+    labels = ", ".join(f"{n} {word}" for word, n in origin_counts(origins).items() if n)
+    out.print(Text(f"origins: {labels}"))
+
+
+def table_of(*columns: str) -> Table:
+    """A plain table; without names of columns, without a head."""
     table = Table(box=box.SIMPLE, show_header=any(columns), pad_edge=False, collapse_padding=True)
     for column in columns:
         table.add_column(Text(column), overflow="fold")
@@ -42,7 +51,7 @@ def _table(*columns: str) -> Table:
 
 
 def _drive_table(file: HandFile) -> Table:
-    table = _table("", "")
+    table = table_of("", "")
     kt, current = file.motor.torque_constant_output_nm_a, file.limits.device_current_a
     tendon, guides, friction = file.tendon, file.guides, file.friction
     low, high, most = tendon.force_min_n, tendon.force_max_n, tendon.force_limit_n
@@ -72,7 +81,7 @@ def _own(name: str, finger: str) -> str:
 
 
 def _finger_table(file: HandFile) -> Table:
-    table = _table("finger", "on", "joint ranges [deg]", "bones [mm]", "after a fault")
+    table = table_of("finger", "on", "joint ranges [deg]", "bones [mm]", "after a fault")
     for name, finger in file.fingers.items():
         ranges = ", ".join(
             f"{_own(j.name, name)} {j.range_deg[0]:g}..{j.range_deg[1]:g}" for j in finger.joints
@@ -87,7 +96,7 @@ def _finger_table(file: HandFile) -> Table:
 
 
 def _tendon_table(file: HandFile) -> Table:
-    table = _table("tendon", "motor = id", "Hall", "dh/dq [mm/rad]", "l0 [m]")
+    table = table_of("tendon", "motor = id", "Hall", "dh/dq [mm/rad]", "l0 [m]")
     for tendon in file.tendons:
         row = (tendon.dh_dq_m_rad or {}).items()
         path = ", ".join(f"{_own(joint, tendon.finger)} {value * 1e3:+g}" for joint, value in row)
@@ -97,10 +106,10 @@ def _tendon_table(file: HandFile) -> Table:
     return table
 
 
-def _assumed_lines(file: HandFile) -> list[str]:
+def _assumed_lines(values: Any, origins: Mapping[Path, Origin]) -> list[str]:
     """One line per key and reason; the items of an array and parallel tables share a line."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for path, value, why in assumed(file):
+    for path, value, why in assumed(values, origins):
         many = path[0] in ("fingers", "motors")
         parts = ["*" if isinstance(p, int) or (k == 1 and many) else str(p) for k, p in enumerate(path)]
         grouped.setdefault((".".join(parts), why), []).append(_short(value))

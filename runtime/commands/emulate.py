@@ -43,7 +43,7 @@ def emulate(
     """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
     from runtime.busprocess.truth import TruthShare
     from runtime.options import RunOptions
-    from runtime.setup import read_hand, sim_bus
+    from runtime.setup import read_tendon_hand, sim_bus
     from signals.records import TRUTH, new
     from sim.emulators.loop import EmulatorLoop
     from sim.emulators.side import BackendSide
@@ -59,7 +59,7 @@ def emulate(
         seed=seed,
         seconds=seconds,
     )
-    known = read_hand(options)
+    known = read_tendon_hand(options)
     truth = new(TRUTH)
     _warm(lambda: sim_bus(known, options, new(TRUTH)))
     side = BackendSide(lambda: sim_bus(known, options, truth), int(LEAST_STEP_SHARE * 1e9 / known.rate_hz))

@@ -21,16 +21,17 @@ def shipped_hands() -> tuple[str, ...]:
     return text.shipped("hands")
 
 
-def load_hand(name_or_path: str | os.PathLike[str]) -> HandFile:
+def load_hand(name_or_path: str | os.PathLike[str], others: tuple[str, ...] = ()) -> HandFile:
     """Read and check a hand file.
 
     Args:
         name_or_path: Name of a hand in ``configs/hands``, or a path (with a slash, or ending in .toml).
+        others: names that the caller takes too; a refusal lists them.
 
     Raises:
         HandFileError: with every problem of the file.
     """
-    path = text.path_of(os.fspath(name_or_path), "hands", "hand", HandFileError)
+    path = text.path_of(os.fspath(name_or_path), "hands", "hand", HandFileError, others)
     return parse_hand(text.text_of_file(path, HandFileError), str(path))
 
 

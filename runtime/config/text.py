@@ -34,12 +34,18 @@ def shipped(folder: str) -> tuple[str, ...]:
     )
 
 
-def path_of(name_or_path: str, folder: str, kind: str, error: type[FileError]) -> Path:
-    """A file by path (with a slash or a suffix), or by its name in a folder of ``configs``."""
+def path_of(
+    name_or_path: str, folder: str, kind: str, error: type[FileError], others: tuple[str, ...] = ()
+) -> Path:
+    """A file by path (with a slash or a suffix), or by its name in a folder of ``configs``.
+
+    ``others`` are names that are legal to the user, though not for this reader: a refusal lists them too.
+    """
     if "/" in name_or_path or Path(name_or_path).suffix in (".toml", ".csv"):
         return Path(name_or_path)
     names = shipped(folder)
     if name_or_path not in names:
+        names += others
         legal = "a path, or one of " + ", ".join(names)
         near = nearest(name_or_path, names)
         found = repr(name_or_path)

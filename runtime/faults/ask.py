@@ -16,7 +16,7 @@ from runtime.faults.fault_free import QuietRun
 from runtime.faults.judge import Judge, Verdict
 from runtime.faults.tally import table, tallies
 from runtime.options import RunOptions
-from runtime.setup import Hand, read_hand
+from runtime.setup import Hand, read_tendon_hand
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 
@@ -61,7 +61,7 @@ def _hand_and_motions(ask: Ask) -> tuple[Hand, tuple[str, ...]]:
     Raises:
         UnknownName: a motion that the hand cannot make.
     """
-    hand = read_hand(RunOptions(hand=ask.hand))
+    hand = read_tendon_hand(RunOptions(hand=ask.hand))
     legal = motions_of(hand)
     for name in ask.motions:
         if name not in legal:

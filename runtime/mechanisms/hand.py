@@ -23,7 +23,9 @@ from controllers.guard import GUARD_MEMORY, guard
 from estimators.joint_sensors import MEMORY as ESTIMATOR_MEMORY
 from estimators.joint_sensors import joint_sensors
 from mechanics.dynamics.systems import Kind, System
-from runtime.config import HandFile
+from runtime.config import HandFile, HandFileError
+from runtime.config.errors import Problem
+from runtime.config.locate import Locator
 from runtime.mechanisms.hand_file import (
     FOLDER,
     InverseDynamics,
@@ -43,7 +45,7 @@ from sim.mechanisms.bus import MechanismBus, MechanismSetup
 
 
 class MechanismHandError(ValueError):
-    """A mechanism and a hand file that do not fit."""
+    """An option that a mechanism has no use for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +190,7 @@ def load_mechanism_hand(name_or_path: str, rate_hz: float | None = None) -> Mech
     """Read a hand file of a mechanism and make its records.
 
     Raises:
-        runtime.config.HandFileError: the file is refused.
-        MechanismHandError: its motors or joints do not fit the mechanism.
+        runtime.config.HandFileError: the file is refused, or its motors or joints do not fit the mechanism.
     """
     read = read_mechanism_hand(name_or_path)
     check_fit(read)
@@ -200,23 +201,31 @@ def load_mechanism_hand(name_or_path: str, rate_hz: float | None = None) -> Mech
 
 
 def check_fit(read: ReadHand) -> None:
-    """Refuse a file whose motors or joints are not those of its mechanism; raises ``MechanismHandError``."""
-    file = read.file
+    """Refuse a file whose motors or joints are not those of its mechanism; raises ``HandFileError``."""
+    file, locator = read.file, Locator.of(read.text)
     mechanism = load_mechanism(file.mechanism).mechanism
     dofs = mechanism.system.dofs
+    problems = []
+
+    def refuse(key: str, found: str, legal: str) -> None:
+        place = locator.place((key,))
+        problems.append(Problem(file=read.path, line=place.line, key=key, found=found, legal=legal))
+
     joints = tuple(joint.name for joint in file.joint)
     if joints != dofs:
-        raise MechanismHandError(
-            f"{read.path}: joints are {joints}; {file.mechanism} has {dofs}, in this order"
-        )
-    muscle = isinstance(file.controller, MuscleForce)
-    if muscle != (mechanism.system.kind == Kind.FINGER):
-        raise MechanismHandError(
-            f"{read.path}: controller {file.controller.kind!r} does not suit {mechanism.kind}"
+        legal = f"{', '.join(dofs)}, in this order, as the mechanism {file.mechanism} has them"
+        refuse("joint", ", ".join(joints), legal)
+    muscle = mechanism.system.kind == Kind.FINGER
+    kind = "muscle" if muscle else "inverse_dynamics"
+    if file.controller.kind != kind:
+        refuse(
+            "controller", repr(file.controller.kind), f"{kind!r} for a mechanism of kind {mechanism.kind!r}"
         )
     wanted = 1 if muscle else len(dofs)
     if len(file.motor) != wanted:
-        raise MechanismHandError(f"{read.path}: {len(file.motor)} motors; {file.mechanism} wants {wanted}")
+        refuse("motor", f"{len(file.motor)} of them", f"{wanted} for the mechanism {file.mechanism}")
+    if problems:
+        raise HandFileError(problems)
 
 
 def names_of(file: MechanismHandFile) -> HandNames:

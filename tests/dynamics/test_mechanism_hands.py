@@ -159,7 +159,7 @@ def test_the_guard_limits_the_torque_of_a_mechanism():
 
 
 WRONG = (
-    ('name = "leg_2"\nhome', 'name = "leg_9"\nhome', MechanismHandError, "carpal_wrist has"),
+    ('name = "leg_2"\nhome', 'name = "leg_9"\nhome', HandFileError, "joint: found leg_1, leg_9, leg_3"),
     ('kind = "inverse_dynamics"', 'kind = "inverse_dynamic"', HandFileError, "'inverse_dynamics'?"),
     ("rate_hz = 1000.0", "rate_hz = 10.0", HandFileError, "rate_hz: found 10.0; legal: >= 50"),
     ("bandwidth_hz = 5.0", "bandwith_hz = 5.0", HandFileError, "did you mean 'bandwidth_hz'"),

@@ -10,6 +10,7 @@ import pytest
 from runtime.assemble import hand_sha256
 from runtime.commands.check import check
 from runtime.config import load_hand, shipped_hands
+from runtime.mechanisms.hand_file import read_mechanism_hand, shipped_mechanism_hands
 
 
 @pytest.mark.parametrize("hand", shipped_hands())
@@ -69,3 +70,38 @@ def test_a_wrist_range_beyond_the_mechanism_is_refused(
     file.write_text(text.replace("pitch_range_deg = [-45.0, 45.0]", "pitch_range_deg = [-85.0, 85.0]"))
     assert check(str(file), as_json=False) == 2
     assert "wrist.pitch_range_deg" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("hand", shipped_mechanism_hands())
+def test_a_mechanism_is_checked_as_a_hand_is(hand: str, capsys: pytest.CaptureFixture[str]) -> None:
+    read = read_mechanism_hand(hand)
+    assert check(hand, as_json=False) == 0
+    shown = capsys.readouterr().out
+    assert all(part.name in shown for part in (*read.file.joint, *read.file.motor))
+    assert check(hand, as_json=True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["hand_sha256"] in shown
+    assert sum(told["origins"].values()) == len(read.origins)
+    assert len(told["assumed"]) == told["origins"]["assumed"] > 0
+    lines = read.text.split("\n")
+    for entry in told["assumed"]:
+        assert entry["key"].split(".")[-1].split("[")[0] in lines[entry["line"] - 1]
+
+
+def test_a_mechanism_that_does_not_fit_is_refused_with_every_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.toml"
+    text = read_mechanism_hand("carpal_wrist").text
+    file.write_text(text.replace('mechanism = "carpal_wrist"', 'mechanism = "muscle_finger"'))
+    assert check(str(file), as_json=True) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert {p["key"] for p in told["problems"]} == {"joint", "controller", "motor"}
+    lines = file.read_text().split("\n")
+    assert all(p["key"] in lines[p["line"] - 1] for p in told["problems"])
+
+
+def test_a_name_that_is_none_lists_hands_and_mechanisms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check("carpal_wrst", as_json=False) == 2
+    err = capsys.readouterr().err
+    assert "'carpal_wrist'?" in err and all(n in err for n in (*shipped_hands(), *shipped_mechanism_hands()))

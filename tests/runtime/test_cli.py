@@ -40,6 +40,8 @@ def _call(capsys, *words):
         (("runn",), "Did you mean 'run'"),
         (("run",), "Missing argument"),
         (("run", "finger_benc"), "did you mean 'finger_bench'"),
+        (("faults", "carpal_wrist"), "hand carpal_wrist has no tendons; legal: finger_bench, hasy"),
+        (("emulate", "carpal_wrist"), "hand carpal_wrist has no tendons; legal: finger_bench, hasy"),
         (("run", "finger_bench", "--sensor", "ideal"), "--sensors"),
         (("run", "finger_bench", "--sensors", "idal"), "did you mean 'ideal'"),
         (("run", "finger_bench", "--for", "1e308"), "up to 1e+07 s"),
