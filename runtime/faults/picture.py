@@ -12,6 +12,7 @@ from runtime.faults import rules
 from runtime.faults.judge import Judge, Verdict
 from runtime.faults.record import Recording
 from runtime.faults.tally import cells
+from runtime.reports.files import save_figure
 
 
 def _pyplot() -> Any:
@@ -48,7 +49,7 @@ def heat_map(verdicts: Iterable[Verdict], motions: tuple[str, ...], hand: str, p
     axes.set_title(f"{hand}: trials without breach and not named wrong [%], {count.sum()} trials", fontsize=9)
     figure.colorbar(image, ax=axes, fraction=0.03, pad=0.02)
     figure.tight_layout()
-    figure.savefig(path, dpi=130)
+    save_figure(figure, path, dpi=130)
     plt.close(figure)
 
 
@@ -93,5 +94,5 @@ def trial_picture(verdict: Verdict, recording: Recording, judge: Judge, path: Pa
     text = f"seed {trial.seed}: {trial.kind} in {trial.motion}, part {trial.part}, said: {said}"
     rows[0].set_title(text + ("\n" + "; ".join(verdict.breaches[:3]) if verdict.breaches else ""), fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
     plt.close(figure)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mechanics.dynamics.simulate import Run
 from runtime.mechanisms.load import LoadedMechanism
 from runtime.mechanisms.summary import columns
+from runtime.reports.files import save_figure
 from runtime.reports.picture import COLOURS, GRID, INK, PALE
 from sim.mechanisms.mechanism import Mechanism
 
@@ -189,7 +190,7 @@ def picture(loaded: LoadedMechanism, scenario: str, run: Run, path: Path) -> Non
         for axis in axes[-2:]:
             axis.set_xlabel("time [s]")
         figure.suptitle(words(loaded, scenario, run), x=0.01, ha="left", fontsize=9.5)
-        figure.savefig(path, dpi=110)
+        save_figure(figure, path, dpi=110)
         plt.close(figure)
 
 

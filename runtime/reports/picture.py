@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from runtime.reports.files import save_figure
 from runtime.setup import Hand
 from runtime.telemetry.stats import BINS, HEAD, STAGES, edge_ns
 from signals.names import HandNames
@@ -71,7 +72,10 @@ def _legend(axis: Any, columns: int = 4) -> None:
 
 def _shade(axis: Any, time: Any, values: Any, shown: int) -> None:
     if values.shape[1] > shown:
-        low, high = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
+        low, high = (
+            np.fmin.reduce(values, axis=1),
+            np.fmax.reduce(values, axis=1),
+        )  # silent on rows without numbers
         axis.fill_between(time, low, high, color=GRID, linewidth=0.0, label=f"all {values.shape[1]}")
 
 
@@ -268,6 +272,6 @@ def draw_run(frames: RecordArray, hand: Hand, stats: Any, report: dict[str, Any]
         figure.text(0.05, 0.968, title, fontsize=15, fontweight="bold", va="center")
         figure.text(0.05, 0.943, line, fontsize=9.5, color=PALE, va="center")
         path = out / "run.png"
-        figure.savefig(path)
+        save_figure(figure, path)
         plt.close(figure)
     return path
