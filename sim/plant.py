@@ -92,7 +92,7 @@ def update_tensions(m: Any, p: Any) -> None:
 
 @law
 def _joint_torques(m: Any, p: Any, k: Any) -> None:
-    """Generalised forces [axes, joints] and the implicit damping matrix of every branch."""
+    """Generalised forces [axes, joints] and the lower half of every branch's implicit damping matrix."""
     na = m.n_axes
     tau, damping = p.tau_nm, p.damping_nms_rad
     q, qd, v0 = p.q_rad, p.qd_rad_s, m.joint_friction_speed_rad_s
@@ -105,7 +105,7 @@ def _joint_torques(m: Any, p: Any, k: Any) -> None:
     for b in range(p.n_branches):
         for x in range(p.branch_joints[b]):
             j = p.branch_joint[b, x]
-            for y in range(p.branch_joints[b]):
+            for y in range(x + 1):
                 damping[j, p.branch_joint[b, y]] = 0.0
     for j in range(m.n_joints):
         root = math.sqrt(qd[j] * qd[j] + v0 * v0)
@@ -127,7 +127,7 @@ def _joint_torques(m: Any, p: Any, k: Any) -> None:
             if pj != 0.0:
                 tau[na + j] -= pj * f[t]
                 if slope[t] != 0.0:
-                    for y in range(n):
+                    for y in range(x + 1):
                         i = p.branch_joint[b, y]
                         damping[j, i] += pj * slope[t] * P[t, i]
         for a in range(na):
