@@ -42,6 +42,8 @@ MOTION = "Name, or path of a TOML or CSV file; none: hold with --for or --fault,
 LOCKSTEP = "As fast as possible, repeatable bit by bit; without --for the motion once, or 10 s."
 READONLY = "Watch the buses of --bus: state is estimated and published, nothing is ever written."
 FAULT = "KIND:NAME@T or KIND:NAME=SIZE@T, e.g. tendon-break:index_4@2; the kinds are below."
+PICTURE_FRAMES = 4000
+"""Frames of a lockstep run that its picture is drawn from; without ``--out`` none are kept."""
 
 
 @app.command(epilog=EXAMPLES)
@@ -182,7 +184,7 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     options = with_length(options, hand)
     warm_up(options, hand)
     log = _log_path(options, hand.name) if options.record else None
-    every = max(1, round(options.seconds * hand.rate_hz / 4000))
+    every = 0 if options.out is None else max(1, round(options.seconds * hand.rate_hz / PICTURE_FRAMES))
     with _bar("lockstep") as bar:
         watch = _watcher(bar, options.seconds)
         result = run_options(options, every=every, record=log, watch=watch, interrupts=interrupts)
