@@ -90,15 +90,18 @@ class SerialPort:
                 raise self._lost(str(error)) from None
         self.bytes_out += sent
 
-    def read(self, until_ns: int, spin_from_ns: int = 0) -> bytes:
+    def read(
+        self, until_ns: int, spin_from_ns: int = 0, meanwhile: Callable[[], object] | None = None
+    ) -> bytes:
         """What has arrived; waits for the first byte until ``until_ns``; empty if none came.
 
         Args:
             until_ns: monotonic time at which the wait ends.
             spin_from_ns: from this time on look without sleeping for at most 0.5 ms; 0: never.
+            meanwhile: called once when the looking begins, if nothing has come yet.
         """
         if spin_from_ns:
-            self._spin(spin_from_ns, until_ns)
+            self._spin(spin_from_ns, until_ns, meanwhile)
         left_s = (until_ns - self.clock()) * 1e-9
         try:
             if not select.select([self._fd], [], [], max(left_s, 0.0))[0]:
@@ -113,11 +116,13 @@ class SerialPort:
         self.bytes_in += len(data)
         return data
 
-    def _spin(self, from_ns: int, until_ns: int) -> None:
+    def _spin(self, from_ns: int, until_ns: int, meanwhile: Callable[[], object] | None) -> None:
         """Sleep until ``from_ns`` or the first byte, then look again and again for a short while."""
         wait_s = (from_ns - self.clock()) * 1e-9
         if wait_s > 0.0 and select.select([self._fd], [], [], wait_s)[0]:
             return
+        if meanwhile is not None:
+            meanwhile()
         end_ns = min(until_ns, from_ns + SPIN_MAX_NS)
         while self.clock() < end_ns and not select.select([self._fd], [], [], 0)[0]:
             pass

@@ -71,6 +71,7 @@ class DynamixelBus:
             Servo(d, i, servo_model(d.model), self._port) for i, d in enumerate(settings.device)
         )
         self._chain = Chain(self.servos, motors)
+        self._port.rehearse = self._chain.rehearse
         self._track = Tracking(self.servos, self._port, motors, settings.watchdog_ms)
         self._slow_ns = self._exchanges = self.round_trip_ns = 0
         self._block_ns = self._port.wire_ns(BLOCK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from drivers.counts import WireCounts
@@ -50,6 +51,8 @@ class ServoPort:
         self.expected_ns = 0
         """When the reply to the last request is through, by the wire alone."""
         self._tries = self._extra = 0
+        self.rehearse: Callable[[], object] | None = None
+        """Called while a reply is on the wire, when spinning for it begins."""
 
     @property
     def counts(self) -> WireCounts:
@@ -73,7 +76,8 @@ class ServoPort:
 
     def whole(self, until_ns: int) -> bytes | list[Packet]:
         """One whole fast reply if that is what came, else the packets in what came."""
-        data = self.serial.read(until_ns, self.expected_ns - self.spin_ns if self.spin_ns else 0)
+        spin_from_ns = self.expected_ns - self.spin_ns if self.spin_ns else 0
+        data = self.serial.read(until_ns, spin_from_ns, self.rehearse)
         if len(data) > codec.OVERHEAD and self.parser.idle and codec.is_fast_reply(data):
             self.counts.frames += 1
             return data

@@ -116,7 +116,7 @@ class ChainEmulator:
         baud = self.line.baud()
         self._wire.baud = baud or self._wire.baud
         before = self._wire.free_ns
-        begun_ns = max(before, now_ns)
+        begun_ns = max(before, now_ns - self.line.hop_in_ns)
         for p in self._parser.feed(data, now_ns):
             self.packets += 1
             self.unstuffed += p.stuffing_missing
@@ -228,7 +228,7 @@ class ChainEmulator:
         self._send(reply, self._wire.free_ns + servo.get("return_delay") * DELAY_UNIT_NS)
 
     def _send(self, reply: bytes, begun_ns: int) -> None:
-        due_ns = self._wire.take(len(reply), begun_ns) + self.adapter_latency_ns
+        due_ns = self._wire.take(len(reply), begun_ns) + self.adapter_latency_ns - self.line.hop_out_ns
         reply = self.faults.damaged(reply)
         if self.faults.split_ns and len(reply) > 1:
             half = len(reply) // 2

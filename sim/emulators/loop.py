@@ -46,7 +46,8 @@ class EmulatorLoop:
 
     Args:
         emulators: what to serve.
-        spin_ns: how long before a due time to spin in place of sleeping (sharper, costs the core).
+        spin_ns: how long before a due time, and after anything that happened, to spin in place of sleeping:
+            no wake-up then stands between the wire and its emulator (sharper, costs the core).
         clock: monotonic nanoseconds.
     """
 
@@ -56,6 +57,11 @@ class EmulatorLoop:
         self._actions: queue.SimpleQueue[tuple[Callable[[], None], threading.Event]] = queue.SimpleQueue()
         self.frozen = False
         """Fault hook: True stops serving without closing anything."""
+        self._busy_ns = 0
+        """When something happened last."""
+        self._wanted: list[int] = []
+        self._owners: dict[int, Emulator] = {}
+        self._poll = select.poll()
 
     def do(self, action: Callable[[], None]) -> None:
         """Have something done between two steps (a fault hook), and wait until it is done."""
@@ -78,23 +84,43 @@ class EmulatorLoop:
             action, done = self._actions.get()
             action()
             done.set()
+        due_ns = min([e.due_ns() for e in self.emulators], default=NEVER)
+        ready = self._waited(due_ns)
         now_ns = self._clock()
-        due_ns = min((e.due_ns() for e in self.emulators), default=NEVER)
-        wait_s = min(max((due_ns - self._spin_ns - now_ns) * 1e-9, 0.0), LONGEST_S)
-        owners = {d: e for e in self.emulators for d in e.descriptors()}
-        try:
-            ready = select.select(list(owners), [], [], wait_s)[0]
-        except (OSError, ValueError):
-            ready = []
         for descriptor in ready:
-            owners[descriptor].readable(descriptor, self._clock())
-        now_ns = self._clock()
-        if not ready and 0 < due_ns - now_ns <= self._spin_ns:
-            while now_ns < due_ns:
-                now_ns = self._clock()
+            self._owners[descriptor].readable(descriptor, now_ns)
+        if ready:
+            now_ns = self._busy_ns = self._clock()
         for emulator in self.emulators:
             if emulator.due_ns() <= now_ns:
+                self._busy_ns = now_ns
                 emulator.on_time(now_ns)
+
+    def _waited(self, due_ns: int) -> list[int]:
+        """Descriptors with bytes; nothing if ``due_ns`` came first."""
+        wanted = [d for e in self.emulators for d in e.descriptors()]
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._owners = {d: e for e in self.emulators for d in e.descriptors()}
+            self._poll = select.poll()
+            for d in wanted:
+                self._poll.register(d, select.POLLIN)
+        poll, clock, spin_ns = self._poll.poll, self._clock, self._spin_ns
+        now_ns = clock()
+        while spin_ns and now_ns < due_ns and now_ns - self._busy_ns < spin_ns:
+            if found := poll(0):
+                return [d for d, _ in found]
+            now_ns = clock()
+        wait_s = min(max((due_ns - spin_ns - now_ns) * 1e-9, 0.0), LONGEST_S)
+        try:
+            ready = select.select(wanted, [], [], wait_s)[0]
+        except (OSError, ValueError):
+            return []
+        now_ns = clock()
+        while not ready and 0 < due_ns - now_ns <= spin_ns:
+            ready = [d for d, _ in poll(0)]
+            now_ns = clock()
+        return ready
 
     def close(self) -> None:
         """Stop and release everything."""
