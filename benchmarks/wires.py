@@ -235,8 +235,7 @@ def dynamixel(seconds: float, realtime: bool, spin_us: int = 60) -> dict[str, An
         )
         bus.configure(tuple(MotorSetup(index=i, name=f"m{i}", current_limit_a=1.0) for i in range(n)))
         bus.activate()
-        if priority:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+        at_priority(priority)
         found = _drive(bus, n, seconds)
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         peer.terminate()
@@ -302,8 +301,13 @@ def _wait_for(path: Path) -> None:
         time.sleep(0.05)
 
 
-def axes(port: int, buses: int, per_bus: int, feedback_ms: int) -> None:
-    first_core(0)
+def at_priority(priority: int) -> None:
+    if priority:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
+def axes(port: int, buses: int, per_bus: int, feedback_ms: int, priority: int) -> None:
+    first_core(priority)
     side = BenchSide(buses * per_bus, least_ns=500_000)
     start = time.monotonic_ns()
     found = {
@@ -325,7 +329,9 @@ def axes(port: int, buses: int, per_bus: int, feedback_ms: int) -> None:
     EmulatorLoop([BusServer(found, port=port)]).run()
 
 
-def one_bus(port: int, b: int, per_bus: int, feedback_ms: int, seconds: float, out: Any) -> None:
+def one_bus(
+    port: int, b: int, per_bus: int, feedback_ms: int, seconds: float, priority: int, out: Any
+) -> None:
     settings = OdriveSettings(
         name=f"can{b}",
         family="odrive",
@@ -349,6 +355,7 @@ def one_bus(port: int, b: int, per_bus: int, feedback_ms: int, seconds: float, o
     command, measurement = new(COMMAND), new(MEASUREMENT)
     bus.exchange(command, measurement, now_ns())
     command["motor_mode"][0, :64], command["motor_current_a"][0, :64] = 1, 0.1
+    at_priority(priority)
     frames, begun, cycles = bus._port.counts.frames, time.monotonic(), 0
     while time.monotonic() - begun < seconds:
         bus.exchange(command, measurement, now_ns())
@@ -360,14 +367,15 @@ def one_bus(port: int, b: int, per_bus: int, feedback_ms: int, seconds: float, o
     bus.close()
 
 
-def odrive(seconds: float) -> dict[str, Any]:
+def odrive(seconds: float, realtime: bool) -> dict[str, Any]:
     buses, per_bus, port, feedback_ms = 5, 8, 40384, 2
+    above, below = (51, 50) if realtime else (0, 0)
     context = mp.get_context("spawn")
-    peer = context.Process(target=axes, args=(port, buses, per_bus, feedback_ms), daemon=True)
+    peer = context.Process(target=axes, args=(port, buses, per_bus, feedback_ms, above), daemon=True)
     peer.start()
     out = context.Queue()
     drivers = [
-        context.Process(target=one_bus, args=(port, b, per_bus, feedback_ms, seconds, out))
+        context.Process(target=one_bus, args=(port, b, per_bus, feedback_ms, seconds, below, out))
         for b in range(buses)
     ]
     for d in drivers:
@@ -385,20 +393,20 @@ def odrive(seconds: float) -> dict[str, Any]:
     }
 
 
-def hall_peer(link: str, n: int, samples: int) -> None:
-    first_core(0)
+def hall_peer(link: str, n: int, samples: int, priority: int) -> None:
+    first_core(priority)
     emulator = HallBridgeEmulator(BenchSide(n, n), list(range(n)), Path(link), samples=samples)
     EmulatorLoop([emulator]).run()
 
 
-def hall(seconds: float) -> dict[str, Any]:
-    n = 24
+def hall(seconds: float, realtime: bool) -> dict[str, Any]:
+    n, priority = 24, 50 if realtime else 0
     result: dict[str, Any] = {"what": "24 Hall channels at 3 kHz"}
     for samples in (1, 8):
         with tempfile.TemporaryDirectory() as folder:
             link = Path(folder) / "hall"
             peer = mp.get_context("spawn").Process(
-                target=hall_peer, args=(str(link), n, samples), daemon=True
+                target=hall_peer, args=(str(link), n, samples, priority), daemon=True
             )
             peer.start()
             _wait_for(link)
@@ -409,6 +417,7 @@ def hall(seconds: float) -> dict[str, Any]:
             bus.activate()
             measurement, command = new(MEASUREMENT), new(COMMAND)
             bus.exchange(command, measurement, now_ns())
+            at_priority(priority)
             frames, lost = bus.counts.frames, bus.counts.lost
             cpu, begun = time.process_time(), time.monotonic()
             ages = []
@@ -422,6 +431,7 @@ def hall(seconds: float) -> dict[str, Any]:
                 "core_share": round((time.process_time() - cpu) / took, 3),
                 "age_us": shown(ages),
             }
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
             bus.close()
             peer.terminate()
     return result
@@ -437,14 +447,13 @@ def main() -> None:
     parser.add_argument("what", choices=["collector", "dynamixel", "odrive", "hall"])
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--netns", action="store_true")
-    parser.add_argument("--realtime", action="store_true", help="servos: driver and emulator at SCHED_FIFO")
+    parser.add_argument("--realtime", action="store_true", help="driver and emulator at SCHED_FIFO")
     words = parser.parse_args()
     if words.what == "collector":
         found = collector(words.seconds, words.netns)
-    elif words.what == "dynamixel":
-        found = dynamixel(words.seconds, words.realtime)
     else:
-        found = {"odrive": odrive, "hall": hall}[words.what](words.seconds)
+        measure = {"dynamixel": dynamixel, "odrive": odrive, "hall": hall}[words.what]
+        found = measure(words.seconds, words.realtime)
     print(json.dumps(found))
 
 
