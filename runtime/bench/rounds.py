@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+import numpy as np
 
 from runtime.bench import native
 from runtime.bench.ratios import Ratio, company_ratio, paired, share
@@ -13,6 +16,7 @@ from runtime.bench.slices import Slice
 from runtime.bench.yardsticks import Place, cyclictest, cyclictest_path, waiter
 from runtime.options import RunOptions
 from runtime.realtime import control_cpu
+from signals.names import UnknownName
 
 WAKE_PLAIN: Final = 1.2
 WAKE_HYBRID: Final = 0.25
@@ -21,6 +25,10 @@ RESPONSE: Final = 1.5
 """Bounds of the ratios; docs/real_time.md says what each means."""
 RESOLUTION_US: Final = 1.0
 """Width of a bin of cyclictest."""
+ALONE: Final = ("plain", "hybrid")
+COMPANY: Final = ("plain_company", "hybrid_company")
+NAMES: Final = ("cyclictest", "c_wait", "c_loop", *ALONE, *COMPANY)
+"""Everybody who may take part."""
 
 Turn = Callable[[], Slice]
 Figure = Callable[[Slice], float]
@@ -38,27 +46,44 @@ class Rounds:
         return [figure(s) for s in self.slices[name]]
 
 
-def participants(place: Place, options: RunOptions, *, company: bool) -> tuple[dict[str, Turn], list[str]]:
-    """Who takes part on this machine, and notices about who cannot."""
+def usual(*, company: bool) -> tuple[str, ...]:
+    """Who takes part if nobody is named; our C waiter only where there is no cyclictest."""
+    yardstick = "cyclictest" if cyclictest_path() else "c_wait"
+    return (yardstick, "c_loop", *ALONE, *(COMPANY if company else ()))
+
+
+def participants(
+    place: Place, options: RunOptions, names: tuple[str, ...]
+) -> tuple[dict[str, Turn], list[str]]:
+    """Who of ``names`` can take part on this machine, and notices about who cannot.
+
+    Raises:
+        signals.names.UnknownName: a name is none of ``NAMES``.
+    """
+    for name in names:
+        if name not in NAMES:
+            raise UnknownName("participant", name, NAMES)
     turns: dict[str, Turn] = {}
     notices = []
-    if cyclictest_path():
-        turns["cyclictest"] = lambda: cyclictest(place)
-    else:
+    if not cyclictest_path():
         notices.append(
             "no cyclictest: our C waiter is the yardstick; Debian and Ubuntu: sudo apt install rt-tests"
         )
+    elif "cyclictest" in names:
+        turns["cyclictest"] = lambda: cyclictest(place)
     try:
-        native.build()
-        turns["c_wait"] = lambda: waiter(place, False)
-        turns["c_loop"] = lambda: waiter(place, True)
+        if "c_wait" in names or "c_loop" in names:
+            native.build()
+        if "c_wait" in names:
+            turns["c_wait"] = lambda: waiter(place, False)
+        if "c_loop" in names:
+            turns["c_loop"] = lambda: waiter(place, True)
     except (native.NoCompiler, native.CompileFailed) as error:
         notices.append(str(error))
-    for suffix, together in (("", False), ("_company", True)):
-        if together and not company:
-            continue
-        for wait in ("plain", "hybrid"):
-            turns[wait + suffix] = _turn(options, place, hybrid=wait == "hybrid", company=together)
+    for name in (*ALONE, *COMPANY):
+        if name in names:
+            wait, _, company = name.partition("_")
+            turns[name] = _turn(options, place, hybrid=wait == "hybrid", company=bool(company))
     return turns, notices
 
 
@@ -72,7 +97,7 @@ def measure(
 ) -> Rounds:
     """Run the rounds; the order turns by one each round, so that nobody always comes first."""
     result = Rounds({name: [] for name in turns}, list(notices or []))
-    names = list(turns)
+    names, begun = list(turns), time.monotonic()
     for k in range(rounds):
         order = names[k % len(names) :] + names[: k % len(names)]
         seen = {}
@@ -81,7 +106,8 @@ def measure(
         for name in names:
             result.slices[name].append(seen[name])
         line = ", ".join(f"{n} {seen[n].wake_us(0.99):.1f}" for n in names)
-        tell(f"round {k + 1}/{rounds}: wake p99 [us] {line}")
+        left_s = (time.monotonic() - begun) / (k + 1) * (rounds - k - 1)
+        tell(f"round {k + 1}/{rounds} ({left_s / 60:.0f} min left): wake p99 [us] {line}")
     return result
 
 
@@ -149,16 +175,21 @@ def ratios(rounds: Rounds, *, equal_work: bool = True) -> list[Ratio]:
 
 
 def in_company(found: list[Ratio], rounds: Rounds) -> list[dict[str, Any]]:
-    """Every bounded ratio of the company beside the same one alone."""
+    """Every bounded ratio of the company beside the same one alone.
+
+    The yardstick's resolution is the least width: a bin of cyclictest, and for rare events one event a round.
+    """
     by_name = {r.name: r for r in found}
     base = yardstick(rounds)
-    fine = min(rounds.values(base, _wake_p99)) if base is not None else 1.0
+    least = {"wake": 0.0, "late": 0.0, "response": 0.0}
+    if base is not None:
+        least["wake"] = RESOLUTION_US / min(rounds.values(base, _wake_p99))
+        least["late"] = 1.0 / (float(np.median(rounds.values(base, lambda s: s.late))) + 0.5)
     out = []
     for ratio in found:
         alone = by_name.get(ratio.name.replace("_company", "", 1))
         if "_company" in ratio.name and alone is not None and alone.bound is not None:
-            resolution = RESOLUTION_US / fine if " wake " in ratio.name else 0.0
-            out.append(company_ratio(alone, ratio, resolution))
+            out.append(company_ratio(alone, ratio, least[ratio.name.split()[1]]))
     return out
 
 

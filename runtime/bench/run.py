@@ -13,6 +13,7 @@ import numpy as np
 from runtime.bench import hot, kernel, native, rounds, soak, stages
 from runtime.bench.canned import can
 from runtime.bench.facts import busy_notice, facts
+from runtime.bench.ratios import LEAST_ROUNDS
 from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.warmup import warm_up
@@ -49,8 +50,8 @@ def equal_work(options: RunOptions) -> Equal:
 
 
 def _few(count: int, tell: Tell) -> None:
-    if count < ENOUGH_ROUNDS:
-        tell(f"{count} rounds give no verdict; {ENOUGH_ROUNDS} or more do")
+    if count < LEAST_ROUNDS:
+        tell(f"{count} rounds give no verdict; {LEAST_ROUNDS} give a rough one, {ENOUGH_ROUNDS} a good one")
 
 
 def _warm(options: RunOptions, tell: Tell) -> float:
@@ -63,14 +64,29 @@ def _warm(options: RunOptions, tell: Tell) -> float:
 
 
 def loop(
-    options: RunOptions, count: int, seconds: float, tell: Tell, *, company: bool = False
+    options: RunOptions,
+    count: int,
+    seconds: float,
+    tell: Tell,
+    *,
+    company: bool = False,
+    only: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Interleaved rounds: yardsticks and the runtime, plain and hybrid, alone and in company."""
+    """Interleaved rounds: yardsticks and the runtime, plain and hybrid, alone and in company.
+
+    Args:
+        options: hand and motion.
+        count: rounds.
+        seconds: length of each turn [s].
+        tell: where progress and notices go.
+        company: the runtime also with everything that listens to it.
+        only: names of ``rounds.NAMES`` in the place of the usual ones.
+    """
     about = facts()
     rate_hz = _warm(options, tell)
     work = equal_work(options)
     place = rounds.default_place(rate_hz, seconds, work.channels)
-    turns, notices = rounds.participants(place, options, company=company)
+    turns, notices = rounds.participants(place, options, only or rounds.usual(company=company))
     for notice in notices:
         tell(notice)
     _few(count, tell)

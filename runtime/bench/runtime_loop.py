@@ -25,13 +25,15 @@ import numpy as np
 from runtime.bench.slices import Slice
 from runtime.clock import now_ns
 from runtime.options import RunOptions
-from runtime.processes.phases import Phase
+from runtime.processes.phases import Phase, Stop
 from runtime.telemetry.segment import Segment
 from signals.modes import MachineState
 from signals.records import RecordArray
 
-START_S: Final = 1.5
-"""Time that a run gets to arm and activate, and that is not measured."""
+LEAD_S: Final = 0.5
+"""Time after the hand has become active that is not measured."""
+SPARE_S: Final = 5.0
+"""Time beyond that at which a run ends by itself, active or not."""
 PATIENCE_S: Final = 180.0
 """Longest time until the loop runs; a cold compile takes a minute."""
 TURN_S: Final = 0.01
@@ -101,6 +103,12 @@ class Timings:
         if active.any():
             self._chunks.append(frames["timing"][active].copy())
 
+    def span_ns(self) -> int:
+        """Time from the first to the last of them."""
+        if not self._chunks:
+            return 0
+        return int(self._chunks[-1]["deadline_ns"][-1] - self._chunks[0]["deadline_ns"][0])
+
     def table(self) -> Any:
         """All of them, shape (cycles,)."""
         if not self._chunks:
@@ -109,7 +117,7 @@ class Timings:
 
 
 def slice_of(timing: Any, period_ns: float, seconds: float) -> Slice:
-    """Timing records as a slice: response is wake-up plus the tick without the bus.
+    """Timing records as a slice: response is deadline to command, without the exchange (the C loop has none).
 
     Args:
         timing: timing records in order, shape (n,).
@@ -153,10 +161,11 @@ def _processes(segment: Segment, options: RunOptions, company: bool, folder: Pat
             process.end(signal.SIGKILL if process.name in ("control", "io") else signal.SIGTERM)
 
 
-def _watch(segment: Segment, control: Process, company: bool) -> Timings:
+def _watch(segment: Segment, control: Process, company: bool, wanted_s: float) -> Timings:
+    """Keep a run alive until the hand was active for ``wanted_s``, then end it at once."""
     reader, timings = segment.reader(1024, start=0), Timings()
     beat, phase = segment.field("io_beat_ns"), segment.field("control_phase")
-    until = time.monotonic() + PATIENCE_S
+    until, wanted_ns = time.monotonic() + PATIENCE_S, round(wanted_s * 1e9)
     if not company:
         beat[0] = now_ns()
         segment.field("io_phase")[0] = int(Phase.READY)
@@ -164,6 +173,8 @@ def _watch(segment: Segment, control: Process, company: bool) -> Timings:
         if not company:
             beat[0] = now_ns()
         timings.add(reader.read())
+        if timings.span_ns() >= wanted_ns:
+            segment.field("stop")[0] = int(Stop.NOW)
         if int(phase[0]) < Phase.RUNNING and time.monotonic() > until:
             raise RunFailed(f"the loop did not start within {PATIENCE_S:.0f} s: {control.warnings()[-3:]}")
         time.sleep(TURN_S)
@@ -186,14 +197,14 @@ def run_slice(options: RunOptions, rate_hz: float, seconds: float, *, company: b
     Raises:
         RunFailed: it did not run, or was never active.
     """
-    options = replace(options, seconds=START_S + seconds, record=company)
+    options = replace(options, seconds=LEAD_S + seconds + SPARE_S, record=company)
     if company:
         options = replace(options, port_base=free_port_base())
     segment = Segment.create(rate_hz)
     try:
         with tempfile.TemporaryDirectory() as name, _processes(segment, options, company, Path(name)) as all_:
             control = all_[0]
-            timings = _watch(segment, control, company)
+            timings = _watch(segment, control, company, LEAD_S + seconds)
             account = control.told()
             if "cycles" not in account:
                 raise RunFailed(f"control: {account.get('error', '')} {' / '.join(control.warnings()[-3:])}")

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 
+def _verdict(row: dict[str, Any]) -> str:
+    if not row["judged"]:
+        return "no verdict"
+    return "MISSED" if row["missed"] else "kept"
+
+
 def _ratio(ratio: dict[str, Any]) -> str:
-    bound = (
-        ""
-        if ratio["bound"] is None
-        else f"  bound {ratio['bound']:g}  {'MISSED' if ratio['missed'] else 'kept'}"
-    )
+    bound = "" if ratio["bound"] is None else f"  bound {ratio['bound']:g}  {_verdict(ratio)}"
     interval = f"[{ratio['low']:.3f}, {ratio['high']:.3f}]"
     return f"  {ratio['name']:<44} {ratio['median']:7.3f}  95 % {interval:<18}{bound}"
 
@@ -48,12 +50,14 @@ def loop_lines(result: dict[str, Any]) -> Iterator[str]:
     yield "  medians of the rounds [us]; late and missed of all rounds together"
     yield ""
     yield from ratio_lines(result["ratios"])
+    if result["company"]:
+        yield ""
+        yield "  in company (io with all topics, two subscribers, recorder), beside alone in the same rounds:"
     for row in result["company"]:
-        verdict = "MISSED" if row["missed"] else "kept"
-        yield (
-            f"  {row['name']:<44} in company {row['together']:.3f}, alone {row['alone']:.3f}: "
-            f"shift {row['shift']:+.3f}, width {row['width']:.3f}  {verdict}"
-        )
+        beside = f"alone {row['alone']:.3f}, worse by {row['shift']:+.3f}, its width {row['width']:.3f}"
+        yield f"  {row['name']:<44} {row['together']:7.3f}  {beside}  {_verdict(row)}"
+    yield ""
+    yield f"  bounds missed: {', '.join(result['missed']) or 'none'}"
 
 
 def tick_lines(result: dict[str, Any]) -> Iterator[str]:

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from runtime.bench import kernel, rounds, run
 from runtime.bench.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
-from runtime.bench.ratios import Ratio, company_ratio, median_interval, paired, share
+from runtime.bench.ratios import LEAST_ROUNDS, Ratio, company_ratio, median_interval, paired, share
 from runtime.bench.run import CALIBRATED_FOR, REFERENCE_CHANNELS, equal_work
 from runtime.bench.slices import Slice, percentile
 from runtime.bench.stages import _table
 from runtime.bench.yardsticks import Place, read_cyclictest
 from runtime.options import RunOptions
+from signals.names import UnknownName
 
 values = st.floats(1e-3, 1e6)
 samples = st.lists(values, min_size=1, max_size=40)
@@ -44,8 +45,13 @@ def test_intervals_of_thirty_rounds_hold_the_true_median_as_often_as_they_promis
 def test_a_bound_is_missed_only_if_the_whole_interval_lies_above_it(pairs, bound):
     ratio = paired("x", [a for a, _ in pairs], [b for _, b in pairs], bound)
     assert ratio is not None
-    assert ratio.missed == (ratio.low > bound)
+    assert ratio.missed == (len(pairs) >= LEAST_ROUNDS and ratio.low > bound)
     assert not paired("x", [1.0], [1.0], None).missed  # type: ignore[union-attr]
+
+
+def test_the_least_number_of_rounds_is_the_one_whose_range_holds_the_median_as_often_as_promised():
+    outside = [2 * 0.5**n for n in (LEAST_ROUNDS - 1, LEAST_ROUNDS)]  # all values on one side of it
+    assert outside[0] > 0.05 >= outside[1]
 
 
 def test_pairing_cancels_what_the_machine_does_to_both():
@@ -203,11 +209,39 @@ def test_a_machine_without_compiler_and_cyclictest_measures_what_is_left_and_say
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
     place = Place(cpu=0, rate_hz=3000.0, seconds=0.1, channels=1)
-    turns, notices = rounds.participants(place, RunOptions(motion="open_close"), company=False)
+    options = RunOptions(motion="open_close")
+    turns, notices = rounds.participants(place, options, rounds.usual(company=False))
     assert list(turns) == ["plain", "hybrid"]
     assert any("rt-tests" in n for n in notices) and any("gcc" in n for n in notices)
     alone = rounds.Rounds({name: [Slice(np.ones(5), np.ones(5), 333_333.3)] for name in turns})
     assert rounds.ratios(alone) == [] and rounds.in_company([], alone) == []
+
+
+def test_who_takes_part_can_be_chosen_and_our_waiter_stands_in_for_cyclictest(monkeypatch):
+    place, options = Place(cpu=0, rate_hz=3000.0, seconds=0.1, channels=1), RunOptions(motion="open_close")
+    for there in (None, "/usr/bin/cyclictest"):
+        monkeypatch.setattr(rounds, "cyclictest_path", lambda there=there: there)
+        first = "cyclictest" if there else "c_wait"
+        assert rounds.usual(company=False) == (first, "c_loop", "plain", "hybrid")
+        assert rounds.usual(company=True)[4:] == ("plain_company", "hybrid_company")
+        turns, _ = rounds.participants(place, options, ("plain_company", "plain"))
+        assert set(turns) == {"plain", "plain_company"}
+    with pytest.raises(UnknownName, match="'plane'; did you mean 'plain'"):
+        rounds.participants(place, options, ("plane",))
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(6, 12))
+def test_in_company_one_late_cycle_a_round_is_no_change_for_the_worse(alone, usual, count):
+    def turns(late: int) -> list[Slice]:
+        wakes = np.full(6000, 50_000)
+        wakes[:late] = 400_000
+        return [Slice(wakes, None, 333_333.3)] * count
+
+    slices = {"cyclictest": turns(usual), "plain": turns(alone)}
+    for more, missed in ((1, False), (2, True)):
+        measured = rounds.Rounds({**slices, "plain_company": turns(alone + more)})
+        rows = rounds.in_company(rounds.ratios(measured), measured)
+        assert [r["missed"] for r in rows if " late " in r["name"]] == [missed]
 
 
 def test_a_bound_against_the_reference_tick_needs_equal_work(tmp_path, monkeypatch):

@@ -31,7 +31,15 @@ FACTS = {
 
 def ratio(name: str, median: float, bound: float | None) -> dict[str, Any]:
     missed = bound is not None and median > bound
-    return {"name": name, "median": median, "low": median, "high": median, "bound": bound, "missed": missed}
+    return {
+        "name": name,
+        "median": median,
+        "low": median,
+        "high": median,
+        "bound": bound,
+        "judged": True,
+        "missed": missed,
+    }
 
 
 def loop_result(missed: bool) -> dict[str, Any]:
