@@ -116,6 +116,7 @@ def tick_at(
     cycle: int,
     deadline_ns: int,
     woke_ns: int,
+    dt_s: float,
     begun_ns: int,
     read_ns: int,
     missed: int,
@@ -129,6 +130,7 @@ def tick_at(
         cycle: number of the cycle.
         deadline_ns: when it was due [ns].
         woke_ns: when it began [ns].
+        dt_s: bounded time since the cycle before [s].
         begun_ns: when the exchange began [ns].
         read_ns: when it was complete [ns].
         missed: slots skipped so far.
@@ -139,6 +141,7 @@ def tick_at(
     model, measurement, goal, state, command = p[0], p[1], p[2], p[3], p[4]
     timespec = carray(pointer(p[15]), (2,), np.int64)
     begun = clock_ns(timespec)
+    begin_at(state, cycle, woke_ns, dt_s)
     estimate(
         carray(pointer(model), (1,), MODEL),
         carray(pointer(measurement), (1,), MEASUREMENT),

@@ -97,7 +97,9 @@ class GoalDesk:
     def bring(self, time_ns: int) -> None:
         """Bring the goal record up to date; real-time safe."""
         if self._lock is not None:
-            seen = take_at(self._lock_at, self._words_at, self._inbox_at, self._seen)
+            seen = self._seen
+            if self._lock[0] != seen:  # a look costs less than a call
+                seen = take_at(self._lock_at, self._words_at, self._inbox_at, self._seen)
             if seen > 0 and seen != self._seen:
                 self._seen = self._taken[0] = seen
                 self._accept()

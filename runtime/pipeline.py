@@ -82,15 +82,15 @@ class Pipeline:
             missed: slots skipped so far.
             late: wake-ups a period or more late so far.
         """
-        begin_at(self._state_at, cycle, woke_ns, dt_s)
         begun = self._clock()
         status = self.bus.exchange(self.command, self.measurement, woke_ns)
         read = self._clock()
         self.goals.bring(woke_ns)
         if self.stages.foreign:
+            begin_at(self._state_at, cycle, woke_ns, dt_s)
             return self._with_foreign(cycle, deadline_ns, woke_ns, begun, read, missed, late, status)
         return tick_at(  # estimate, control, guard, ring write: the four calls below, compiled as one
-            self._parts_at, cycle, deadline_ns, woke_ns, begun, read, missed, late, status
+            self._parts_at, cycle, deadline_ns, woke_ns, dt_s, begun, read, missed, late, status
         )
 
     def _with_foreign(

@@ -91,8 +91,23 @@ def test_the_kernel_is_told_by_its_version_where_sys_says_nothing(monkeypatch, t
         assert ("preempt=full" in granted.lacks[0].fix) == ("DYNAMIC" in words)
 
 
+def test_the_io_process_leaves_the_core_of_the_loop_alone(monkeypatch):
+    moved = []
+    monkeypatch.setattr(realtime.os, "setpriority", lambda *_: None)
+    monkeypatch.setattr(realtime.os, "sched_setaffinity", lambda _pid, cpus: moved.append(cpus))
+    monkeypatch.setattr(realtime, "_read", lambda _path: "")
+    for ours in ({0}, {0, 1}, {2, 5, 7}):
+        monkeypatch.setattr(realtime.os, "sched_getaffinity", lambda _pid, ours=ours: ours)
+        realtime.prefer_io()
+    assert moved == [{0}, {2, 5}]
+    monkeypatch.setattr(realtime, "_read", lambda _path: "2")
+    realtime.prefer_io()
+    assert moved[-1] == {5, 7}
+
+
 def test_the_io_process_goes_before_other_work_or_says_why_not(monkeypatch):
     asked = []
+    monkeypatch.setattr(realtime.os, "sched_getaffinity", lambda _pid: {0})
     monkeypatch.setattr(realtime.os, "setpriority", lambda *words: asked.append(words))
     assert realtime.prefer_io() is None
     assert asked == [(os.PRIO_PROCESS, 0, realtime.IO_NICE)] and realtime.IO_NICE < 0
