@@ -58,6 +58,8 @@ class RunOptions:
     """Overrides of the hand file, ``key=value``."""
     substeps: int | None = None
     hybrid: bool = False
+    require_realtime: bool = False
+    """Refuse to start without real-time priority and locked memory, in the place of a warning."""
     record: bool = False
     publish: bool = True
     """With processes of their own for sockets and recorder; a lockstep run may do without."""

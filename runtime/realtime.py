@@ -47,6 +47,10 @@ class Lack:
         return f"{self.what}: {self.cost}. To fix: {self.fix}"
 
 
+class RightsRefused(RuntimeError):
+    """A run that requires its real-time rights did not get them; says which, and how to get them."""
+
+
 @dataclass(slots=True)
 class Granted:
     """What the control process got."""
@@ -58,6 +62,15 @@ class Granted:
     lacks: list[Lack] = field(default_factory=list)
     keep_open: list[int] = field(default_factory=list)
     """File descriptors that must stay open (cpu_dma_latency)."""
+
+    def require(self) -> None:
+        """Insist on priority and locked memory.
+
+        Raises:
+            RightsRefused: one of them was refused.
+        """
+        if not self.priority or not self.locked:
+            raise RightsRefused("; ".join(str(lack) for lack in self.lacks))
 
     def sentence(self) -> str:
         """One line: asked for and granted."""

@@ -70,6 +70,9 @@ def run(
     readonly: Annotated[bool, typer.Option("--readonly", help=READONLY)] = False,
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the hand file.")] = None,
     hybrid: Annotated[bool, typer.Option("--hybrid/--plain", help="Sleep, then spin 100 us.")] = False,
+    require_realtime: Annotated[
+        bool, typer.Option("--require-realtime", help="Do not start without real-time priority.")
+    ] = False,
     record: Annotated[bool, typer.Option(help="Record every frame (MCAP) into --out or here.")] = False,
     publish: Annotated[bool, typer.Option(help="Sockets for a lockstep run too.")] = False,
     io_restarts: Annotated[int, typer.Option(min=0, help="Times a dead io process is restarted.")] = 0,
@@ -98,6 +101,7 @@ def run(
         readonly=readonly,
         settings=tuple(settings or ()),
         hybrid=hybrid,
+        require_realtime=require_realtime,
         record=record,
         out=None if out is None else str(out),
         port_base=port_base,

@@ -170,6 +170,8 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
         print(granted.sentence(), file=sys.stderr)
         for lack in granted.lacks:
             print(f"warning: {lack}", file=sys.stderr)
+        if options.require_realtime:
+            granted.require()
     phase[0] = int(Phase.READY)
     while int(segment.field("io_phase")[0]) < Phase.READY and not stop[0]:
         beat[0] = now_ns()

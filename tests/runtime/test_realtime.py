@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from runtime import realtime
-from runtime.realtime import Granted, Lack, request_rights
+from runtime.realtime import Granted, Lack, RightsRefused, request_rights
 
 
 def _refuse(*_args, **_kwargs):
@@ -167,6 +167,14 @@ def test_a_process_without_the_privileges_gets_every_refusal_and_goes_on():
     assert "memory not locked" in done.stdout
     assert done.stdout.strip().endswith("goes on"), done.stderr
     assert "rtprio 90" in done.stdout and "memlock unlimited" in done.stdout
+
+
+@pytest.mark.parametrize(("priority", "locked"), [(0, True), (80, False), (0, False)])
+def test_a_run_may_insist_on_its_rights(priority, locked):
+    lack = Lack("priority refused", "it costs", "a line to add")
+    with pytest.raises(RightsRefused, match="priority refused: it costs. To fix: a line to add"):
+        Granted(priority=priority, locked=locked, lacks=[lack]).require()
+    Granted(priority=80, locked=True, lacks=[lack]).require()  # a lesser lack is a warning
 
 
 def test_the_priority_is_below_the_kernels_own():
