@@ -14,15 +14,16 @@ from drivers.family import Family
 from drivers.hal import Bus
 from drivers.hallbridge import codec
 from drivers.hallbridge.codec import HallParser, Info, Sample, Type
+from drivers.hallbridge.laws import opened_words
 from drivers.hallbridge.settings import HallBridgeSettings
 from drivers.hallbridge.stream import Newest, StreamBus
 from drivers.serialport import Clock
-from signals.modes import Channel
 from signals.names import HandNames
 
 INFO_S: Final = 1.5
 """A bridge repeats its info every second by itself."""
 ASK_NS: Final = 100_000_000
+MASKS: Final = (codec.VALUE_MASK, codec.SENSOR_ERROR, codec.STALE)
 
 
 class HallBridgeBus(StreamBus):
@@ -44,6 +45,11 @@ class HallBridgeBus(StreamBus):
         self._parser = HallParser()
         self._device_clock = DeviceClock(tick_ns=1000, bits=32)
         self._period_us = 0
+        channels = len(settings.channels)
+        self._counts_now = np.zeros(channels, dtype=np.int64)
+        self._bits_now = np.zeros(channels, dtype=np.uint32)
+        blank = np.frombuffer(bytes(2 * channels), dtype="<u2").reshape(1, channels)
+        opened_words(blank[-1], *MASKS, self._counts_now, self._bits_now)  # compiled before the first cycle
         super().__init__(settings, names, readonly, clock)
         try:
             self.info = self._introduced()
@@ -103,10 +109,8 @@ class HallBridgeBus(StreamBus):
             return None
         behind_ns = (newest.words.shape[0] - 1) * self._period_us * 1000
         first_ns = self._device_clock.host_ns(newest.t_us, now_ns - behind_ns)
-        words = newest.words[-1].astype(np.int64)
-        bits = np.where(words & codec.SENSOR_ERROR, int(Channel.DEVICE_ERROR), 0)
-        bits |= np.where(words & codec.STALE, int(Channel.STALE), 0)
-        return Newest(first_ns + behind_ns, words & codec.VALUE_MASK, bits.astype(np.uint32))
+        opened_words(newest.words[-1], *MASKS, self._counts_now, self._bits_now)
+        return Newest(first_ns + behind_ns, self._counts_now, self._bits_now)
 
 
 def open_bus(settings: HallBridgeSettings, names: HandNames, readonly: bool) -> Bus:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from drivers.counts import WireCounts
 from drivers.errors import BusLost, ConfigureError, ReadOnly
 from drivers.hal import BusReport, Capabilities, MotorSetup
+from drivers.hallbridge.laws import take_channels
 from drivers.hallbridge.settings import StreamSettings
-from drivers.serialport import Clock, SerialPort
+from drivers.serialport import CHUNK, Clock, SerialPort
 from drivers.slots import Indices, indices, mark
 from signals.modes import Bus as BusBit
 from signals.modes import Channel, MotorMode
@@ -54,8 +55,7 @@ class StreamBus(ABC):
     def __init__(self, settings: StreamSettings, names: HandNames, readonly: bool, clock: Clock) -> None:
         self.readonly, self._clock, self._stream = readonly, clock, settings
         self._halls = indices(settings.channels, names.tendons)
-        self._used = np.nonzero(self._halls >= 0)[0]
-        self._tendons = self._halls[self._used]
+        self._tendons = self._halls[self._halls >= 0]
         self._axes = indices(settings.axes(names), names.axes)
         self._axis_channel = np.array([a.channel for a in settings.axis], dtype=np.int64)
         self._axis_zero = np.array([a.zero_count for a in settings.axis])
@@ -64,6 +64,9 @@ class StreamBus(ABC):
         self._newest_ns = self._frame_ns = clock()
         self._lost, self._why = False, ""
         mark(new(MEASUREMENT), NONE, self._tendons, self._axes, STALE)  # compiled before the first cycle
+        channels = len(settings.channels)
+        blank = Newest(0, np.zeros(channels, dtype=np.int64), np.zeros(channels, dtype=np.uint32))
+        self._fill(blank, new(MEASUREMENT))
         self._port = SerialPort(settings.port, settings.baud, settings.name, readonly, clock)
         self.capabilities = Capabilities(
             family=settings.family,
@@ -174,30 +177,26 @@ class StreamBus(ABC):
             data = self._port.read(until_ns if newest is None else 0)
             if data:
                 newest = self.parse(data, self._clock()) or newest
-            elif newest is not None or self._clock() >= until_ns:
+            drained = len(data) < CHUNK
+            if drained and (newest is not None or self._clock() >= until_ns):
                 return newest
 
     def _fill(self, newest: Newest, measurement: RecordArray) -> int:
         """Write into the measurement; returns channels with a status."""
-        x = measurement[0]
-        bits = newest.bits[self._used]
-        good = (bits & STALE) == 0
-        t, counts = self._tendons[good], newest.counts[self._used][good]
-        x["hall_count"][t] = counts
-        x["hall_fine_count"][t] = counts
-        x["hall_time_ns"][t] = newest.time_ns
-        x["hall_status"][self._tendons] = bits
-        bad = int((bits != 0).sum())
-        if self._axes.size:
-            bits = newest.bits[self._axis_channel]
-            good = (bits & STALE) == 0
-            angle_rad = (newest.counts[self._axis_channel] - self._axis_zero) * self._axis_rad
-            x["axis_angle_rad"][self._axes[good]] = angle_rad[good]
-            x["axis_time_ns"][self._axes[good]] = newest.time_ns
-            x["axis_status"][self._axes] = bits
-            bad += int((bits != 0).sum())
-        x["time_ns"] = self._newest_ns
-        return bad
+        times_ns = (newest.time_ns, self._newest_ns)
+        return int(
+            take_channels(
+                newest.counts,
+                newest.bits,
+                self._halls,
+                self._axes,
+                self._axis_channel,
+                self._axis_zero,
+                self._axis_rad,
+                times_ns,
+                measurement,
+            )
+        )
 
     def _give_up(self, why: str, measurement: RecordArray) -> int:
         self._lost, self._why = True, why
