@@ -73,6 +73,26 @@ def test_a_motor_that_trips_stays_off_until_an_explicit_rearm_and_nothing_slams_
     assert np.degrees(abs(held["truth"]["joint_angle_rad"][:, :4] - before)).max() < 3.0
 
 
+def test_a_motor_that_trips_in_motion_stops_its_finger_alone() -> None:
+    hand = Driven("hasy", "open_close")
+    hand.start(0.6)
+    motor, finger = hand.names.motors.index("m_ring_4"), hand.names.fingers.index("ring")
+    hand.inject(FaultKind.MOTOR_RESET, motor)
+    frames = hand.run(1.0)
+    assert hand.causes == {"ring": (Cause.MOTOR_RESET, motor)}
+    state = frames["state"]["finger_state"][:, : len(hand.names.fingers)]
+    assert (np.delete(state, finger, axis=1) == MachineState.ACTIVE).all()
+    # they go on with the motion, not only in name
+    q = frames["truth"]["joint_angle_rad"]
+    for name in ("thumb", "index", "middle"):
+        f = hand.names.fingers.index(name)
+        joints = hand.model["finger_joint"][0, f, : hand.model["finger_n_joints"][0, f]]
+        assert np.degrees(np.ptp(q[:, joints], axis=0)).max() > 5.0, name
+    # and the tripped one has let go
+    motors = hand.model["tendon_motor"][0, hand.model["finger_tendon"][0, finger][:8]]
+    assert frames["truth"]["motor_torque_nm"][-300:, motors].max() < 0.02
+
+
 def test_motion_after_a_rearm_starts_from_the_measured_pose_and_glides_to_its_goal() -> None:
     hand, _ = blocked(0.5)
     hand.inject(FaultKind.MOTOR_RESET, 1)

@@ -42,6 +42,19 @@ class Hot:
         self.case = np.full(self.n, ambient_degc)
         self.seen = np.full(self.n, ambient_degc)
         self.cycle = 0
+        self.arm()
+
+    def restart(self) -> None:
+        """The control process is another one; the motors are as warm as they were."""
+        self.goal, self.state = default_goal(self.model), new(STATE)
+        self.memory = np.zeros(1, dtype=GUARD_MEMORY)
+        self.step()
+        first, true = self.state["winding_temperature_degc"][0, : self.n], self.seen
+        assert abs(first - true).max() < 1.0
+        self.arm()
+
+    def arm(self) -> None:
+        """To ACTIVE, where the controller asks for its torque."""
         self._still()
         for wish in (Request.ARM, Request.ACTIVATE):
             self.goal["request"], self.goal["request_seq"] = int(wish), int(self.goal["request_seq"][0]) + 1
@@ -136,6 +149,19 @@ def test_the_limit_falls_smoothly_from_the_first_level_to_nothing_at_the_second(
     share = [derating(model[0], t) for t in np.linspace(first - 20.0, second + 20.0, 400)]
     assert share[0] == 1.0 and share[-1] == 0.0
     assert np.all(np.diff(share) <= 0.0) and abs(np.diff(share)).max() < 0.02
+
+
+def test_a_restart_in_a_hot_grasp_neither_forgets_nor_burns() -> None:
+    """The process dies and comes back while windings are 30 K above a report that is a minute late."""
+    hot = Hot(40.0, torque_nm=2.9)
+    hot.winding[:], hot.case[:], hot.seen[:] = 90.0, 75.0, 60.0
+    hot.restart()
+    fault_degc, derated = float(hot.m["winding_limit_degc"][1]), False
+    for _ in range(int(10 * MINUTE_S / hot.dt_s)):
+        hot.step()
+        derated |= bool(int(hot.state["clip"][0, 0]) & int(Clip.TEMPERATURE))
+        assert hot.winding.max() < fault_degc + 5.0
+    assert derated and hot.torque.max() < 2.9
 
 
 def test_a_start_with_hot_motors_begins_hot() -> None:

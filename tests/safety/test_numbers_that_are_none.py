@@ -16,7 +16,7 @@ from controllers.tick import CONTROLLER_MEMORY, control
 from runtime.goals import default_goal
 from runtime.options import RunOptions
 from runtime.setup import read_hand
-from runtime.telemetry.commands import Refusal, apply_goal, parse
+from runtime.telemetry.commands import GoalArgs, Refusal, apply_goal, parse
 from signals.faults import Cause
 from signals.modes import Clip, FaultKind, MachineState, Mode, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
@@ -24,22 +24,44 @@ from signals.table import TABLE
 from tests.safety.driven import Driven
 
 HAND = read_hand(RunOptions(hand="finger_bench"))
+WHOLE = read_hand(RunOptions(hand="hasy"))
 ABSURD = (math.nan, math.inf, -math.inf, 1e308, -1e308, 1e7)
-ARGUMENTS = ("joints", "joint_torques", "impedances", "dampings", "stiffnesses", "joint_speeds")
+JOINTS, MOTORS = dict.fromkeys(WHOLE.names.joints, 0.0), dict.fromkeys(WHOLE.names.motors, 0.0)
+GOALS = {
+    **dict.fromkeys(("joints", "joint_speeds", "joint_torques", "dampings"), JOINTS),
+    **dict.fromkeys(("impedances", "stiffnesses"), dict.fromkeys(JOINTS, 1.0)),
+    "tensions": dict.fromkeys(WHOLE.names.tendons, 20.0),
+    "tension_rates": dict.fromkeys(WHOLE.names.tendons, 0.0),
+    **dict.fromkeys(("motors", "motor_speeds", "motor_torques"), MOTORS),
+    "axes": dict(zip(WHOLE.names.axes, WHOLE.model["wrist_neutral_rad"][0].tolist(), strict=False)),
+    "axis_speeds": dict.fromkeys(WHOLE.names.axes, 0.0),
+    "pretension": dict.fromkeys(WHOLE.names.fingers, 20.0),
+}
+"""Argument of a goal -> values that are accepted."""
 
 
 def goal_message(**arguments: object) -> bytes:
     return msgspec.msgpack.encode({"v": 1, "id": 7, "op": "goal", "args": arguments})
 
 
-@given(argument=st.sampled_from(ARGUMENTS), joint=st.integers(0, 3), value=st.sampled_from(ABSURD))
-def test_a_goal_with_one_absurd_number_is_refused_as_a_whole(argument: str, joint: int, value: float) -> None:
-    good = {name: 0.01 for k, name in enumerate(HAND.names.joints) if k != joint}
-    request, args = parse(goal_message(**{argument: {**good, HAND.names.joints[joint]: value}}))
+def applied(argument: str, values: dict[str, float]) -> None:
+    _, args = parse(goal_message(**{argument: values}))
+    apply_goal(args, WHOLE.names, WHOLE.model, default_goal(WHOLE.model))
+
+
+@given(argument=st.sampled_from(list(GOALS)), index=st.integers(0, 40), value=st.sampled_from(ABSURD))
+def test_a_goal_with_one_absurd_number_is_refused_as_a_whole(argument: str, index: int, value: float) -> None:
+    sound = GOALS[argument]
+    bad = list(sound)[index % len(sound)]
+    applied(argument, sound)
     with pytest.raises(Refusal) as refused:
-        apply_goal(args, HAND.names, HAND.model, default_goal(HAND.model))
+        applied(argument, sound | {bad: value})
     assert refused.value.code in ("not_finite", "out_of_range")
-    assert HAND.names.joints[joint] in str(refused.value)
+    assert f"{argument}.{bad} is " in str(refused.value)
+
+
+def test_the_goals_above_are_all_that_there_are() -> None:
+    assert set(GOALS) == {f.name for f in msgspec.structs.fields(GoalArgs)}
 
 
 @pytest.mark.parametrize("value", ("fast", None, True, [1.0], {"a": 1.0}))

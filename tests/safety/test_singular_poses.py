@@ -14,9 +14,11 @@ from controllers.memory import CONTROLLER_MEMORY
 from estimators.tick import ESTIMATOR_MEMORY, estimate
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import count_of_lever, spring_at
+from runtime.assembly.fingers import store_condition
 from runtime.assembly.tendons import refresh_pseudo_inverse
 from runtime.options import RunOptions
 from runtime.setup import read_hand
+from signals.modes import Channel
 from signals.records import MEASUREMENT, STATE, RecordArray, new
 
 
@@ -82,6 +84,8 @@ def test_the_thumb_passes_its_neutral_pose_without_a_jump(error_mm: float, seed:
     assert np.isfinite(q).all()
     step = abs(np.diff(q[:, :2], axis=0))
     assert step.max() < 0.0105 + 2e-3 * error_mm
+    # nor does it stay at the neutral pose while the thumb passes it
+    assert abs(q[:, :2] - np.array([pose[:2] for pose in poses])).max() < 0.05 * error_mm + 1e-6
     assert abs(q[:, 2:]).max() < 1.0 * error_mm + 1e-9
     condition = np.array([s["finger_condition"][0, : int(model["n_fingers"][0])] for s in seen])
     assert np.isfinite(condition).all() and (condition >= 1.0).all()
@@ -99,6 +103,7 @@ def test_tendons_that_become_parallel_give_bounded_estimates_and_a_published_con
         m["P_tj_m"][t, 2] = sign * 0.0055 * math.cos(turn)
         m["P_tj_m"][t, 3] = sign * 0.0055 * math.sin(turn)
     refresh_pseudo_inverse(model)
+    store_condition(model)
     noise = np.full(8, 1e-5)
     noise[6] = -1e-5
     state = estimated(model, [np.zeros(4)], noise)[0]
@@ -106,6 +111,34 @@ def test_tendons_that_become_parallel_give_bounded_estimates_and_a_published_con
     assert np.isfinite(q).all()
     # an error of a hundredth of a millimetre never becomes more than half a turn
     assert abs(q).max() < math.pi
+    # whoever uses the estimate can see what it is worth
+    assert state["finger_condition"][0, 0] > 0.5 / max(angle_rad, 1e-9)
+
+
+@given(lost=st.integers(0, 7), error_mm=st.sampled_from((1e-9, 1e-3, 0.1)), seed=st.integers(0, 99))
+def test_without_one_tendon_the_rest_gives_the_pose_and_the_finger_is_marked(
+    lost: int, error_mm: float, seed: int
+) -> None:
+    model = model_of()
+    m = model[0]
+    pose = np.array([0.05, 0.3, 0.4, 0.2])
+    noise = np.random.default_rng(seed).uniform(-1.0, 1.0, 8) * 1e-3 * error_mm
+    noise[lost] = 5e-3  # a slack tendon's length says nothing
+    z, memory, state = measured(model, pose, noise), np.zeros(1, dtype=ESTIMATOR_MEMORY), new(STATE)
+    state["dt_s"] = m["dt_s"]
+    stop = float(m["lever_max_rad"][m["tendon_spring"][lost]])
+    z["hall_fine_count"][0, lost] = count_of_lever(m, lost, stop)
+    z["hall_count"][0, lost] = round(float(z["hall_fine_count"][0, lost]))
+    for _ in range(3):
+        estimate(model, z, memory, state)
+    q = state["joint_angle_rad"][0, :4]
+    rest = np.delete(np.arange(8), lost)
+    gain = abs(np.linalg.pinv(m["P_tj_m"][np.ix_(rest, np.arange(4))])).sum(axis=1)
+    # the hand's own damping of the inverse costs a little accuracy
+    assert (abs(q - pose) <= 1.1 * gain * 1e-3 * error_mm + 1e-3).all()
+    assert state["finger_status"][0, 0] & int(Channel.OUT_OF_RANGE)
+    assert math.isfinite(state["finger_condition"][0, 0])
+    assert state["finger_condition"][0, 0] >= m["finger_condition"][0]
 
 
 @given(
