@@ -17,6 +17,8 @@ from signals.table import TABLE, Signal
 
 EXACT: Final = ("timing", "measurement", "goal", "command")
 """Records that keep float64: a replay feeds them in again. State and truth are kept as float32."""
+_STEP: Final = 64
+"""Frames that move at a time."""
 _COUNTERS: Final = {
     "motor": "n_motors",
     "tendon": "n_tendons",
@@ -101,7 +103,10 @@ class Columns:
 
     def take(self, frames: RecordArray) -> RecordArray:
         """Copy frames, shape (n,) of FRAME, into shape (n,) of ``self.dtype``."""
-        out = np.zeros(len(frames), dtype=self.dtype)
+        return self.take_into(frames, np.zeros(len(frames), dtype=self.dtype))
+
+    def take_into(self, frames: RecordArray, out: RecordArray) -> RecordArray:
+        """The same into ``out``, shape (n,) of ``self.dtype``."""
         for column in self.columns:
             name = column.signal.name
             out[column.record][name] = frames[column.record][name][column.slices]
@@ -121,7 +126,8 @@ def join(blocks: list[RecordArray], dtype: np.dtype[Any]) -> RecordArray:
 class Keeper:
     """Keeps every n-th frame of a run of unknown length within a bounded memory.
 
-    When it is full it forgets every second frame and takes half as many from then on.
+    When it is full it forgets every second frame and takes half as many from then on. Frames move within one
+    block then: nothing is allocated, and a heartbeat waits for a copy of half the block at most.
 
     Args:
         columns: what of each frame to keep.
@@ -131,26 +137,41 @@ class Keeper:
 
     def __init__(self, columns: Columns, every: int = 1, capacity: int | None = 4000) -> None:
         self.columns, self.every, self._capacity = columns, every, capacity
+        self._block = np.zeros(capacity or 0, dtype=columns.dtype)
         self._chunks: list[RecordArray] = []
         self._count = 0
         self._seen = 0
 
     def add(self, frames: RecordArray) -> None:
         """Look at new frames, shape (n,) of FRAME."""
-        first = -self._seen % self.every
-        self._seen += len(frames)
-        chosen = frames[first :: self.every]
-        if len(chosen):
-            self._chunks.append(self.columns.take(chosen))
-            self._count += len(chosen)
-        while self._capacity is not None and self._count > self._capacity:
-            kept = self.frames()[::2].copy()
-            self._chunks, self._count, self.every = [kept], len(kept), self.every * 2
+        while len(frames):
+            first = -self._seen % self.every
+            chosen, used = frames[first :: self.every], len(frames)
+            if self._capacity is None:
+                self._chunks.append(self.columns.take(chosen))
+            else:
+                room = self._capacity - self._count
+                if len(chosen) > room:
+                    chosen, used = chosen[:room], first + room * self.every
+                self.columns.take_into(chosen, self._block[self._count : self._count + len(chosen)])
+                self._count += len(chosen)
+            self._seen += used
+            frames = frames[used:]
+            if len(frames):  # there is no room for the next one
+                self._forget_every_second()
+
+    def _forget_every_second(self) -> None:
+        rows = self._block.view(np.uint8).reshape(len(self._block), -1)  # plain bytes: many times faster
+        kept = (self._count + 1) // 2
+        for at in range(0, kept, _STEP):
+            end = min(at + _STEP, kept)
+            rows[at:end] = rows[2 * at : 2 * end - 1 : 2]
+        self._count, self.every = kept, 2 * self.every
 
     def frames(self) -> RecordArray:
         """What was kept, shape (n,) of ``columns.dtype``."""
-        if not self._chunks:
-            return np.zeros(0, dtype=self.columns.dtype)
-        if len(self._chunks) > 1:
+        if self._capacity is not None:
+            return self._block[: self._count]
+        if len(self._chunks) != 1:
             self._chunks = [join(self._chunks, self.columns.dtype)]
         return self._chunks[0]
