@@ -27,6 +27,7 @@ _MCL_CURRENT, _MCL_FUTURE = 1, 2
 _MLOCK_ONFAULT: Final = 1
 _RESERVED: Final = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
 """A mapping that costs nothing until it is touched (MAP_NORESERVE)."""
+_AUTOGROUP: Final = "/proc/self/autogroup"
 IO_NICE: Final = -10
 """Niceness of the io process: after control, which is real-time, and before all other work."""
 STACK_BYTES: Final = 256 * 1024
@@ -261,6 +262,8 @@ def prefer_io() -> Lack | None:
             os.sched_setaffinity(0, ours - {taken})
     try:
         os.setpriority(os.PRIO_PROCESS, 0, IO_NICE)
+        with suppress(OSError):  # where sessions share the processor, niceness counts inside a session only
+            Path(_AUTOGROUP).write_text(str(IO_NICE))
     except OSError:
         return Lack(
             f"niceness {IO_NICE} of the io process refused",

@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -146,7 +147,9 @@ class Observer(threading.Thread):
         self.join(10.0)
 
     def run(self) -> None:
-        """Body of the thread."""
+        """Body of the thread; before ordinary work, because it has to see every frame on a full machine."""
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         name = f"flexor-{os.getuid()}-{os.getpid()}-{process_start(os.getpid())}"
         reader, next_sample = None, 0.0
         while not self._ended.is_set():

@@ -32,6 +32,8 @@ from runtime.telemetry.segment import Segment
 from runtime.telemetry.sockets import PortBusy, bind
 from signals.records import FRAME, RecordArray
 
+BATCH = 256
+"""Frames of one turn: a backlog is worked off with signs of life in between, and in little memory."""
 TURN_MS = 4
 """Longest wait of one turn: the ring is looked at 250 times a second."""
 
@@ -85,7 +87,7 @@ class IoProcess:
         self.recorder = self._open_log()
         record = self.recorder.add if self.recorder is not None else None
         self.audience = Audience(hand, has_truth=has_truth, keep=default_keeper(hand), record=record)
-        self.reader = segment.reader(1024, start=0)
+        self.reader = segment.reader(BATCH, start=0)
         self.poller = zmq.Poller()
         self.poller.register(self.router, zmq.POLLIN)
         self.poller.register(self.publisher.socket, zmq.POLLIN)

@@ -94,6 +94,7 @@ def test_the_kernel_is_told_by_its_version_where_sys_says_nothing(monkeypatch, t
 def test_the_io_process_leaves_the_core_of_the_loop_alone(monkeypatch):
     moved = []
     monkeypatch.setattr(realtime.os, "setpriority", lambda *_: None)
+    monkeypatch.setattr(realtime, "_AUTOGROUP", "/nowhere/at/all")
     monkeypatch.setattr(realtime.os, "sched_setaffinity", lambda _pid, cpus: moved.append(cpus))
     monkeypatch.setattr(realtime, "_read", lambda _path: "")
     for ours in ({0}, {0, 1}, {2, 5, 7}):
@@ -105,12 +106,14 @@ def test_the_io_process_leaves_the_core_of_the_loop_alone(monkeypatch):
     assert moved[-1] == {5, 7}
 
 
-def test_the_io_process_goes_before_other_work_or_says_why_not(monkeypatch):
-    asked = []
+def test_the_io_process_goes_before_other_work_or_says_why_not(monkeypatch, tmp_path):
+    asked, session = [], tmp_path / "autogroup"
+    monkeypatch.setattr(realtime, "_AUTOGROUP", str(session))
     monkeypatch.setattr(realtime.os, "sched_getaffinity", lambda _pid: {0})
     monkeypatch.setattr(realtime.os, "setpriority", lambda *words: asked.append(words))
     assert realtime.prefer_io() is None
     assert asked == [(os.PRIO_PROCESS, 0, realtime.IO_NICE)] and realtime.IO_NICE < 0
+    assert session.read_text() == str(realtime.IO_NICE), "nice is nothing between two sessions"
     monkeypatch.setattr(realtime.os, "setpriority", _refuse)
     lack = realtime.prefer_io()
     assert lack is not None and f"nice {realtime.IO_NICE}" in lack.fix and "heartbeat" in lack.cost
