@@ -147,9 +147,8 @@ class Observer(threading.Thread):
         self.join(10.0)
 
     def run(self) -> None:
-        """Body of the thread; before ordinary work, because it has to see every frame on a full machine."""
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+        """Body of the thread."""
+        _before_the_load()
         name = f"flexor-{os.getuid()}-{os.getpid()}-{process_start(os.getpid())}"
         reader, next_sample = None, 0.0
         while not self._ended.is_set():
@@ -183,6 +182,15 @@ class Observer(threading.Thread):
                 self.memory.setdefault(pid, Memory(name)).samples.append((when, size))
 
 
+def _before_the_load() -> None:
+    """This thread goes before the load, to see every frame; what it starts does not.
+
+    Both threads of this process need it: who holds the interpreter must not be held up by the load either.
+    """
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+
+
 def stress_words(seconds: float, cores: int) -> list[str] | None:
     """Command of the load on all cores; ``None`` without stress-ng."""
     program = shutil.which("stress-ng")
@@ -208,10 +216,13 @@ def soak(options: RunOptions, rate_hz: float, seconds: float, tell: Callable[[st
     load = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if words else None
     observer = Observer(rate_hz)
     observer.start()
+    _before_the_load()
     try:
         outcome = Supervisor(options, rate_hz, tell).run()
     finally:
         observer.finish()
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         if load is not None:
             load.terminate()
             load.wait()

@@ -230,6 +230,7 @@ def test_who_takes_part_can_be_chosen_and_our_waiter_stands_in_for_cyclictest(mo
         rounds.participants(place, options, ("plane",))
 
 
+@settings(max_examples=5)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(6, 12))
 def test_in_company_one_late_cycle_a_round_is_no_change_for_the_worse(alone, usual, count):
     def turns(late: int) -> list[Slice]:
