@@ -45,6 +45,15 @@ def silence_s(silent_s: float, status: int, dt_s: float) -> float:
 
 
 @law
+def since_sample_s(m: Any, s: Any, time_ns: int, last_ns: int) -> float:
+    """Time [s] that a value had to change: since its last good sample or the last cycle, at least a period.
+
+    A slow bus does not bring a sample in every cycle, and the last cycle may have been a stall ago.
+    """
+    return float(max(m.dt_s, s.dt_s, 1e-9 * float(time_ns - last_ns)))
+
+
+@law
 def complete(m: Any, z: Any) -> bool:
     """True if every channel of the hand delivered a usable value."""
     for i in range(m.n_motors):

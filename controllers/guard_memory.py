@@ -41,7 +41,9 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("probe_back_s", "f8", (FINGERS,)),
         # detectors
         ("last_angle_rad", "f8", (MOTORS,)),
+        ("motor_sample_ns", "i8", (MOTORS,)),
         ("last_count", "i8", (TENDONS,)),
+        ("hall_sample_ns", "i8", (TENDONS,)),
         ("last_tension_n", "f8", (TENDONS,)),
         ("missing_s", "f8", (MOTORS,)),
         ("hall_missing_s", "f8", (TENDONS,)),
@@ -86,6 +88,7 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("axis_missing_s", "f8", (AXES,)),
         ("axis_error_s", "f8", (AXES,)),
         ("axis_before_rad", "f8", (AXES,)),
+        ("axis_sample_ns", "i8", (AXES,)),
         ("axis_jump_s", "f8", (AXES,)),
         ("bus_lost_s", "f8"),
         ("P_tj_m", "f8", (TENDONS, JOINTS)),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable
+from controllers.channel_checks import channel_usable, since_sample_s
 from controllers.latch import latch_finger
 from controllers.tension_checks import at_slack_stop, beyond_stop
 from signals.compiled import law
@@ -122,7 +122,9 @@ def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
 def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> None:
     """Latch counts that jump: a single jump that stays, or spikes that repeat within a second."""
     limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
-    limit *= max(s.dt_s / m.dt_s, 1.0)  # after a stall of the loop the lever has had that long to move
+    # after a stall, or from a slow bus, the lever has had that long to move
+    limit *= since_sample_s(m, s, z.hall_time_ns[t], mem.hall_sample_ns[t]) / m.dt_s
+    mem.hall_sample_ns[t] = z.hall_time_ns[t]
     mem.glitch_score[t] *= math.exp(-m.dt_s / SPIKE_MEMORY_S)
     change = float(count - mem.last_count[t])
     mem.since_jump_s[t] = mem.since_jump_s[t] + m.dt_s if mem.started != 0 else 1.0

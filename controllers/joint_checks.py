@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable
+from controllers.channel_checks import channel_usable, since_sample_s
 from controllers.latch import latch_finger, latch_hand
 from signals.compiled import law
 from signals.faults import Cause
@@ -56,16 +56,12 @@ def check_joints(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def check_axis_jump(m: Any, mem: Any, s: Any, a: int) -> None:
-    """Latch an axis angle that changes by more than its drive can make of it, and stays there."""
+def check_axis_jump(m: Any, mem: Any, s: Any, a: int, time_s: float) -> None:
+    """Latch an axis angle that changes by more than its drive can in a time [s], and stays there."""
     angle = s.axis_angle_rad[a]
     if mem.started == 0:
         mem.axis_before_rad[a] = angle
-    possible = (
-        JUMP_SHARE * m.axis_speed_limit_rad_s[a] * max(m.dt_s, s.dt_s)
-        + JUMP_NOISE * m.axis_noise_rad[a]
-        + JUMP_RAD
-    )
+    possible = JUMP_SHARE * m.axis_speed_limit_rad_s[a] * time_s + JUMP_NOISE * m.axis_noise_rad[a] + JUMP_RAD
     change = angle - mem.axis_before_rad[a]
     if abs(change) <= possible:
         mem.axis_jump_s[a] = 0.0
@@ -86,7 +82,9 @@ def check_wrist(m: Any, mem: Any, z: Any, s: Any) -> None:
         mem.axis_missing_s[a] = 0.0 if usable else mem.axis_missing_s[a] + m.dt_s
         if mem.axis_missing_s[a] > WRIST_LOST_S:
             latch_hand(m, s, WRIST_LOST, a, 1e3 * mem.axis_missing_s[a], 1e3 * WRIST_LOST_S)
-        check_axis_jump(m, mem, s, a)
+        check_axis_jump(m, mem, s, a, since_sample_s(m, s, z.axis_time_ns[a], mem.axis_sample_ns[a]))
+        if usable:
+            mem.axis_sample_ns[a] = z.axis_time_ns[a]
         wrong = agreed and abs(s.wrist_error_rad[a]) > WRIST_ERROR_RAD
         mem.axis_error_s[a] = mem.axis_error_s[a] + m.dt_s if wrong else 0.0
         if mem.axis_error_s[a] > WRIST_ERROR_S:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable
+from controllers.channel_checks import channel_usable, since_sample_s
 from controllers.latch import latch_finger
 from controllers.tension_checks import at_slack_stop
 from signals.compiled import law
@@ -47,9 +47,11 @@ def check_speed(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 
 @law
-def check_angle_jump(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
-    """Latch an angle that changes by more than any speed allows."""
-    possible = JUMP_SHARE * m.motor_speed_limit_rad_s[i] * max(m.dt_s, s.dt_s) + JUMP_RAD
+def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, i: int) -> None:
+    """Latch an angle that changes by more than any speed allows from one sample to the next."""
+    time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
+    possible = JUMP_SHARE * m.motor_speed_limit_rad_s[i] * time_s + JUMP_RAD
+    mem.motor_sample_ns[i] = z.motor_time_ns[i]
     change = s.motor_angle_rad[i] - mem.last_angle_rad[i]
     if mem.started != 0 and abs(change) > possible:
         latch_finger(s, f, ENCODER_FAULT, i, change, possible)
@@ -118,7 +120,7 @@ def check_motors(m: Any, mem: Any, z: Any, s: Any) -> None:
         i, f = m.tendon_motor[t], m.tendon_finger[t]
         if channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             check_speed(m, mem, s, f, i)
-            check_angle_jump(m, mem, s, f, i)
+            check_angle_jump(m, mem, z, s, f, i)
             check_standstill(m, mem, s, f, t)
             check_friction_energy(m, mem, s, f, i)
     for i in range(m.n_motors):

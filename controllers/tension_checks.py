@@ -21,7 +21,7 @@ TENSION_TOO_HIGH: Final = int(Cause.TENSION_TOO_HIGH)
 
 LOST_S: Final = 0.010
 """Time at the slack stop of a tendon that was taut and is wanted so."""
-SNAPPED_S: Final = 0.005
+SNAPPED_S: Final = 0.004
 """The same after a fall that only a break can make."""
 DIP_S: Final = 0.150
 """The same for a tension wanted so low that motion can take it to the stop for a moment."""

@@ -17,11 +17,11 @@ from tests.controllers.desk import Desk
 from tests.controllers.test_detectors import shift, slacken
 
 
-def lost(t: int = 2) -> Desk:
+def lost(t: int = 2, q_rad: tuple[float, ...] = (0.0, 0.5, 0.5, 0.4)) -> Desk:
     """A finger in which tendon ``t`` has just been found slack."""
     desk = Desk("finger_bench")
-    desk.place(np.array([0.0, 0.5, 0.5, 0.4]), 20.0)
-    desk.goal["joint_angle_rad"][0, :4] = (0.0, 0.5, 0.5, 0.4)
+    desk.place(np.array(q_rad), 20.0)
+    desk.goal["joint_angle_rad"][0, :4] = q_rad
     desk.to_active()
     desk.cycle(300)
     slacken(desk, t)
@@ -87,6 +87,59 @@ def test_no_motor_of_a_faulted_finger_pulls_but_the_probe() -> None:
             assert others.max() <= 1e-12
         assert np.all(torque >= -desk.m["motor_torque_limit_nm"][:8])
     assert np.all(np.delete(torque, 2) >= -RELEASE_NM)
+
+
+def hard_unwound(desk: Desk, seconds: float) -> set[int]:
+    """Motors that unwind at the drive's limit within a time."""
+    found: set[int] = set()
+    for _ in range(round(seconds / desk.dt_s)):
+        desk.cycle()
+        torque, limit = desk.state["motor_torque_nm"][0, :8], desk.m["motor_torque_limit_nm"][:8]
+        found |= {int(i) for i in np.flatnonzero(torque <= -limit * (1.0 - 1e-9))}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("lost_tendon", "q_rad", "thrown"),
+    [
+        (2, (0.0, 0.8, 0.5, 0.4), "abduction"),
+        (1, (0.0, 0.8, 0.5, 0.4), "abduction"),
+        (0, (-0.1, 1.35, 0.5, 0.4), "flexion"),
+        (3, (0.2, -0.1, 0.5, 0.4), "flexion"),
+    ],
+)
+def test_all_that_pulls_the_first_joint_into_its_stop_is_let_go_at_full_torque(
+    lost_tendon: int, q_rad: tuple[float, ...], thrown: str
+) -> None:
+    """Not only the partner: two tendons of the base pull a joint to either side."""
+    desk = lost(lost_tendon, q_rad)
+    rows, j = desk.keeper["P_tj_m"][0], {"abduction": 0, "flexion": 1}[thrown]
+    opposed = {t for t in range(4) if rows[t, j] * rows[lost_tendon, j] < 0.0}
+    assert len(opposed) == 2
+    assert hard_unwound(desk, 0.017) & {0, 1, 2, 3} == opposed
+
+
+@pytest.mark.parametrize("lost_tendon", [4, 5])
+def test_a_tendon_that_moves_more_than_the_lost_one_is_not_let_go_hard(lost_tendon: int) -> None:
+    """Tendons of the last joint also turn the one before; let go, they would throw the last one."""
+    desk = lost(lost_tendon)
+    assert hard_unwound(desk, 0.017) == {9 - lost_tendon}
+
+
+def test_what_is_let_go_hard_comes_down_on_its_ramp_and_stops_at_slack() -> None:
+    desk = lost(2)
+    partner = 1
+    desk.cycle(round(0.018 / desk.dt_s))
+    full = float(desk.m["motor_torque_limit_nm"][partner])
+    torques = []
+    for _ in range(round(0.04 / desk.dt_s)):
+        desk.cycle()
+        torques.append(-float(desk.state["motor_torque_nm"][0, partner]))
+    assert np.all(np.diff(torques[2:]) <= 1e-12), "on its way down"
+    assert full * (1.0 - 0.05 / 0.1) < torques[-1] < full * (1.0 - 0.03 / 0.1)
+    slacken(desk, partner)
+    desk.cycle(round(0.01 / desk.dt_s))
+    assert desk.state["motor_torque_nm"][0, partner] == 0.0
 
 
 @law
