@@ -170,18 +170,22 @@ class Judge:
         all_hits = self.hits(recording)
         if not all_hits:
             return
-        hits = {k: hit for k, hit in all_hits.items() if not any(k in self.hits(t()) for t in twins)}
+        own = self.hits(twins[0]())
         pose = recording.of("truth", "joint_angle_rad")[recording.after(0.0) - 1]
-        for (j, side), (speed, when) in hits.items():
+        for (j, side), (speed, when) in all_hits.items():
+            if (j, side) in own:
+                continue
             text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
-            verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
             least = self.hits(braked(self.brake_a(verdict.trial, j, side, pose)))
             if (j, side) in least:
                 verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
             elif set(least) - set(all_hits):
                 verdict.unavoidable.append(f"{text}; under the strongest brake another joint hits its stop")
+            elif any((j, side) in self.hits(twin()) for twin in twins[1:]):
+                continue
             else:
                 verdict.breaches.append(text)
+            verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
 
     def coupling(self, q_rad: FloatArray | None = None) -> FloatArray:
         """P = dh/dq at joint angles, shape (nt, nj); at the straight hand without any."""
