@@ -167,6 +167,7 @@ class Bench:
         with_fault: bool = True,
         brake: FloatArray | None = None,
         brake_after_s: float = 0.0,
+        until_s: float | None = None,
     ) -> Recording:
         """One trial from a kept state.
 
@@ -176,6 +177,7 @@ class Bench:
             brake: currents [A] that motors are given in place of the controller's, shape (n_motors,); NaN
                 leaves a motor to the controller.
             brake_after_s: time after the fault from which on [s].
+            until_s: time after the fault at which it ends [s], if that is before the kind's own end.
         """
         if not self._states:
             self.keep_states()
@@ -194,11 +196,11 @@ class Bench:
             constant = m["motor_torque_constant_nm_a"][: len(brake)]
             limits = (rules.UNWIND_NM / constant, m["torque_rate_nm_s"] * m["dt_s"] / constant)
             self.rig.pipeline.bus = cast(Bus, _Brake(self.bus, brake, limits, times_ns))
-        left = self.cycles_of(rule.watch_s)
+        left = self.cycles_of(rule.watch_s if until_s is None else min(until_s, rule.watch_s))
         for k in range(rule.repeat):
             if with_fault:
                 self.bus.inject(self.fault_of(trial, rule))
-            pause = self.cycles_of(rule.gap_s) if k + 1 < rule.repeat else left
+            pause = min(self.cycles_of(rule.gap_s), left) if k + 1 < rule.repeat else left
             self.run(pause, recorder.add)
             left -= pause
         return recorder.recording(fault_ns)

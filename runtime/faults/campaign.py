@@ -81,10 +81,17 @@ class Worker:
         with_fault: bool = True,
         brake: FloatArray | None = None,
         brake_after_s: float = 0.0,
+        until_s: float | None = None,
     ) -> Recording:
         """Recording of a trial, as ``Bench.run_trial``."""
         bench = self.bench(trial.motion, trial.mismatch)
-        return bench.run_trial(trial, with_fault=with_fault, brake=brake, brake_after_s=brake_after_s)
+        return bench.run_trial(
+            trial, with_fault=with_fault, brake=brake, brake_after_s=brake_after_s, until_s=until_s
+        )
+
+    def twin(self, trial: Trial, until_s: float) -> Recording:
+        """Recording of a trial without its fault, up to a time [s]."""
+        return self.record(trial, with_fault=False, until_s=until_s)
 
     def judged(self, trial: Trial) -> Verdict:
         """Verdict on a trial."""
@@ -93,10 +100,11 @@ class Worker:
             trial,
             self.record(trial),
             tuple(
-                partial(self.record, replace(trial, seed=trial.seed + k * OTHER_NOISE), with_fault=False)
-                for k in range(TWINS)
+                partial(self.twin, replace(trial, seed=trial.seed + k * OTHER_NOISE)) for k in range(TWINS)
             ),
-            lambda brake, after_s: self.record(trial, brake=brake, brake_after_s=after_s),
+            lambda brake, after_s, until_s: self.record(
+                trial, brake=brake, brake_after_s=after_s, until_s=until_s
+            ),
         )
 
     def quiet(self, motion: str, mismatch: int, seconds: float) -> QuietRun:

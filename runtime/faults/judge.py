@@ -19,6 +19,8 @@ from signals.names import HandNames
 from signals.records import RecordArray
 
 FAULT: Final = int(MachineState.FAULT)
+AFTER_HIT_S: Final = 0.1
+"""Time after the last hit up to which it is looked for without the fault and under the brake."""
 OPPOSITE: Final = -0.9
 """Cosine between two rows of P below which they are an antagonist pair."""
 
@@ -78,17 +80,18 @@ class Judge:
         self,
         trial: Trial,
         recording: Recording,
-        twins: tuple[Callable[[], Recording], ...],
-        braked: Callable[[FloatArray, float], Recording],
+        twins: tuple[Callable[[float], Recording], ...],
+        braked: Callable[[FloatArray, float, float], Recording],
     ) -> Verdict:
         """Verdict on a recording.
 
         Args:
             trial: what was done.
             recording: what happened.
-            twins: the same trial without its fault, with its own and with other noise; called only where a
-                stop is hit.
-            braked: the same trial with given currents [A] from a time [s] after the fault on; likewise.
+            twins: the same trial without its fault up to a time [s] after it, with its own and with other
+                noise; called only where a stop is hit.
+            braked: the same trial with given currents [A] from a time [s] after the fault on, up to another;
+                likewise.
         """
         rule = self.rule_of(trial)
         verdict = Verdict(trial=trial)
@@ -97,7 +100,7 @@ class Judge:
         shows_s = self.shows_s(trial, rule, recording)
         verdict.shown = shows_s is not None
         begin_s = rule.tell_s + (shows_s or 0.0)
-        self._stops(recording, verdict, twins, lambda current_a: braked(current_a, begin_s))
+        self._stops(recording, verdict, twins, lambda current_a, until_s: braked(current_a, begin_s, until_s))
         if shows_s is not None:
             self._reaction(trial, rule, recording, verdict, shows_s)
         self._naming(trial, rule, recording, verdict, shows_s)
@@ -159,29 +162,33 @@ class Judge:
         self,
         recording: Recording,
         verdict: Verdict,
-        twins: tuple[Callable[[], Recording], ...],
-        braked: Callable[[FloatArray], Recording],
+        twins: tuple[Callable[[float], Recording], ...],
+        braked: Callable[[FloatArray, float], Recording],
     ) -> None:
         """Hard stops that are hit too fast, unless a twin without the fault hits them as well.
 
         A hit that even the strongest brake from the moment that anyone could tell the fault cannot slow down
-        enough is no breach of the controller's: it is counted apart.
+        enough is no breach of the controller's: it is counted apart. So is what a finger's whip, as such a
+        hit stops it, does to a later joint, if the brake of that joint only passes it on to another.
         """
         all_hits = self.hits(recording)
         if not all_hits:
             return
-        own = self.hits(twins[0]())
+        until_s = max(when for _, when in all_hits.values()) + AFTER_HIT_S
+        own = self.hits(twins[0](until_s))
         pose = recording.of("truth", "joint_angle_rad")[recording.after(0.0) - 1]
-        for (j, side), (speed, when) in all_hits.items():
+        whipped = False
+        for (j, side), (speed, when) in sorted(all_hits.items(), key=lambda hit: hit[1][1]):
             if (j, side) in own:
                 continue
             text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
-            least = self.hits(braked(self.brake_a(verdict.trial, j, side, pose)))
+            least = self.hits(braked(self.brake_a(verdict.trial, j, side, pose), until_s))
             if (j, side) in least:
+                whipped = True
                 verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
-            elif set(least) - set(all_hits):
+            elif whipped and set(least) - set(all_hits):
                 verdict.unavoidable.append(f"{text}; under the strongest brake another joint hits its stop")
-            elif any((j, side) in self.hits(twin()) for twin in twins[1:]):
+            elif any((j, side) in self.hits(twin(until_s)) for twin in twins[1:]):
                 continue
             else:
                 verdict.breaches.append(text)

@@ -196,7 +196,7 @@ def verdict_of(
     judge = Judge(hand.names, hand.model)
     twin = changes.get("twin", recording_without(recording))
     braked = changes.get("braked", recording_without(recording))
-    return judge.judge(trial, recording, (lambda: twin,), lambda *_: braked)  # type: ignore[arg-type,return-value]
+    return judge.judge(trial, recording, (lambda _: twin,), lambda *_: braked)  # type: ignore[arg-type,return-value]
 
 
 def recording_without(recording: Recording) -> Recording:
