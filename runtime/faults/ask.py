@@ -14,7 +14,7 @@ from runtime.faults.campaign import Worker, as_dicts, chunks, motions_of, quiet_
 from runtime.faults.draw import check_kinds, draw, first_trials
 from runtime.faults.fault_free import QuietRun
 from runtime.faults.judge import Judge, Verdict
-from runtime.faults.tally import table, tallies
+from runtime.faults.tally import shares, table, tallies
 from runtime.options import RunOptions
 from runtime.setup import Hand, read_tendon_hand
 from signals.choices import WrongChoice
@@ -122,6 +122,8 @@ def run_trials(ask: Ask, bar_of: Callable[[str, int], Any]) -> Answer:
         "trials": len(verdicts),
         "stopped": stopped,
         "elapsed_s": round(elapsed_s, 3),
+        "workers": ask.cores,
+        "shares": shares(verdicts),
         "kinds": {t.kind: t.as_dict() for t in tallies(verdicts)},
         "breaches": [d for d in as_dicts(verdicts) if d["breaches"]],
         "misnamed": [d for d in as_dicts(verdicts) if d["right"] is False],
@@ -225,7 +227,9 @@ def fault_free(ask: Ask, bar_of: Callable[[str, int], Any]) -> Answer:
         "minutes": round(minutes, 3),
         "stopped": stopped,
         "elapsed_s": round(elapsed_s, 3),
+        "workers": ask.cores,
         "false_alarms": sum(len(r.alarms) for r in runs),
+        "shares": {"alarm_free": 1.0 - len(alarmed) / len(runs) if runs else None},
         "runs": [asdict(r) for r in runs],
     }
     lines = [

@@ -3,78 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
-from mechanics.coupling import tendon_jacobian
 from runtime.faults import rules
 from runtime.faults.draw import Trial
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.rules import KINDS, KindRule
+from runtime.faults.stops import Stops
+from runtime.faults.verdict import Verdict as Verdict
 from signals.faults import Cause
 from signals.modes import MachineState
-from signals.names import HandNames
-from signals.records import RecordArray
 
 FAULT: Final = int(MachineState.FAULT)
-AFTER_HIT_S: Final = 0.1
-"""Time after the last hit up to which it is looked for without the fault and under the brake."""
 OPPOSITE: Final = -0.9
 """Cosine between two rows of P below which they are an antagonist pair."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Verdict:
-    """What came of a trial.
-
-    Attributes:
-        trial: the trial.
-        shown: the fault could be observed within the recording.
-        breaches: broken rules, each as ``rule: figures``.
-        unavoidable: hard stops that a joint hits too fast even under the strongest brake.
-        react_s: from observable to the finger's state FAULT; ``None``: never.
-        name_s: from observable to the right cause with the right part; ``None``: never.
-        cause: cause that was named last, ``NONE`` if there was none.
-        part: name of the part that it blames.
-        right: the cause and the part are right and in time; ``None``: the fault never showed.
-        tension_n: greatest true tension after the fault.
-        stop_rad_s: fastest hit of a hard stop because of the fault.
-    """
-
-    trial: Trial
-    shown: bool = True
-    breaches: list[str] = field(default_factory=list)
-    unavoidable: list[str] = field(default_factory=list)
-    react_s: float | None = None
-    name_s: float | None = None
-    cause: str = "NONE"
-    part: str = ""
-    right: bool | None = None
-    tension_n: float = 0.0
-    stop_rad_s: float = 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        t = self.trial
-        out: dict[str, Any] = {k: getattr(self, k) for k in self.__slots__ if k != "trial"}
-        out = {"seed": t.seed, "kind": t.kind, "motion": t.motion, "mismatch": t.mismatch} | out
-        out |= {"moment": t.moment, "size": t.size, "part_index": t.part}
-        return out
-
-
-@dataclass(slots=True)
-class Judge:
+class Judge(Stops):
     """Judges trials of one hand.
 
     Args:
         names: its names.
         model: its model record.
     """
-
-    names: HandNames
-    model: RecordArray
 
     def judge(
         self,
@@ -94,13 +48,15 @@ class Judge:
                 likewise.
         """
         rule = self.rule_of(trial)
-        verdict = Verdict(trial=trial)
+        verdict = Verdict(trial=trial, must_react=rule.must_react)
         self._tensions(recording, verdict)
         self._others(trial, rule, recording, verdict)
         shows_s = self.shows_s(trial, rule, recording)
         verdict.shown = shows_s is not None
         begin_s = rule.tell_s + (shows_s or 0.0)
-        self._stops(recording, verdict, twins, lambda current_a, until_s: braked(current_a, begin_s, until_s))
+        self.judge_stops(
+            recording, verdict, twins, lambda current_a, until_s: braked(current_a, begin_s, until_s)
+        )
         if shows_s is not None:
             self._reaction(trial, rule, recording, verdict, shows_s)
         self._naming(trial, rule, recording, verdict, shows_s)
@@ -110,26 +66,10 @@ class Judge:
 
     def rule_of(self, trial: Trial) -> KindRule:
         """Rule of a trial; a wrist axis whose error does not show need not be named."""
-        from dataclasses import replace
-
         rule = KINDS[trial.kind]
         if rule.space == "axis" and trial.part not in rules.SEEN_AXES:
             return replace(rule, must_react=False, causes=rule.causes | {Cause.NONE})
         return rule
-
-    def finger_of(self, trial: Trial) -> int | None:
-        """Finger of the faulted part; ``None`` for a wrist axis."""
-        m, space = self.model[0], KINDS[trial.kind].space
-        if space == "axis":
-            return None
-        return int(m["tendon_finger"][self.tendon_of(trial)])
-
-    def tendon_of(self, trial: Trial) -> int:
-        """Faulted tendon, or the tendon of the faulted motor."""
-        m = self.model[0]
-        if KINDS[trial.kind].space == "tendon":
-            return trial.part
-        return int(np.flatnonzero(m["tendon_motor"][: m["n_tendons"]] == trial.part)[0])
 
     def shows_s(self, trial: Trial, rule: KindRule, recording: Recording) -> float | None:
         """When the fault can be observed [s after it]; ``None``: not within the recording."""
@@ -157,90 +97,6 @@ class Judge:
                     f"tension: {self.names.tendons[t]} {worst[t]:.0f} N above {limit:.0f} N "
                     f"at {1e3 * when:.0f} ms"
                 )
-
-    def _stops(
-        self,
-        recording: Recording,
-        verdict: Verdict,
-        twins: tuple[Callable[[float], Recording], ...],
-        braked: Callable[[FloatArray, float], Recording],
-    ) -> None:
-        """Hard stops that are hit too fast, unless a twin without the fault hits them as well.
-
-        A hit that even the strongest brake from the moment that anyone could tell the fault cannot slow down
-        enough is no breach of the controller's: it is counted apart. So is what a finger's whip, as such a
-        hit stops it, does to a later joint, if the brake of that joint only passes it on to another.
-        """
-        all_hits = self.hits(recording)
-        if not all_hits:
-            return
-        until_s = max(when for _, when in all_hits.values()) + AFTER_HIT_S
-        own = self.hits(twins[0](until_s))
-        pose = recording.of("truth", "joint_angle_rad")[recording.after(0.0) - 1]
-        whipped = False
-        for (j, side), (speed, when) in sorted(all_hits.items(), key=lambda hit: hit[1][1]):
-            if (j, side) in own:
-                continue
-            text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
-            least = self.hits(braked(self.brake_a(verdict.trial, j, side, pose), until_s))
-            if (j, side) in least:
-                whipped = True
-                verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
-            elif whipped and set(least) - set(all_hits):
-                verdict.unavoidable.append(f"{text}; under the strongest brake another joint hits its stop")
-            elif any((j, side) in self.hits(twin(until_s)) for twin in twins[1:]):
-                continue
-            else:
-                verdict.breaches.append(text)
-            verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
-
-    def coupling(self, q_rad: FloatArray | None = None) -> FloatArray:
-        """P = dh/dq at joint angles, shape (nt, nj); at the straight hand without any."""
-        m = self.model[0]
-        full, rows = np.zeros_like(m["joint_min_rad"]), np.zeros_like(m["P_tj_m"])
-        if q_rad is not None:
-            full[: len(q_rad)] = q_rad
-        tendon_jacobian(m, full, rows)
-        coupling: FloatArray = rows[: int(m["n_tendons"]), : int(m["n_joints"])]
-        return coupling
-
-    def brake_a(self, trial: Trial, j: int, side: int, q_rad: FloatArray | None = None) -> FloatArray:
-        """Currents [A] that keep joint ``j`` from its upper (1) or lower (-1) stop as hard as rules allow.
-
-        Every tendon of the faulted finger that pulls it there unwinds at the drive's limit, its other motors
-        are off: no motor of a faulted finger may pull. Motors of other fingers are NaN, not touched. Of a
-        joint of another finger all of the faulted one unwind.
-        """
-        m, rows, own = self.model[0], self.coupling(q_rad), self.finger_of(trial)
-        current = np.full(int(m["n_motors"]), np.nan)
-        foreign = own is not None and int(m["joint_finger"][j]) != own
-        for t in range(int(m["n_tendons"])):
-            if own is None or int(m["tendon_finger"][t]) == own:
-                # a tendon that pulls turns the joint towards -P
-                pulls_there = foreign or -side * rows[t, j] > 0.0
-                i = int(m["tendon_motor"][t])
-                current[i] = -float(m["motor_current_limit_a"][i]) if pulls_there else 0.0
-        return current
-
-    def hits(self, recording: Recording) -> dict[tuple[int, int], tuple[float, float]]:
-        """(joint, side) -> (speed [rad/s], time [s]) of its fastest hit of that stop, where that is too fast.
-
-        Side 1 is the upper stop, -1 the lower one.
-        """
-        m, first = self.model[0], recording.after(0.0) - 1
-        q = recording.of("truth", "joint_angle_rad")[first:]
-        speed = recording.of("truth", "joint_speed_rad_s")[first:]
-        n = q.shape[1]
-        found: dict[tuple[int, int], tuple[float, float]] = {}
-        for side, beyond in ((1, q > m["joint_max_rad"][:n]), (-1, q < m["joint_min_rad"][:n])):
-            outward = side * speed
-            entered = beyond[1:] & ~beyond[:-1]
-            # the stop may have slowed the joint within the cycle: the greater of the two speeds
-            fast = np.where(entered, np.maximum(outward[1:], outward[:-1]), 0.0)
-            for j in np.flatnonzero(fast.max(axis=0, initial=0.0) > rules.STOP_SPEED_RAD_S):
-                k = int(fast[:, j].argmax())
-                found[int(j), side] = (float(fast[k, j]), float(recording.time_s[first + 1 + k]))
-        return found
 
     def _others(self, trial: Trial, rule: KindRule, recording: Recording, verdict: Verdict) -> None:
         if rule.whole_hand:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.faults.judge import Verdict
 from runtime.faults.rules import KINDS, REACT_S
+from runtime.faults.stops import WHIP
+from runtime.faults.verdict import Verdict
 
 
 @dataclass(slots=True)
@@ -45,6 +46,12 @@ class Tally:
         named = [v.right for v in self.verdicts if v.right is not None]
         return sum(named) / len(named) if named else None
 
+    @property
+    def reacted_share(self) -> float | None:
+        """Share of the observed faults that have to be reacted to and were, in time."""
+        times = [v.react_s for v in self.shown if v.must_react]
+        return sum(t is not None and t <= REACT_S for t in times) / len(times) if times else None
+
     def times_ms(self, which: str) -> tuple[float, float] | None:
         """(median, worst) of ``react_s`` or ``name_s`` [ms] over the observed faults that have one."""
         found = [1e3 * t for v in self.shown if (t := getattr(v, which)) is not None]
@@ -58,6 +65,7 @@ class Tally:
             "trials": self.trials,
             "shown": len(self.shown),
             "safe_share": self.safe_share,
+            "reacted_in_time_share": self.reacted_share,
             "named_right_share": self.right_share,
             "react_ms": react and {"median": react[0], "worst": react[1], "limit": 1e3 * REACT_S},
             "name_ms": name and {"median": name[0], "worst": name[1], "limit": 1e3 * rule.name_s},
@@ -65,6 +73,8 @@ class Tally:
             "breach_seeds": sorted(v.trial.seed for v in self.breached),
             "misnamed_seeds": sorted(v.trial.seed for v in self.verdicts if v.right is False),
             "unavoidable_stops": sum(bool(v.unavoidable) for v in self.verdicts),
+            "unavoidable_hits": sum(len(v.unavoidable) for v in self.verdicts),
+            "unavoidable_whips": sum(WHIP in text for v in self.verdicts for text in v.unavoidable),
             "tension_max_n": max((v.tension_n for v in self.verdicts), default=0.0),
         }
 
@@ -75,6 +85,20 @@ def tallies(verdicts: Iterable[Verdict]) -> list[Tally]:
     for v in verdicts:
         by_kind[v.trial.kind].verdicts.append(v)
     return [t for t in by_kind.values() if t.verdicts]
+
+
+def shares(verdicts: list[Verdict]) -> dict[str, float | None]:
+    """Shares over all kinds: safe, reacted in time, named right in time, and both; for JSON."""
+    asked = [v for v in verdicts if v.shown and v.must_react]
+    in_time = [v.react_s is not None and v.react_s <= REACT_S for v in asked]
+    named = [v.right for v in verdicts if v.right is not None]
+    both = [ok and v.right is not False for ok, v in zip(in_time, asked, strict=True)]
+    return {
+        "safe": 1.0 - sum(bool(v.breaches) for v in verdicts) / len(verdicts) if verdicts else None,
+        "reacted_in_time": sum(in_time) / len(in_time) if in_time else None,
+        "named_right_in_time": sum(named) / len(named) if named else None,
+        "reacted_and_named_in_time": sum(both) / len(both) if both else None,
+    }
 
 
 def _share(value: float | None) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from runtime.reports.remaining import remaining_torques
 from signals.faults import CAUSES, Cause
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -33,6 +34,11 @@ class Latched:
     limit: float
     text: str
     hint: str
+    degraded: bool = False
+    """The finger has lost a tendon for good."""
+    remaining_torque_nm: dict[str, list[float] | None] | None = None
+    """After a break, at its pose: joint -> least and greatest torque [N m] that it can still be given alone;
+    ``None`` for a joint: not without torque on the others."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -96,10 +102,11 @@ class FaultWatch:
 
     Args:
         names: names of the hand.
+        model: its model record; with it a break carries the torques that remain.
     """
 
-    def __init__(self, names: HandNames) -> None:
-        self._names = names
+    def __init__(self, names: HandNames, model: RecordArray | None = None) -> None:
+        self._names, self._model = names, model
         self._hand = 0
         self._fingers = [0] * len(names.fingers)
         self._first_ns: int | None = None
@@ -152,15 +159,24 @@ class FaultWatch:
         if code in (0, known):
             return []
         row = states[int((codes == code).argmax())]
-        return [
-            describe(
-                code,
-                self._names,
-                part_index=int(row["finger_cause_part"][finger]),
-                finger=finger,
-                value=float(row["finger_cause_value"][finger]),
-                limit=float(row["finger_cause_limit"][finger]),
-                tick=int(row["tick"]),
-                time_s=self._since_start_s(int(row["time_ns"])),
-            )
-        ]
+        part = int(row["finger_cause_part"][finger])
+        found = describe(
+            code,
+            self._names,
+            part_index=part,
+            finger=finger,
+            value=float(row["finger_cause_value"][finger]),
+            limit=float(row["finger_cause_limit"][finger]),
+            tick=int(row["tick"]),
+            time_s=self._since_start_s(int(row["time_ns"])),
+        )
+        return [self._with_remaining(found, part, row["joint_angle_rad"])]
+
+    def _with_remaining(self, fault: Latched, part: int, q_rad: Any) -> Latched:
+        """A break carries what the finger can still do."""
+        if fault.code != Cause.TENDON_BROKEN:
+            return fault
+        remaining = None
+        if self._model is not None and 0 <= part < len(self._names.tendons):
+            remaining = remaining_torques(self._model, self._names, part, q_rad)
+        return replace(fault, degraded=True, remaining_torque_nm=remaining)

@@ -41,7 +41,7 @@ class Audience:
         record: Callable[[RecordArray], None] | None = None,
     ) -> None:
         self.hand, self.has_truth, self.keep = hand, has_truth, keep
-        self.score, self.faults = new_score(), FaultWatch(hand.names)
+        self.score, self.faults = new_score(), FaultWatch(hand.names, hand.model)
         self._record = record
         self._from_ns: int | None = None
 

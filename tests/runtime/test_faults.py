@@ -19,7 +19,8 @@ from runtime.faults.draw import Trial, check_kinds, draw, first_trials
 from runtime.faults.judge import Judge
 from runtime.faults.record import KEPT, Recording
 from runtime.faults.rules import KINDS
-from runtime.faults.tally import HEAD, cells, table, tallies
+from runtime.faults.tally import HEAD, cells, shares, table, tallies
+from runtime.faults.verdict import Verdict
 from runtime.options import RunOptions
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.channel import Channel
@@ -252,6 +253,59 @@ def test_a_stop_breaks_a_rule_exactly_above_its_speed_unless_the_twin_hits_it_to
     assert bool(verdict_of(hand, recording, twin=other_side).breaches) == fast
     helpless = verdict_of(hand, recording, braked=recording)
     assert helpless.breaches == [] and bool(helpless.unavoidable) == fast
+
+
+@pytest.mark.parametrize("base_can_be_saved", [False, True])
+def test_only_a_whip_after_an_unavoidable_stop_may_be_passed_on(hand: Hand, base_can_be_saved: bool) -> None:
+    """Joint 0 hits its stop, then joint 2; what saves joint 2 throws joint 3 instead."""
+    both, later = thrown(hand, 0, 12.0, 1), thrown(hand, 2, 8.0, -1)
+    shift = round(0.01 * RATE_HZ)
+    for name in ("joint_angle_rad", "joint_speed_rad_s"):
+        both.of("truth", name)[shift:, 2] = later.of("truth", name)[:-shift, 2]
+    calls: list[int] = []
+
+    def braked(brake_a: object, after_s: float, until_s: float) -> Recording:
+        calls.append(len(calls))
+        assert until_s > 0.06 and after_s == KINDS["tendon-break"].tell_s
+        base = recording_without(both) if base_can_be_saved else thrown(hand, 0, 9.0, 1)
+        return base if len(calls) == 1 else thrown(hand, 3, 9.0, 1)
+
+    trial = Trial(seed=0, kind="tendon-break", motion="hold", mismatch=0, part=0, moment=0.0, size=0.0)
+    verdict = Judge(hand.names, hand.model).judge(trial, both, (lambda _: recording_without(both),), braked)
+    assert len(calls) == 2
+    assert len(verdict.breaches) == (2 if base_can_be_saved else 0)
+    assert len(verdict.unavoidable) == (0 if base_can_be_saved else 2)
+
+
+def test_shares_count_what_was_asked_for() -> None:
+    def verdict(kind: str, **said: object) -> Verdict:
+        trial = Trial(seed=0, kind=kind, motion="hold", mismatch=0, part=0, moment=0.0, size=0.0)
+        return Verdict(trial=trial, must_react=KINDS[kind].must_react, **said)  # type: ignore[arg-type]
+
+    found = [
+        verdict("tendon-break", react_s=0.005, right=True),
+        verdict("tendon-break", react_s=0.026, right=True, breaches=["reaction: after 26.0 ms"]),
+        verdict("tendon-break", react_s=0.005, right=False),
+        verdict("hall-spike", right=True),
+        verdict("hall-stuck", shown=False),
+    ]
+    assert shares(found) == {
+        "safe": pytest.approx(0.8),
+        "reacted_in_time": pytest.approx(2 / 3),
+        "named_right_in_time": pytest.approx(3 / 4),
+        "reacted_and_named_in_time": pytest.approx(1 / 3),
+    }
+    assert set(shares([]).values()) == {None}
+
+
+def test_a_trial_cut_short_is_the_beginning_of_the_whole_one(hand: Hand) -> None:
+    bench = bench_of(hand, "hold")
+    trial = Trial(seed=3, kind="hall-spikes", motion="hold", mismatch=0, part=2, moment=0.4, size=300.0)
+    whole, short = bench.run_trial(trial), bench.run_trial(trial, until_s=0.1)
+    n = len(short.time_s)
+    assert short.time_s[-1] == pytest.approx(0.1, abs=1.5 / RATE_HZ)
+    for key in KEPT:
+        assert np.array_equal(whole.columns[key][:n], short.columns[key])
 
 
 def test_the_brake_only_unwinds_what_pulls_there_and_touches_no_other_finger(whole_hand: Hand) -> None:

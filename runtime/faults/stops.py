@@ -1,0 +1,133 @@
+"""Hard stops that joints hit because of a fault: found, and tried again under the strongest brake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mechanics.coupling import tendon_jacobian
+from runtime.faults import rules
+from runtime.faults.draw import Trial
+from runtime.faults.record import FloatArray, Recording
+from runtime.faults.rules import KINDS
+from runtime.faults.verdict import Verdict
+from signals.names import HandNames
+from signals.records import RecordArray
+
+AFTER_HIT_S: Final = 0.1
+"""Time after the last hit up to which it is looked for without the fault and under the brake."""
+WHIP: Final = "under the strongest brake another joint hits its stop"
+
+
+@dataclass(slots=True)
+class Stops:
+    """Hits of hard stops in trials of one hand.
+
+    Args:
+        names: its names.
+        model: its model record.
+    """
+
+    names: HandNames
+    model: RecordArray
+
+    def finger_of(self, trial: Trial) -> int | None:
+        """Finger of the faulted part; ``None`` for a wrist axis."""
+        m, space = self.model[0], KINDS[trial.kind].space
+        if space == "axis":
+            return None
+        return int(m["tendon_finger"][self.tendon_of(trial)])
+
+    def tendon_of(self, trial: Trial) -> int:
+        """Faulted tendon, or the tendon of the faulted motor."""
+        m = self.model[0]
+        if KINDS[trial.kind].space == "tendon":
+            return trial.part
+        return int(np.flatnonzero(m["tendon_motor"][: m["n_tendons"]] == trial.part)[0])
+
+    def judge_stops(
+        self,
+        recording: Recording,
+        verdict: Verdict,
+        twins: tuple[Callable[[float], Recording], ...],
+        braked: Callable[[FloatArray, float], Recording],
+    ) -> None:
+        """Hard stops that are hit too fast, unless a twin without the fault hits them as well.
+
+        A hit that even the strongest brake from the moment that anyone could tell the fault cannot slow down
+        enough is no breach of the controller's: it is counted apart. So is what a finger's whip, as such a
+        hit stops it, does to a later joint, if the brake of that joint only passes it on to another.
+        """
+        all_hits = self.hits(recording)
+        if not all_hits:
+            return
+        until_s = max(when for _, when in all_hits.values()) + AFTER_HIT_S
+        own = self.hits(twins[0](until_s))
+        pose = recording.of("truth", "joint_angle_rad")[recording.after(0.0) - 1]
+        whipped = False
+        for (j, side), (speed, when) in sorted(all_hits.items(), key=lambda hit: hit[1][1]):
+            if (j, side) in own:
+                continue
+            text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
+            least = self.hits(braked(self.brake_a(verdict.trial, j, side, pose), until_s))
+            if (j, side) in least:
+                whipped = True
+                verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
+            elif whipped and set(least) - set(all_hits):
+                verdict.unavoidable.append(f"{text}; {WHIP}")
+            elif any((j, side) in self.hits(twin(until_s)) for twin in twins[1:]):
+                continue
+            else:
+                verdict.breaches.append(text)
+            verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
+
+    def coupling(self, q_rad: FloatArray | None = None) -> FloatArray:
+        """P = dh/dq at joint angles, shape (nt, nj); at the straight hand without any."""
+        m = self.model[0]
+        full, rows = np.zeros_like(m["joint_min_rad"]), np.zeros_like(m["P_tj_m"])
+        if q_rad is not None:
+            full[: len(q_rad)] = q_rad
+        tendon_jacobian(m, full, rows)
+        coupling: FloatArray = rows[: int(m["n_tendons"]), : int(m["n_joints"])]
+        return coupling
+
+    def brake_a(self, trial: Trial, j: int, side: int, q_rad: FloatArray | None = None) -> FloatArray:
+        """Currents [A] that keep joint ``j`` from its upper (1) or lower (-1) stop as hard as rules allow.
+
+        Every tendon of the faulted finger that pulls it there unwinds at the drive's limit, its other motors
+        are off: no motor of a faulted finger may pull. Motors of other fingers are NaN, not touched. Of a
+        joint of another finger all of the faulted one unwind.
+        """
+        m, rows, own = self.model[0], self.coupling(q_rad), self.finger_of(trial)
+        current = np.full(int(m["n_motors"]), np.nan)
+        foreign = own is not None and int(m["joint_finger"][j]) != own
+        for t in range(int(m["n_tendons"])):
+            if own is None or int(m["tendon_finger"][t]) == own:
+                # a tendon that pulls turns the joint towards -P
+                pulls_there = foreign or -side * rows[t, j] > 0.0
+                i = int(m["tendon_motor"][t])
+                current[i] = -float(m["motor_current_limit_a"][i]) if pulls_there else 0.0
+        return current
+
+    def hits(self, recording: Recording) -> dict[tuple[int, int], tuple[float, float]]:
+        """(joint, side) -> (speed [rad/s], time [s]) of its fastest hit of that stop, where that is too fast.
+
+        Side 1 is the upper stop, -1 the lower one.
+        """
+        m, first = self.model[0], recording.after(0.0) - 1
+        q = recording.of("truth", "joint_angle_rad")[first:]
+        speed = recording.of("truth", "joint_speed_rad_s")[first:]
+        n = q.shape[1]
+        found: dict[tuple[int, int], tuple[float, float]] = {}
+        for side, beyond in ((1, q > m["joint_max_rad"][:n]), (-1, q < m["joint_min_rad"][:n])):
+            outward = side * speed
+            entered = beyond[1:] & ~beyond[:-1]
+            # the stop may have slowed the joint within the cycle: the greater of the two speeds
+            fast = np.where(entered, np.maximum(outward[1:], outward[:-1]), 0.0)
+            for j in np.flatnonzero(fast.max(axis=0, initial=0.0) > rules.STOP_SPEED_RAD_S):
+                k = int(fast[:, j].argmax())
+                found[int(j), side] = (float(fast[k, j]), float(recording.time_s[first + 1 + k]))
+        return found
