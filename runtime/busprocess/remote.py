@@ -27,6 +27,8 @@ from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
 START_S: Final = 30.0
 CALL_S: Final = 20.0
+LOOK_S: Final = 0.1
+"""How often a caller looks whether the process that should answer still lives."""
 COMMAND_AGE_S: Final = 0.05
 SILENT_NS: Final = 50_000_000
 """Time without a new record above which the bus counts as lost; a dead, hung or busy process posts none."""
@@ -130,11 +132,26 @@ class RemoteBus:
         )
 
     def _call(self, message: dict[str, Any]) -> Any:
-        self._line.send(message)
+        self._send(message)
         return self._answer(message)
 
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._line.send(message)
+        except OSError:
+            raise self._gone(message["call"]) from None
+
+    def _gone(self, call: str) -> BusLost:
+        reason = " ".join(self.block.said("reason").split()) or "nothing said why"
+        return BusLost(self.settings.name, f"its process ended before {call}: {reason}", "start anew")
+
     def _answer(self, message: dict[str, Any]) -> Any:
-        answer = self._line.receive(CALL_S)
+        answer, until = None, time.monotonic() + CALL_S
+        while answer is None and time.monotonic() < until:
+            ended = self._process.poll() is not None  # asked first: an answer may still be on the line
+            answer = self._line.receive(LOOK_S)
+            if answer is None and ended:
+                raise self._gone(message["call"])
         if answer is None:
             raise BusLost(self.settings.name, f"its process did not answer {message['call']}", "see its log")
         if "error" in answer:
@@ -149,7 +166,7 @@ class RemoteBus:
     def begin_configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """Send the set-ups; several buses work on theirs at the same time."""
         mine = tuple(s for s in setups if s.index in self._motors)
-        self._line.send({"call": "configure", "setups": setups_json(mine)})
+        self._send({"call": "configure", "setups": setups_json(mine)})
 
     def end_configure(self) -> None:
         """Wait for the answer of ``begin_configure``."""
@@ -163,7 +180,7 @@ class RemoteBus:
     def begin_activate(self) -> None:
         """Send the call."""
         self._control_beat[0] = now_ns()
-        self._line.send({"call": "activate"})
+        self._send({"call": "activate"})
 
     def end_activate(self) -> None:
         """Wait for the answer of ``begin_activate`` and for the first record."""
@@ -182,7 +199,7 @@ class RemoteBus:
         """Zero torque; True if the devices confirmed it."""
         try:
             return bool(self._call({"call": "deactivate"}))
-        except (BusLost, OSError):
+        except BusLost:
             return False
 
     def recover(self) -> None:
@@ -227,6 +244,7 @@ class RemoteBus:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.returncode < 0:  # it was killed: nobody else ends a worker that is frozen
             worker = int(self.block.field("worker_pid")[0])
             if worker:
                 with contextlib.suppress(ProcessLookupError):

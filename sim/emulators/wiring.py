@@ -1,7 +1,7 @@
 """How an emulated hand is wired: emulators for all its motors, sensors and axes, and the bus file that fits.
 
 ``collector``: one board. ``dynamixel``: chains of eight servos and a Hall bridge. ``odrive``: CAN buses of
-eight axes and a Hall bridge. Servos and axes drive the spools directly, currents mean the same on every
+four axes and a Hall bridge. Servos and axes drive the spools directly, currents mean the same on every
 wiring.
 """
 
@@ -26,13 +26,16 @@ from sim.emulators.side import DeviceSide
 from sim.emulators.socketcand import BusServer
 
 WIRINGS: Final = ("collector", "dynamixel", "odrive")
-PER_BUS: Final = 8
+PER_BUS: Final = {"dynamixel": 8, "odrive": 4}
+"""Eight servos at 4 Mbaud, or four axes at 1 Mbit/s, leave a loop of 800 to 1000 Hz fresh records."""
+RATE_HZ: Final = {"dynamixel": 1000, "odrive": 800}
+"""Control rate that a hand behind these wires should run at; a collector carries any."""
 SERVO_MODEL: Final = "xm430-w210"
 BAUD: Final = 4_000_000
 TORQUE_CONSTANT_NM_A: Final = 0.05
 GEAR_RATIO: Final = 100.0
 """Turns of a servo or axis per turn of its spool: their encoders sit in front of the gear."""
-FEEDBACK_MS: Final = 3
+FEEDBACK_MS: Final = 1
 POT_ZERO_COUNT, POT_RAD_COUNT = 8192.0, 2.0e-4
 
 
@@ -43,6 +46,8 @@ class Wiring:
     emulators: list[Emulator] = field(default_factory=list)
     endpoints: list[str] = field(default_factory=list)
     text: str = ""
+    rate_hz: int | None = None
+    """Control rate for ``flexor run --rate``; None: the hand's own."""
 
 
 def wire(
@@ -66,6 +71,7 @@ def wire(
     if kind not in WIRINGS:
         raise WrongChoice(f"no wiring {kind!r} (legal: {', '.join(WIRINGS)})")
     wiring = _dynamixel(side, names, folder) if kind == "dynamixel" else _odrive(side, names, host, port)
+    wiring.rate_hz = RATE_HZ[kind]
     if names.tendons or names.axes:
         _hall_bridge(wiring, side, names, folder)
     return wiring
@@ -80,13 +86,13 @@ def _collector(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiri
 
 
 def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
-    wiring, model = Wiring(), servo_model(SERVO_MODEL)
-    for first in range(0, len(names.motors), PER_BUS):
-        motors = range(first, min(first + PER_BUS, len(names.motors)))
+    wiring, model, many = Wiring(), servo_model(SERVO_MODEL), PER_BUS["dynamixel"]
+    for first in range(0, len(names.motors), many):
+        motors = range(first, min(first + many, len(names.motors)))
         servos = [EmulatedServo(i - first + 1, model, side, i, gear_ratio=GEAR_RATIO) for i in motors]
         for servo in servos:
             servo.put("baud", BAUD_CODES[BAUD])
-        line = folder / f"servos{first // PER_BUS}"
+        line = folder / f"servos{first // many}"
         wiring.emulators.append(ChainEmulator(servos, side, line))
         wiring.endpoints.append(f"dynamixel {line} at {BAUD} baud, ids 1 to {len(servos)}")
         wiring.text += (
@@ -102,10 +108,10 @@ def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
 def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
     buses: dict[str, CanBus] = {}
     start_ns = time.monotonic_ns()
-    tables = []
-    for first in range(0, len(names.motors), PER_BUS):
-        motors = range(first, min(first + PER_BUS, len(names.motors)))
-        spread_ns = FEEDBACK_MS * 1_000_000 // PER_BUS
+    tables, many = [], PER_BUS["odrive"]
+    spread_ns = FEEDBACK_MS * 1_000_000 // many
+    for first in range(0, len(names.motors), many):
+        motors = range(first, min(first + many, len(names.motors)))
         nodes: list[Node] = [
             EmulatedAxis(
                 i - first + 1,
@@ -118,7 +124,7 @@ def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
             )
             for i in motors
         ]
-        channel = f"can{first // PER_BUS}"
+        channel = f"can{first // many}"
         buses[channel] = CanBus(nodes=nodes)
         devices = "".join(
             f'[[bus.device]]\nnode = {i - first + 1}\nmotor = "{names.motors[i]}"\n'

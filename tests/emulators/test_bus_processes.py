@@ -190,6 +190,29 @@ def test_a_control_process_that_stalls_lets_the_motors_go(remote: Any) -> None:
     pulls_again(bench, 0.3)
 
 
+@pytest.mark.parametrize("after_the_call", [False, True])
+def test_a_call_to_a_process_that_is_gone_is_a_lost_bus_at_once(remote: Any, after_the_call: bool) -> None:
+    """Guardian and worker both dead: said with the bus' name, not after the whole time of a call."""
+    bench, _, _ = remote
+    bus = bench.bus
+    if after_the_call:
+        os.kill(int(bus.block.field("worker_pid")[0]), signal.SIGSTOP)  # it will not answer
+        bus.begin_configure(())
+    bus._process.kill()
+    bus._process.wait()
+    begun = time.thread_time()
+    with pytest.raises(BusLost, match="servos.*ended before configure"):
+        bus.end_configure() if after_the_call else bus.configure(())
+    assert bus.deactivate() is False
+    assert time.thread_time() - begun < 1.0
+    worker = int(bus.block.field("worker_pid")[0])
+    bus.close()
+    end = time.monotonic() + 10.0
+    while Path(f"/proc/{worker}").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{worker}").exists()  # though it was frozen
+
+
 def test_the_driver_of_a_bus_process_that_cannot_open_says_why_here(tmp_path: Path) -> None:
     with pytest.raises(BusLost, match="no device"):
         RemoteBus(rigs.servo_settings(tmp_path / "nothing", 1), rigs.names(1), realtime=False)
