@@ -70,7 +70,7 @@ class Run:
     def phase(self) -> str:
         """Where the control process stands; empty while there is no shared memory."""
         for name in blocks(self.pid):
-            with suppress(SegmentError):
+            with suppress(SegmentError, ValueError, OSError):  # just being made, or just gone
                 return Phase(int(Segment.attach(name).field("control_phase")[0])).name
         return ""
 
