@@ -19,8 +19,25 @@ from runtime.realtime import die_with_parent
 LOOK_S: Final = 0.01
 HANG_NS: Final = 1_000_000_000
 """Age of the heartbeat above which a worker hangs; opening a bus may take longer and is not counted."""
+HANG_LOOKS: Final = HANG_NS // round(LOOK_S * 1e9)
+"""And looks of ours in a row that saw no heartbeat: a computer that stood still itself hangs nobody."""
 PAUSES_S: Final = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0)
 STOP_S: Final = 1.5
+
+
+class HangWatch:
+    """Whether a worker hangs, by its phase and heartbeat, asked every ``LOOK_S``."""
+
+    def __init__(self) -> None:
+        self._beat_ns = self._looks = 0
+
+    def hung(self, phase: int, beat_ns: int, now_ns: int) -> bool:
+        """True once a worker that should beat has not, for ``HANG_NS`` and ``HANG_LOOKS``."""
+        if phase not in (Phase.RUNNING, Phase.READY) or beat_ns != self._beat_ns:
+            self._beat_ns, self._looks = beat_ns, 0
+            return False
+        self._looks += 1
+        return self._looks >= HANG_LOOKS and now_ns - beat_ns > HANG_NS
 
 
 class Guardian:
@@ -38,19 +55,20 @@ class Guardian:
 
     def watch(self) -> None:
         """Until the stop flag."""
-        stop, phase = self.block.field("stop"), self.block.field("phase")
+        stop, phase, beat = (self.block.field(name) for name in ("stop", "phase", "beat_ns"))
+        watch = HangWatch()
         while not stop[0]:
             time.sleep(LOOK_S)
             if self._worker.poll() is not None:
                 if int(phase[0]) == Phase.FAILED and not self.block.field("active")[0]:
                     return
                 self._again(f"bus process ended with code {self._worker.returncode}")
-            elif int(phase[0]) in (Phase.RUNNING, Phase.READY):
-                age_ns = time.monotonic_ns() - int(self.block.field("beat_ns")[0])
-                if age_ns > HANG_NS:
-                    self._worker.kill()
-                    self._worker.wait()
-                    self._again(f"bus process hung for {age_ns * 1e-9:.1f} s")
+            elif watch.hung(int(phase[0]), int(beat[0]), time.monotonic_ns()):
+                age_s = (time.monotonic_ns() - int(beat[0])) * 1e-9
+                self._worker.kill()
+                self._worker.wait()
+                self._again(f"bus process hung for {age_s:.1f} s")
+                watch = HangWatch()
         self.end()
 
     def _again(self, why: str) -> None:

@@ -147,10 +147,11 @@ class RemoteBus:
 
     def _answer(self, message: dict[str, Any]) -> Any:
         answer, until = None, time.monotonic() + CALL_S
+        restarts = int(self.block.field("restarts")[0])
         while answer is None and time.monotonic() < until:
             ended = self._process.poll() is not None  # asked first: an answer may still be on the line
             answer = self._line.receive(LOOK_S)
-            if answer is None and ended:
+            if answer is None and (ended or int(self.block.field("restarts")[0]) != restarts):
                 raise self._gone(message["call"])
         if answer is None:
             raise BusLost(self.settings.name, f"its process did not answer {message['call']}", "see its log")

@@ -75,7 +75,15 @@ class Worker:
             self.bus.configure(setups_of(self.block.said("setups")))
             self.bus.activate()
             self._running = self._resumed = True
-            self._phase[0] = Phase.RUNNING
+
+    def enter(self, phase: Phase) -> None:
+        """Say where we stand; the heartbeat first, for the guardian judges its age by the phase."""
+        self._beat[0] = now_ns()
+        self._phase[0] = phase
+
+    def ready(self) -> None:
+        """Opened, resumed and about to serve."""
+        self.enter(Phase.RUNNING if self._running else Phase.READY)
 
     def serve(self) -> None:
         """Until the stop flag or a signal."""
@@ -94,15 +102,15 @@ class Worker:
     # --- calls ----------------------------------------------------------------------------------------------
 
     def _answer(self, message: dict[str, Any]) -> None:
-        before = int(self._phase[0])
         self._phase[0] = Phase.BUSY
         try:
             answer = {"ok": self._called(message)}
         except DriverError as error:
             answer = {"error": type(error).__name__, "text": str(error)}
-        self._beat[0] = now_ns()
-        if int(self._phase[0]) == Phase.BUSY:
-            self._phase[0] = before
+        if self._lost_since_ns:
+            self.enter(Phase.LOST)
+        else:
+            self.ready()
         self.line.send(answer)
 
     def _called(self, message: dict[str, Any]) -> Any:
@@ -114,15 +122,13 @@ class Worker:
             self.bus.activate()
             self.block.field("active")[0] = 1
             self._running = True
-            self._phase[0] = Phase.RUNNING
         elif call == "deactivate":
             self.block.field("active")[0] = 0
             self._running = False
-            self._phase[0] = Phase.READY
             return self.bus.deactivate()
         elif call == "recover":
             self.bus.recover()
-            self._found()
+            self._lost_since_ns = 0
         else:
             raise DriverError(f"no call {call!r}")
         return True
@@ -182,7 +188,7 @@ class Worker:
 
     def _found(self) -> None:
         self._lost_since_ns = 0
-        self._phase[0] = Phase.RUNNING if self._running else Phase.READY
+        self.ready()
 
 
 def main() -> None:
@@ -207,10 +213,9 @@ def main() -> None:
         block.field("phase")[0] = Phase.FAILED
         sys.exit(1)
     take_rights(bool(spec.get("realtime", True)))
-    if int(block.field("phase")[0]) != Phase.RUNNING:
-        block.field("phase")[0] = Phase.READY
     try:
         with quiet():
+            worker.ready()
             worker.serve()
     finally:
         worker.bus.close()

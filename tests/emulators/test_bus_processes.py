@@ -16,8 +16,10 @@ import pytest
 
 from drivers.contract import Bench, Rig
 from drivers.errors import BusLost
-from runtime.busprocess.block import Block
+from runtime.busprocess.block import Block, Phase
+from runtime.busprocess.guardian import HANG_LOOKS, LOOK_S, HangWatch
 from runtime.busprocess.remote import RemoteBus
+from runtime.busprocess.worker import Worker
 from signals.modes import Bus as BusBit
 from signals.modes import Channel
 from signals.records import COMMAND, MEASUREMENT, new
@@ -190,6 +192,51 @@ def test_a_control_process_that_stalls_lets_the_motors_go(remote: Any) -> None:
     pulls_again(bench, 0.3)
 
 
+def test_a_computer_that_stood_still_hangs_no_bus_process() -> None:
+    """A hang is a second without a heartbeat that the guardian itself has lived through, look by look."""
+    look_ns = round(LOOK_S * 1e9)
+    watch, now_ns = HangWatch(), 1_000_000_000
+    assert not watch.hung(Phase.RUNNING, now_ns, now_ns)
+    assert not watch.hung(Phase.RUNNING, now_ns, now_ns + 5_000_000_000)  # everything stood for 5 s
+    beat_ns = now_ns + 5_000_000_000
+    looks = [watch.hung(Phase.RUNNING, beat_ns, beat_ns + k * look_ns) for k in range(2 * HANG_LOOKS)]
+    assert looks.index(True) in (HANG_LOOKS, HANG_LOOKS + 1)
+    for phase in (Phase.STARTING, Phase.BUSY, Phase.LOST):
+        watch = HangWatch()
+        assert not any(watch.hung(phase, 1, k * look_ns) for k in range(3 * HANG_LOOKS))
+
+
+def test_a_phase_that_is_watched_begins_with_a_fresh_heartbeat() -> None:
+    """After a long call the guardian must not see the new phase beside the heartbeat from before it."""
+    block, order = Block.create(), []
+
+    class Noted:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __setitem__(self, _key: int, value: int) -> None:
+            order.append((self.name, value))
+
+    worker = object.__new__(Worker)
+    worker.block, worker._running, worker._lost_since_ns = block, False, 0
+    worker._phase, worker._beat = Noted("phase"), Noted("beat")
+    worker.line = type("Line", (), {"send": lambda *_: None})()  # type: ignore[assignment]
+    worker.bus = type("Bus", (), dict.fromkeys(("configure", "activate", "recover"), lambda *_: None))()
+    try:
+        for message in ({"call": "configure", "setups": "[]"}, {"call": "activate"}, {"call": "recover"}):
+            order.clear()
+            worker._answer(message)
+            assert [name for name, _ in order] == ["phase", "beat", "phase"]
+            watched = Phase.READY if message["call"] == "configure" else Phase.RUNNING
+            assert (order[0][1], order[2][1]) == (Phase.BUSY, watched)
+        worker._lost_since_ns = 1
+        order.clear()
+        worker._found()
+        assert [name for name, _ in order] == ["beat", "phase"] and order[1][1] == Phase.RUNNING
+    finally:
+        block.close()
+
+
 @pytest.mark.parametrize("after_the_call", [False, True])
 def test_a_call_to_a_process_that_is_gone_is_a_lost_bus_at_once(remote: Any, after_the_call: bool) -> None:
     """Guardian and worker both dead: said with the bus' name, not after the whole time of a call."""
@@ -254,8 +301,10 @@ CONTROL = """
 import sys, time
 from pathlib import Path
 from drivers.hal import MotorSetup
-from runtime.busprocess.block import Block
+from runtime.busprocess.block import Block, Phase
+from runtime.busprocess.guardian import HANG_LOOKS, LOOK_S, HangWatch
 from runtime.busprocess.remote import RemoteBus
+from runtime.busprocess.worker import Worker
 from signals.records import COMMAND, MEASUREMENT, new
 from tests.emulators import rigs
 from tests.emulators.rigs import pulls_again
