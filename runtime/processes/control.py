@@ -28,7 +28,7 @@ from runtime.realtime import die_with_parent, quiet, request_rights
 from runtime.setup import Rig, build, prepare, read_hand
 from runtime.starting import StartWatch
 from runtime.telemetry.channel import Channel
-from runtime.telemetry.segment import Segment
+from runtime.telemetry.segment import Segment, parent_gone
 from runtime.warmup import warm_up
 from signals.faults import Cause
 from signals.modes import Request
@@ -243,7 +243,10 @@ def main() -> None:
     stop = segment.field("stop")
 
     def on_signal(_number: int, _frame: Any) -> None:
-        stop[0] = min(int(stop[0]) + 1, int(Stop.NOW))
+        if parent_gone(int(parent)):  # the kernel tells it once per thread of the supervisor
+            stop[0] = max(int(stop[0]), int(Stop.GENTLE))
+        else:
+            stop[0] = min(int(stop[0]) + 1, int(Stop.NOW))
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -261,7 +264,7 @@ def main() -> None:
             raise
         sys.exit(1)
     finally:
-        if os.getppid() != int(parent):
+        if parent_gone(int(parent)):
             segment.unlink()
     print(json.dumps(account))
 

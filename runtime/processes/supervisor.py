@@ -125,6 +125,7 @@ class Supervisor:
         self._watchdog = Watchdog(self._notifier)
         self._announced = False
         self._silent_s, self._killed, self._io_killed = silent_s, "", ""
+        self._ended_early = False
         self._preparing_s, self._told_s = 0.0, 0.0
         self._begun_ns = now_ns()
 
@@ -192,6 +193,7 @@ class Supervisor:
         """Nothing is switched on before PREPARING; control looks at the flag after it has told that phase."""
         time.sleep(TURN_S)
         if int(segment.field("control_phase")[0]) < Phase.PREPARING:
+            self._ended_early = control.running()
             control.kill()
             return
         until = time.monotonic() + STOP_BUDGET_S
@@ -247,8 +249,9 @@ class Supervisor:
         if int(segment.field("control_phase")[0]) < Phase.DONE:
             segment.field("control_phase")[0] = int(Phase.FAILED)
         never_on = int(segment.field("released")[0]) == Released.NEVER_ON
-        budget_s = START_UP_STOP_S if never_on and self._signals else IO_BUDGET_S
-        if never_on and self._signals and int(segment.field("io_phase")[0]) < Phase.READY:
+        early = never_on and (self._signals or not account)
+        budget_s = START_UP_STOP_S if early else IO_BUDGET_S
+        if early and int(segment.field("io_phase")[0]) < Phase.READY:
             io.kill()
         if io.running() and io_lost:
             self._io_killed = f"no sign of life for {BEAT_LOST_NS / 1e9:g} s; killed"
@@ -292,7 +295,7 @@ class Supervisor:
         if self._signal and not account and int(segment.field("released")[0]) == Released.NEVER_ON:
             text = f"{stopped_by(self._signal)} before the hand was started; {released}"
             return 128 + self._signal, "signal", text
-        if not account:
+        if not account and not (io_lost and self._ended_early):
             how = f"died ({_how(control.process.returncode)})"
             if self._killed:
                 how = f"was killed: {self._killed}"

@@ -113,6 +113,11 @@ def process_start(pid: int) -> int | None:
     return None if fields[0] in "ZX" else int(fields[19])
 
 
+def parent_gone(parent: int) -> bool:
+    """The process that started this one has ended, or is about to: its main thread is dead already."""
+    return os.getppid() != parent or process_start(parent) is None
+
+
 def remove_orphans(folder: Path = FOLDER) -> list[str]:
     """Unlink the blocks of dead owners; returns their names. Blocks of other users are left alone."""
     removed = []
