@@ -86,18 +86,20 @@ class Worker:
         self.enter(Phase.RUNNING if self._running else Phase.READY)
 
     def serve(self) -> None:
-        """Until the stop flag or a signal."""
+        """Until the stop flag or a signal; the motors are let go whatever ends it."""
         stop = self.block.field("stop")
-        while not stop[0]:
-            message = self.line.receive(0.0)
-            if message is not None:
-                self._answer(message)
-            self._beat[0] = now_ns()
-            if self._running or self.readonly:
-                self._cycle()
-            else:
-                time.sleep(IDLE_S)
-        self.bus.deactivate()
+        try:
+            while not stop[0]:
+                message = self.line.receive(0.0)
+                if message is not None:
+                    self._answer(message)
+                self._beat[0] = now_ns()
+                if self._running or self.readonly:
+                    self._cycle()
+                else:
+                    time.sleep(IDLE_S)
+        finally:
+            self.bus.deactivate()
 
     # --- calls ----------------------------------------------------------------------------------------------
 
@@ -111,7 +113,10 @@ class Worker:
             self.enter(Phase.LOST)
         else:
             self.ready()
-        self.line.send(answer)
+        try:
+            self.line.send(answer)
+        except OSError:  # who asked is gone, and with it everybody who may command these motors
+            self.block.field("stop")[0] = 1
 
     def _called(self, message: dict[str, Any]) -> Any:
         call = message["call"]

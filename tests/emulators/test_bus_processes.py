@@ -237,6 +237,33 @@ def test_a_phase_that_is_watched_begins_with_a_fresh_heartbeat() -> None:
         block.close()
 
 
+@pytest.mark.parametrize("ends", [BrokenPipeError, ZeroDivisionError])
+def test_a_worker_lets_go_of_its_motors_whatever_ends_it(ends: type[Exception]) -> None:
+    """Its control process is gone when it answers, or the driver has a bug in its cycle."""
+    block, let_go = Block.create(), []
+
+    def failing(*_: Any) -> Any:
+        raise ends
+
+    worker = object.__new__(Worker)
+    worker.block, worker._running, worker._lost_since_ns, worker.readonly = block, False, 0, False
+    worker._phase, worker._beat = block.field("phase"), block.field("beat_ns")
+    send = failing if ends is BrokenPipeError else lambda *_: None
+    line = {"send": send, "receive": lambda *_: {"call": "activate"}}
+    worker.line = type("Line", (), line)()
+    worker._cycle = failing if ends is ZeroDivisionError else lambda: None  # type: ignore[method-assign]
+    worker.bus = type("Bus", (), {"activate": lambda *_: None, "deactivate": lambda *_: let_go.append(1)})()
+    try:
+        if ends is BrokenPipeError:
+            worker.serve()
+        else:
+            with pytest.raises(ends):
+                worker.serve()
+        assert let_go == [1]
+    finally:
+        block.close()
+
+
 @pytest.mark.parametrize("after_the_call", [False, True])
 def test_a_call_to_a_process_that_is_gone_is_a_lost_bus_at_once(remote: Any, after_the_call: bool) -> None:
     """Guardian and worker both dead: said with the bus' name, not after the whole time of a call."""
