@@ -96,5 +96,8 @@ def test_the_sdk_leaves_out_the_stuffing_and_our_servo_flags_it(chain: Any) -> N
 def test_a_wrong_baud_rate_is_silence(chain: Any) -> None:
     port, handler, emulator = chain
     port.setBaudRate(57600)
-    assert handler.ping(port, 1)[1] != COMM_SUCCESS
-    assert emulator.wrong_baud > 0
+    for _ in range(200):  # the emulator may be late on a busy computer; no answer may ever be right
+        assert handler.ping(port, 1)[1] != COMM_SUCCESS
+        if emulator.wrong_baud:
+            return
+    raise AssertionError("the emulator heard nothing")
