@@ -215,7 +215,7 @@ class CollectorCommand(CollectorSample):
 
 
 class CollectorOther(CollectorSample):
-    """Everything that is not exchanged in the cycle, here the answer to a set-up."""
+    """What is not exchanged in the cycle, here a set-up."""
 
     def __init__(self) -> None:
         self.limits = np.zeros(38, dtype=collector.LIMIT_SLOT)
@@ -237,8 +237,8 @@ class CollectorOther(CollectorSample):
 # --- CANSimple: CAN guards its bits itself, so damage is what a sick node or driver hands up --------------
 
 
-def _unlike(frame: bytes, rng: random.Random) -> bytes:
-    return b"R" + frame[1:]  # a remote frame
+def _remote(frame: bytes, rng: random.Random) -> bytes:
+    return b"R" + frame[1:]
 
 
 def _extended(frame: bytes, rng: random.Random) -> bytes:
@@ -272,9 +272,8 @@ def _unknown(frame: bytes, rng: random.Random) -> bytes:
 class CanSimple:
     """Encoder messages through the driver's port and its table of axes; a frame is kind, id, data."""
 
-    kinds: Kinds = (_unlike, _extended, _error_frame, _short, _no_number, _stranger, _unknown)
-    limit = 0
-    """No endpoint is asked for, so no answer is kept."""
+    kinds: Kinds = (_remote, _extended, _error_frame, _short, _no_number, _stranger, _unknown)
+    limit = 0  # no endpoint is asked for, so no answer is kept
     NODES: Final = 4
 
     def __init__(self) -> None:
@@ -299,9 +298,6 @@ class CanSimple:
     def recv(self, _timeout: float) -> can.Message | None:
         """As python-can's."""
         return self._waiting.pop() if self._waiting else None
-
-    def shutdown(self) -> None:
-        """As python-can's."""
 
     def feed(self, data: bytes, now_ns: int) -> list[Hashable]:
         kind, number = data[:1], int.from_bytes(data[1:3], "little")
@@ -380,7 +376,7 @@ def judged(name: str, frames: int, seed: int, share: float = 0.01) -> Verdict:
         seen += decoder.end(first * 10**9 + now_ns + damage.GAP_NS)
         meant = {meaning: k for k, (_, meaning) in enumerate(made)}
         numbers = [meant.get(meaning, -1) for meaning in seen]
-        wrong += numbers.count(-1) + len([n for n in numbers if n >= 0]) - len({n for n in numbers if n >= 0})
+        wrong += len(numbers) - len({n for n in numbers if n >= 0})
         lost += len(good - set(numbers))
         bad += batch_bad
     return Verdict(frames, bad, wrong, lost, held, slowest_s)
