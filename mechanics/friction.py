@@ -7,15 +7,14 @@ It opposes the motion: ``B w' = tau_m - tau(w) - load`` (the paper's sign in (3.
 
 from __future__ import annotations
 
-import math
-
+from mechanics.arctan import arctan
 from signals.compiled import law
 
 
 @law
 def motor_friction_nm(w: float, g1: float, g2: float, g3: float) -> float:
     """Friction torque [N m] at the output speed w [rad/s]; g1 [s/rad], g2 [N m], g3 [N m s/rad]."""
-    return g2 * math.atan(g1 * w) + g3 * w
+    return g2 * arctan(g1 * w) + g3 * w
 
 
 @law

@@ -4,7 +4,7 @@ r"""Sine of a large phase, fast: reduced by whole half turns in two parts, then 
 
 The plant and the feedforward take five sines per motor and substep: at 38 motors a tenth of a cycle. The
 library's sine costs 1.7 times as much because it is right to the last bit; this one to 1e-11 for phases up
-to 1e6 rad, far below what a ripple's amplitude is known to. Plain arithmetic, so the same bits everywhere.
+to 1e6 rad, far below what a ripple's amplitude is known to. Plain arithmetic, which becomes vector code.
 """
 
 from __future__ import annotations

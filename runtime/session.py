@@ -28,7 +28,7 @@ from runtime.telemetry.columns import Keeper
 from signals.modes import Request
 from signals.records import RecordArray
 
-DRAIN = 256
+DRAIN = 32
 """Cycles between two looks of the audience; the local ring holds twice as many frames."""
 
 
@@ -103,8 +103,8 @@ class Session:
     ) -> None:
         """Run on; ``watch`` is told the share done now and then, ``proceed`` asked whether to go on."""
         cycles, done = round(seconds * self.hand.rate_hz), 0
-        begun = time.perf_counter()
         with quiet():
+            begun = time.perf_counter()
             while done < cycles and (proceed is None or proceed()):
                 step = min(DRAIN, cycles - done)
                 self.loop.run_lockstep(step, _yes)
@@ -112,7 +112,7 @@ class Session:
                 done += step
                 if watch is not None:
                     watch(done / cycles)
-        self.elapsed_s += time.perf_counter() - begun
+            self.elapsed_s += time.perf_counter() - begun
         self.cycles, self.in_fault = self.loop.progress.cycles, self.rig.in_fault()
 
     def let_go(self, proceed: Callable[[], bool] = _yes) -> None:

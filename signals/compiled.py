@@ -82,7 +82,7 @@ def closure_hash(path: Path) -> str:
 
 
 def law(function: F) -> F:
-    """Compile a law or a tick: no GIL, IEEE arithmetic (no fastmath), C division, cached.
+    """Compile a law or a tick: no GIL, C division, cached; IEEE arithmetic with fused multiply-adds.
 
     Types are taken from the first call; ``runtime.warmup`` makes every first call before a loop
     starts, so nothing compiles in a cycle.
@@ -92,9 +92,9 @@ def law(function: F) -> F:
     previous = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_root() / closure_hash(path))
     try:
-        compiled = numba.njit(nogil=True, cache=True, fastmath=False, error_model="numpy", boundscheck=False)(
-            function
-        )
+        compiled = numba.njit(
+            nogil=True, cache=True, fastmath={"contract"}, error_model="numpy", boundscheck=False
+        )(function)
     finally:
         settings.CACHE_DIR = previous
     return cast(F, compiled)

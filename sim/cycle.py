@@ -7,16 +7,16 @@ from typing import Any, Final
 import numpy as np
 from numba.np.numpy_support import carray
 
-from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.handtree import HANDTREE_WORK
 from mechanics.kinematics import fingertips
 from mechanics.motor import copper_loss_w
 from mechanics.thermal import thermal_step
-from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
 from signals.pointers import pointer
 from signals.records import COMMAND, MEASUREMENT, MODEL, TRUTH
 from sim.energy import stored_energy
+from sim.motors import lay_out_ripples
+from sim.paths import begin_paths, update_paths
 from sim.plant import check_finite, substep, update_tensions
 from sim.plant_record import PLANT
 from sim.sensors import read_sensors
@@ -28,11 +28,7 @@ PARTS: Final = ("model", "plant", "work", "command", "measurement", "truth")
 @law
 def settle(m: Any, p: Any) -> None:
     """Tensions and levers that belong to the plant's present positions."""
-    tendon_lengths(m, p.q_rad, p.length_m)
-    tendon_jacobian(m, p.q_rad, p.P_tj_m)
-    if m.n_axes:
-        wrist_lengths(m, p.axis_rad[0], p.axis_rad[1], p.wrist_length_m)
-        wrist_jacobian(m, p.axis_rad[0], p.axis_rad[1], p.P_tw_m)
+    update_paths(m, p)
     update_tensions(m, p)
 
 
@@ -80,6 +76,7 @@ def _take_command(m: Any, p: Any, c: Any) -> None:
 def observe(model: Any, plant: Any, work: Any, measurement: Any, truth: Any, now_ns: int) -> None:
     """Truth and sensors at the plant's present instant, without moving it."""
     m, p, k = model[0], plant[0], work[0]
+    begin_paths(m, p)
     settle(m, p)
     _fill_truth(m, p, k, truth[0])
     read_sensors(m, p, measurement[0], now_ns)
@@ -104,6 +101,8 @@ def advance(
     """
     m, p, k = model[0], plant[0], work[0]
     h = elapsed_s / substeps
+    begin_paths(m, p)
+    lay_out_ripples(m, p)
     for _ in range(substeps):
         substep(m, p, k, h)
     for i in range(m.n_motors):

@@ -15,18 +15,15 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from mechanics.coupling import tendon_jacobian, tendon_lengths
-from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
 from mechanics.guides import guided_tension_n
 from mechanics.handtree import hand_dynamics
 from mechanics.leverloop import loop_state
-from mechanics.motor import torque_bounds_nm
-from mechanics.ripple import ripple_nm
 from mechanics.springs import spring_at, spring_state
-from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
 from signals.modes import SensorLevel
 from sim.contact import add_contact_torques, add_wrench
+from sim.motors import kick_motors
+from sim.paths import update_paths
 
 FULL: Final = int(SensorLevel.FULL)
 
@@ -52,19 +49,32 @@ def _account_lever(m: Any, p: Any, t: int, before: float) -> None:
 
 
 @law
+def _path_speeds(m: Any, p: Any) -> None:
+    """dh/dt of every tendon [m/s]: through its finger and through the wrist."""
+    P, Pw, qd = p.P_tj_m, p.P_tw_m, p.qd_rad_s
+    for t in range(m.n_tendons):
+        b = p.tendon_branch[t]
+        v = 0.0
+        for k in range(p.branch_joints[b]):
+            j = p.branch_joint[b, k]
+            v += P[t, j] * qd[j]
+        for a in range(m.n_axes):
+            v += Pw[t, a] * p.axis_rad_s[a]
+        p.path_speed_m_s[t] = v
+
+
+@law
 def update_tensions(m: Any, p: Any) -> None:
     """Tension of every tendon at the spring and in the finger, and the guides' implicit slope."""
     length, wrist, neutral = p.length_m, p.wrist_length_m, m.wrist_neutral_length_m
     theta, e0, radius = p.theta_rad, p.e0_m, m.spool_radius_m
     lever, loop, tension, in_finger = p.lever_rad, p.loop_sign, p.tension_n, p.finger_tension_n
-    P, Pw, qd = p.P_tj_m, p.P_tw_m, p.qd_rad_s
+    slope = p.guide_slope_ns_m
     for t in range(m.n_tendons):
         if p.tendon_off[t]:
             lever[t] = m.lever_max_rad[m.tendon_spring[t]]
             loop[t] = 0.0
             tension[t] = 0.0
-            in_finger[t] = 0.0
-            p.guide_slope_ns_m[t] = 0.0
             continue
         e = length[t] + wrist[t] - neutral[t] + radius[t] * theta[m.tendon_motor[t]] + e0[t]
         before = lever[t]
@@ -74,20 +84,14 @@ def update_tensions(m: Any, p: Any) -> None:
                 _account_lever(m, p, t, before)
         else:
             lever[t], tension[t] = spring_state(m, t, e, before, 0.0)
-        if p.guides_on:
-            b = p.tendon_branch[t]
-            v = 0.0
-            for k in range(p.branch_joints[b]):
-                j = p.branch_joint[b, k]
-                v += P[t, j] * qd[j]
-            for a in range(m.n_axes):
-                v += Pw[t, a] * p.axis_rad_s[a]
-            in_finger[t], p.guide_slope_ns_m[t] = guided_tension_n(
-                tension[t], m.guide_loss_frac[t], v, m.guide_speed_m_s[t]
-            )
-        else:
-            in_finger[t] = tension[t]
-            p.guide_slope_ns_m[t] = 0.0
+    if p.guides_on:
+        _path_speeds(m, p)
+        v, loss, v0 = p.path_speed_m_s, m.guide_loss_frac, m.guide_speed_m_s
+        for t in range(m.n_tendons):
+            in_finger[t], slope[t] = guided_tension_n(tension[t], loss[t], v[t], v0[t])
+    else:
+        for t in range(m.n_tendons):
+            in_finger[t], slope[t] = tension[t], 0.0
 
 
 @law
@@ -117,28 +121,33 @@ def _joint_torques(m: Any, p: Any, k: Any) -> None:
         if beyond != 0.0:
             tau[na + j] -= m.stop_stiffness_nm_rad * beyond + m.stop_damping_nms_rad * qd[j]
             damping[j, j] += m.stop_damping_nms_rad
+    _add_tendons(m, p)
+
+
+@law
+def _add_tendons(m: Any, p: Any) -> None:
+    """Torques of the tendons, -P^T f, and the damping of their guides, P^T slope P."""
+    na, tau, damping, wrist_damping = m.n_axes, p.tau_nm, p.damping_nms_rad, p.axis_damping_nms_rad
     P, Pw, slope, f = p.P_tj_m, p.P_tw_m, p.guide_slope_ns_m, p.finger_tension_n
     for t in range(m.n_tendons):
         b = p.tendon_branch[t]
-        n = p.branch_joints[b]
-        for x in range(n):
-            j = p.branch_joint[b, x]
+        joints = p.branch_joint[b]
+        for x in range(p.branch_joints[b]):
+            j = joints[x]
             pj = P[t, j]
             if pj != 0.0:
                 tau[na + j] -= pj * f[t]
                 if slope[t] != 0.0:
+                    ps = pj * slope[t]
                     for y in range(x + 1):
-                        i = p.branch_joint[b, y]
-                        damping[j, i] += pj * slope[t] * P[t, i]
+                        damping[j, joints[y]] += ps * P[t, joints[y]]
+                    for a in range(na):
+                        wrist_damping[a, na + j] += Pw[t, a] * ps
         for a in range(na):
             pa = Pw[t, a]
             tau[a] -= pa * f[t]
-            if slope[t] != 0.0:
-                for c in range(na):
-                    p.axis_damping_nms_rad[a, c] += pa * slope[t] * Pw[t, c]
-                for x in range(n):
-                    j = p.branch_joint[b, x]
-                    p.axis_damping_nms_rad[a, na + j] += pa * slope[t] * P[t, j]
+            for c in range(na):
+                wrist_damping[a, c] += pa * slope[t] * Pw[t, c]
 
 
 @law
@@ -163,25 +172,28 @@ def _add_tip_wrenches(m: Any, p: Any, k: Any) -> None:
 
 @law
 def _solve_branch(p: Any, n: int, joints: Any, offset: int) -> None:
-    """Solve ``block x = columns`` in place by Cholesky for the three right-hand sides of a branch."""
+    """Solve ``block x = columns`` in place by Cholesky for the three right-hand sides of a branch.
+
+    The diagonal holds the reciprocals: divisions are slow.
+    """
     A, B = p.block, p.columns
     for i in range(n):
         for j in range(i + 1):
             s = A[i, j]
             for c in range(j):
                 s -= A[i, c] * A[j, c]
-            A[i, j] = math.sqrt(s) if i == j else s / A[j, j]
+            A[i, j] = 1.0 / math.sqrt(s) if i == j else s * A[j, j]
     for r in range(3):
         for i in range(n):
             s = B[r, offset + joints[i]]
             for c in range(i):
                 s -= A[i, c] * B[r, offset + joints[c]]
-            B[r, offset + joints[i]] = s / A[i, i]
+            B[r, offset + joints[i]] = s * A[i, i]
         for i in range(n - 1, -1, -1):
             s = B[r, offset + joints[i]]
             for c in range(i + 1, n):
                 s -= A[c, i] * B[r, offset + joints[c]]
-            B[r, offset + joints[i]] = s / A[i, i]
+            B[r, offset + joints[i]] = s * A[i, i]
 
 
 @law
@@ -255,36 +267,6 @@ def _axis_acceleration(m: Any, p: Any, a: int) -> float:
 
 
 @law
-def _kick_motors(m: Any, p: Any, h: float) -> None:
-    """Motor speeds (eq. 3.2 with the sign corrected): B dw/dt = tau - friction(w) - ripple - R f."""
-    load, w = p.motor_load_nm, p.w_rad_s
-    for i in range(m.n_motors):
-        load[i] = 0.0
-    for t in range(m.n_tendons):
-        load[m.tendon_motor[t]] += m.spool_radius_m[t] * p.tension_n[t]
-    for i in range(m.n_motors):
-        torque = 0.0
-        if p.motor_enabled[i] and not p.motor_lost[i]:
-            low, high = torque_bounds_nm(m, i, w[i])
-            torque = min(max(m.motor_torque_constant_nm_a[i] * p.current_a[i], low), high)
-        p.motor_torque_nm[i] = torque
-        g1, g2, g3 = (
-            m.friction_gamma_1_s_rad[i],
-            m.friction_gamma_2_nm[i] * p.friction_scale[i],
-            m.friction_gamma_3_nms_rad[i] * p.friction_scale[i],
-        )
-        friction = motor_friction_nm(w[i], g1, g2, g3)
-        slope = motor_friction_slope_nms_rad(w[i], g1, g2, g3)
-        ripple = ripple_nm(m, i, p.theta_rad[i])
-        dw = h * (torque - friction - ripple - load[i]) / (m.motor_inertia_kg_m2[i] + h * slope)
-        if p.energy_on:
-            mean = w[i] + 0.5 * dw
-            p.energy_in_j += h * torque * mean
-            p.energy_lost_j += h * (friction + slope * dw + ripple) * mean
-        w[i] += dw
-
-
-@law
 def _account_joints(m: Any, p: Any, h: float) -> None:
     """Work of the drive and of external wrenches, heat of joints and guides, over this kick."""
     na = m.n_axes
@@ -338,11 +320,7 @@ def check_finite(m: Any, p: Any) -> None:
 def substep(m: Any, p: Any, k: Any, h: float) -> None:
     """Advance the plant by ``h`` seconds (m: model, p: plant, k: workspace of the hand tree)."""
     _drift(m, p, 0.5 * h)
-    tendon_lengths(m, p.q_rad, p.length_m)
-    tendon_jacobian(m, p.q_rad, p.P_tj_m)
-    if m.n_axes:
-        wrist_lengths(m, p.axis_rad[0], p.axis_rad[1], p.wrist_length_m)
-        wrist_jacobian(m, p.axis_rad[0], p.axis_rad[1], p.P_tw_m)
+    update_paths(m, p)
     update_tensions(m, p)
     hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
     _joint_torques(m, p, k)
@@ -354,6 +332,6 @@ def substep(m: Any, p: Any, k: Any, h: float) -> None:
     _kick_joints(m, p, k, h)
     if p.energy_on:
         _account_joints(m, p, h)
-    _kick_motors(m, p, h)
+    kick_motors(m, p, h)
     _drift(m, p, 0.5 * h)
     p.time_s += h

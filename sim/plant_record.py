@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from signals.sizes import AXES, FINGERS, JOINTS, MOTORS, TENDONS
+from signals.sizes import AXES, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
 
 COORDINATES: Final = AXES + JOINTS
 BRANCH_JOINTS: Final = 8
@@ -80,7 +80,15 @@ PLANT: Final = np.dtype(
         ("external_nm", "f8", (COORDINATES,)),
         ("damping_nms_rad", "f8", (JOINTS, JOINTS)),
         ("axis_damping_nms_rad", "f8", (AXES, COORDINATES)),
+        ("wrist_at_rad", "f8", (AXES,)),
+        ("path_speed_m_s", "f8", (TENDONS,)),
         ("motor_load_nm", "f8", (MOTORS,)),
+        ("motor_friction_nm", "f8", (MOTORS,)),
+        ("motor_friction_slope_nms_rad", "f8", (MOTORS,)),
+        ("motor_kick_rad_s", "f8", (MOTORS,)),
+        ("ripple_nm", "f8", (MOTORS,)),
+        ("ripple_amplitude_nm", "f8", (RIPPLES, MOTORS)),
+        ("ripple_phase_rad", "f8", (RIPPLES, MOTORS)),
         ("block", "f8", (BRANCH_JOINTS, BRANCH_JOINTS)),
         ("columns", "f8", (3, COORDINATES)),
         ("delta_rad_s", "f8", (COORDINATES,)),

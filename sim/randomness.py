@@ -35,11 +35,19 @@ def next_uniform(state: Any) -> Any:
 
 
 @law
-def next_normal(state: Any) -> Any:
-    """Standard normal number by Box and Muller; advances ``state`` by two draws."""
+def next_normals(state: Any) -> Any:
+    """Two independent standard normal numbers by Box and Muller; advances ``state`` by two draws."""
     u = next_uniform(state)
     v = next_uniform(state)
-    return math.sqrt(-2.0 * math.log(1.0 - u)) * math.cos(2.0 * math.pi * v)
+    radius = math.sqrt(-2.0 * math.log(1.0 - u))
+    return radius * math.cos(2.0 * math.pi * v), radius * math.sin(2.0 * math.pi * v)
+
+
+@law
+def next_normal(state: Any) -> Any:
+    """One standard normal number; advances ``state`` by two draws."""
+    x, _ = next_normals(state)
+    return x
 
 
 def seed_state(seed: int) -> NDArray[np.uint64]:

@@ -13,7 +13,7 @@ from typing import Any
 from mechanics.hysteresis import play
 from mechanics.springs import count_of_lever
 from signals.compiled import law
-from sim.randomness import next_normal
+from sim.randomness import next_normal, next_normals
 
 MISSING = 1
 RESET = 32
@@ -49,14 +49,15 @@ def _read_motors(m: Any, p: Any, z: Any, now_ns: int) -> None:
 def _read_halls(m: Any, p: Any, z: Any, now_ns: int) -> None:
     level = p.sensor_level
     fine, coarse = z.hall_fine_count, z.hall_count
+    filter_hz, share, spare = 0.0, 1.0, 0.0
     for t in range(m.n_tendons):
         z.hall_time_ns[t] = now_ns
         z.hall_status[t] = 0
         lever = p.lever_rad[t]
         if level == 2:
-            share = 1.0
-            if m.hall_filter_hz[t] > 0.0:
-                share = 1.0 - math.exp(-2.0 * math.pi * m.hall_filter_hz[t] * m.dt_s)
+            if m.hall_filter_hz[t] != filter_hz:  # mostly all sensors are alike
+                filter_hz = m.hall_filter_hz[t]
+                share = 1.0 - math.exp(-2.0 * math.pi * filter_hz * m.dt_s) if filter_hz > 0.0 else 1.0
             p.hall_filtered_rad[t] += share * (lever - p.hall_filtered_rad[t])
             p.hall_played_rad[t] = play(
                 p.hall_played_rad[t], p.hall_filtered_rad[t], m.hall_hysteresis_rad[t]
@@ -64,7 +65,11 @@ def _read_halls(m: Any, p: Any, z: Any, now_ns: int) -> None:
             lever = p.hall_played_rad[t]
         count = count_of_lever(m, t, lever)
         if level == 2:
-            count += m.hall_noise_count[t] * p.hall_noise_scale[t] * next_normal(p.rng)
+            if t % 2 == 0:
+                noise, spare = next_normals(p.rng)
+            else:
+                noise = spare
+            count += m.hall_noise_count[t] * p.hall_noise_scale[t] * noise
         elif p.hall_noise_scale[t] != 1.0:
             count += p.hall_noise_scale[t] * next_normal(p.rng)
         count += p.hall_offset_count[t] + p.hall_glitch_count[t]
