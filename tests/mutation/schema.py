@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import ctypes
 import importlib.abc
 import importlib.util
 import sys
@@ -22,9 +23,24 @@ from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-CELL = np.zeros(1, dtype=np.int64)
+PAGE = 0x6F00_0000_0000
+"""Address of the number: always the same, so that compiled code can be kept from one run to the next."""
+_PAGE_BYTES = 4096
+_READ_WRITE, _PRIVATE_ANONYMOUS_NO_REPLACE = 0x3, 0x100022
+
+
+def _cell() -> Any:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    where = library.mmap(PAGE, _PAGE_BYTES, _READ_WRITE, _PRIVATE_ANONYMOUS_NO_REPLACE, -1, 0)
+    if where != PAGE:
+        raise OSError(ctypes.get_errno(), "the page of the mutant's number is not free")
+    return np.frombuffer((ctypes.c_int64 * 1).from_address(PAGE), dtype=np.int64)
+
+
+CELL = _cell()
 """Number of the mutant in force; 0: none."""
-ADDRESS = int(CELL.ctypes.data)
 
 
 @intrinsic
@@ -38,7 +54,7 @@ def _pointer(_context: Any, address: Any) -> Any:
 @njit(nogil=True)
 def mutant() -> int:
     """Number of the mutant in force."""
-    return carray(_pointer(ADDRESS), 1)[0]
+    return carray(_pointer(PAGE), 1)[0]
 
 
 @dataclass(frozen=True)

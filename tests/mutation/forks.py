@@ -1,0 +1,153 @@
+"""Tests are collected and run once; every mutant then runs them in a fork until the first one fails.
+
+A fork inherits everything that the run without a mutant has loaded, so that a mutant costs its tests and
+nothing else. The tests that have killed neighbours of a mutant come first, of equals the shorter one. What a
+mutant may take is counted in processor time: a busy computer makes nobody hang.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis import Phase, settings
+
+from tests.mutation.schema import CELL, Mutant
+
+PATIENCE, PATIENCE_S = 8.0, 5.0
+"""Processor time of a test before it counts as hung: factor on its own, and what comes on top."""
+COLD_S = 0.3
+Outcome = tuple[str, str]
+"""What became of a mutant, and the test that said so."""
+
+
+class Forks:
+    """A plugin of pytest in the place of its loop over the tests.
+
+    Args:
+        sweep: called once with this object, when all tests have passed without a mutant.
+        verbose: show what the tests of the mutants print.
+    """
+
+    def __init__(self, sweep: Callable[[Forks], None], verbose: bool = False) -> None:
+        self._sweep, self._verbose = sweep, verbose
+        self.items: list[Any] = []
+        self.cost_s: list[float] = []
+        self.kills: dict[str, Counter[int]] = {}
+        self.failed = ""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Whoever fails is dead: nobody wants the smallest example."""
+        settings.register_profile(
+            "mutants",
+            settings.get_profile("flexor"),
+            phases=(Phase.explicit, Phase.generate),
+            report_multiple_bugs=False,
+        )
+        settings.load_profile("mutants")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Every test once, then the mutants."""
+        self.items = [i for i in session.items if i.get_closest_marker("realtime") is None]
+        self.cost_s = [0.0] * len(self.items)
+        for k, item in enumerate(self.items):
+            failure = self._timed(k)
+            if self.cost_s[k] > COLD_S:  # it compiled; what it takes from now on shows the second time
+                failure = failure or self._timed(k)
+            if failure:
+                self.failed = f"{item.nodeid}\n{failure}"
+                return True
+        if threading.active_count() > 1:
+            self.failed = f"threads stay behind the tests: {threading.enumerate()}"
+            return True
+        self._sweep(self)
+        return True
+
+    def _timed(self, number: int) -> str:
+        begun = time.process_time()
+        failure = self._failure(number, self.items[number + 1] if number + 1 < len(self.items) else None)
+        self.cost_s[number] = time.process_time() - begun
+        return failure
+
+    def _failure(self, number: int, following: Any) -> str:
+        item = self.items[number]
+        item._initrequest()  # a test runs more than once
+        for report in runtestprotocol(item, log=False, nextitem=following):
+            if report.failed:
+                return str(report.longreprtext)
+        return ""
+
+    def order(self, mutant: Mutant) -> list[int]:
+        """Numbers of the tests in the order in which they are likely to kill per second."""
+        own = self.kills.get(f"{mutant.module}.{mutant.function}", Counter())
+        room, anywhere = self.kills.get(mutant.module, Counter()), self.kills.get("", Counter())
+
+        def worth(k: int) -> tuple[float, float]:
+            return (own[k] + 0.3 * room[k] + 0.02 * anywhere[k]) / (self.cost_s[k] + 0.02), -self.cost_s[k]
+
+        return sorted(range(len(self.items)), key=worth, reverse=True)
+
+    def begin(self, mutant: Mutant) -> tuple[int, int]:
+        """Start a mutant in a child; its process number and the pipe on which it names its end."""
+        end, begin = os.pipe()
+        child = os.fork()
+        if child:
+            os.close(begin)
+            return child, end
+        code = 1
+        try:
+            CELL[0] = mutant.number
+            if not self._verbose:
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, 1)
+                os.dup2(null, 2)
+            code = self._run(self.order(mutant), begin)
+        finally:
+            os._exit(code)
+
+    def _run(self, order: list[int], pipe: int) -> int:
+        for place, k in enumerate(order):
+            os.write(pipe, k.to_bytes(2, "little"))
+            with _impatient(PATIENCE * self.cost_s[k] + PATIENCE_S):
+                failure = self._failure(k, self.items[order[place + 1]] if place + 1 < len(order) else None)
+            if failure:
+                print(self.items[k].nodeid, failure, sep="\n", file=sys.stderr)
+                return 1
+        return 0
+
+    def ended(self, mutant: Mutant, status: int, pipe: int) -> Outcome:
+        """What an ended child says of its mutant."""
+        told = b""
+        while part := os.read(pipe, 65536):
+            told += part
+        os.close(pipe)
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
+            return "survived", ""
+        last = int.from_bytes(told[-2:], "little")
+        for name in (f"{mutant.module}.{mutant.function}", mutant.module, ""):
+            self.kills.setdefault(name, Counter())[last] += 1
+        how = "killed"
+        if os.WIFSIGNALED(status):
+            how = "killed (hung)" if os.WTERMSIG(status) == signal.SIGPROF else "killed (crashed)"
+        return how, str(self.items[last].nodeid)
+
+
+@contextmanager
+def _impatient(seconds: float) -> Iterator[None]:
+    """The process ends if what is inside takes more processor time."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
