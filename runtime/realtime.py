@@ -250,16 +250,20 @@ def request_rights() -> Granted:
     return granted
 
 
-def prefer_io() -> Lack | None:
-    """Place and niceness of the io process; what was refused.
-
-    Off the core of the loop, whose caches it would fill between the cycles, and before other work, so that it
-    keeps its heartbeat on a full machine.
-    """
+def leave_loop_core() -> None:
+    """Keep this process off the core of the loop, whose caches it would fill between the cycles."""
     ours, taken = os.sched_getaffinity(0), control_cpu()
     if taken in ours and len(ours) > 1:
         with suppress(OSError):
             os.sched_setaffinity(0, ours - {taken})
+
+
+def prefer_io() -> Lack | None:
+    """Place and niceness of the io process; what was refused.
+
+    Off the core of the loop, and before other work, so that it keeps its heartbeat on a full machine.
+    """
+    leave_loop_core()
     try:
         os.setpriority(os.PRIO_PROCESS, 0, IO_NICE)
         with suppress(OSError):  # where sessions share the processor, niceness counts inside a session only

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from controllers.friction_checks import friction_factor
 from mechanics.springs import spring_at
 from signals.faults import Cause
 from signals.modes import Channel
@@ -648,3 +649,74 @@ def test_channels_that_cannot_be_believed_teach_nothing(name: str) -> None:
     assert turning.run(1.0, 1.0) == math.inf
     assert turning.bench.mem["moved_s"][4] == 0.0
     assert not np.any(turning.bench.mem["friction_fast_nm"])
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("tension_n", [0.0, 60.0])
+def test_friction_is_what_the_tendon_leaves_of_the_torque_along_the_motion(
+    tension_n: float, sign: float
+) -> None:
+    bench = Bare()
+    bench.s["motor_speed_rad_s"][4] = sign * 1.5
+    bench.s["tension_n"][4], bench.mem["last_torque_nm"][4] = tension_n, 0.9
+    measured, expected = friction_factor(bench.m, bench.mem, bench.s, 4, 4)
+    assert measured == pytest.approx(sign * (0.9 - 0.01 * tension_n))
+    assert expected == pytest.approx(0.5586 * math.atan(15.0) + 0.0356 * 1.5)
+
+
+# --- channels -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["motor_angle_rad", "hall_fine_count"])
+def test_a_value_that_is_no_number_has_no_figures(name: str) -> None:
+    bench = Bare()
+    bench.z[name][3] = math.inf
+    assert bench.until(None, 3) == 1
+    assert bench.found == (Cause.NOT_FINITE_MEASUREMENT, 3, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("bits", [Channel.RESET, Channel.WRONG_MODE, Channel.RESET | Channel.STALE])
+def test_a_motor_that_comes_back_shows_its_status(bits: Channel) -> None:
+    bench = Bare()
+    bench.z["motor_status"][3] = int(bits)
+    assert bench.until(None, 3) == 1
+    assert bench.found == (Cause.MOTOR_RESET, 3, float(int(bits)), 0.0)
+
+
+@pytest.mark.parametrize("name", ["motor_status", "hall_status", "axis_status"])
+def test_a_stale_channel_is_not_a_lost_one(name: str) -> None:
+    bench = Bare("hasy")
+    bench.z[name][1] = int(Channel.STALE)
+    assert bench.until(None, 200) == 201, bench.found
+
+
+def test_a_lone_motor_that_is_silent_is_lost_and_not_its_bus() -> None:
+    bench = Bare()
+    bench.m["n_motors"] = bench.m["n_tendons"] = bench.m["finger_n_tendons"][0] = 1
+    bench.z["motor_status"][0] = int(Channel.MISSING)
+    bench.until(None, 60)
+    assert bench.s["hand_cause"] == Cause.NONE
+    assert bench.found is not None and bench.found[0] == Cause.MOTOR_LOST
+    pair = Bare()
+    pair.m["n_motors"] = pair.m["n_tendons"] = pair.m["finger_n_tendons"][0] = 2
+    pair.z["motor_status"][:2] = int(Channel.MISSING)
+    pair.until(None, 60)
+    assert pair.s["hand_cause"] == Cause.BUS_LOST
+
+
+def test_the_time_of_a_lost_bus_starts_anew_when_one_motor_answers() -> None:
+    bench = Bare()
+    lasting = bench.cycles(0.005)
+    for _ in range(3):
+        bench.z["motor_status"][:8] = int(Channel.MISSING)
+        assert bench.until(None, lasting - 2) == lasting - 1
+        bench.z["motor_status"][:8] = 0
+        assert bench.until(None, 1) == 2
+
+
+def test_a_hand_without_a_wrist_has_residuals_whatever_is_said_of_the_wrist() -> None:
+    bench = Bare()
+    bench.m["use_wrist"] = 0
+    bench.s["residual_unexplained_m"][3] = 5e-3
+    assert bench.until(None, 200) < 100
+    assert bench.found is not None and bench.found[:2] == (Cause.RESIDUAL_TOO_LARGE, 3)
