@@ -205,13 +205,18 @@ def main(arguments: list[str] | None = None) -> Any:
             code = _code(typer.main.get_command(app), list(words))
     except BrokenPipeError:  # the reader of a pipe has gone, as head does
         code = 141
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except OSError:
-                os.dup2(nowhere, stream.fileno())
-    sys.exit(code)
+    sys.exit(_emptied(code))
+
+
+def _emptied(code: int) -> int:
+    """Flush both streams; what cannot be written is dropped, or the interpreter's end would fail on it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            code = code or 1
+    return code
 
 
 if _PYTHONS:
