@@ -247,12 +247,14 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     io = IoProcess(segment, options, hand)
     beat[0] = now_ns()
     phase[0] = int(Phase.READY)
+    told = False
     while int(control_phase[0]) < Phase.DONE and not (stop[0] and int(control_phase[0]) < Phase.PREPARING):
         io.turn()
         running = Phase.RUNNING <= int(control_phase[0]) < Phase.DONE
-        if running and now_ns() - int(control_beat[0]) > 2 * BEAT_LOST_NS:
+        silent = running and now_ns() - int(control_beat[0]) > 2 * BEAT_LOST_NS
+        if silent and not told:
             io._event("control", "error", "the control process is silent", "the supervisor ends the run")
-            break
+        told = silent
     return _conclude(io, options)
 
 

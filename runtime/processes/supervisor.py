@@ -153,8 +153,13 @@ class Supervisor:
                 signal.signal(number, handler)
 
     def _look_after_io(self, segment: Segment) -> None:
-        """A dead io process is started again if the options allow it; else the control process is told."""
+        """A dead io process is started again if the options allow it; else the control process is told.
+
+        One that ended after control was done is not dead: control's process may take longer to go.
+        """
         if self._io is None or self._io.running() or segment.field("io_lost_ns")[0]:
+            return
+        if int(segment.field("control_phase")[0]) >= Phase.DONE:
             return
         if int(segment.field("io_phase")[0]) < Phase.READY or self._restarts >= self.options.io_restarts:
             segment.field("io_lost_ns")[0] = now_ns()
