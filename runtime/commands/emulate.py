@@ -14,9 +14,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 EXAMPLES = """Examples:
 
-flexor emulate hasy --bus-file /tmp/hasy.toml
+flexor emulate hasy --bus-file hasy.toml
 
-flexor run hasy --bus /tmp/hasy.toml --motion open_close --for 10
+flexor run hasy --bus hasy.toml --motion open_close --for 10
 
 flexor emulate finger_bench --wiring dynamixel --bus-file servos.toml
 """

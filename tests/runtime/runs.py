@@ -74,6 +74,15 @@ class Run:
                 return Phase(int(Segment.attach(name).field("control_phase")[0])).name
         return ""
 
+    def wait_until_warming(self) -> dict[str, int]:
+        """The children, while control reads its files and loads what is compiled; nothing is switched on."""
+        until = time.monotonic() + START_S
+        while time.monotonic() < until and self.process.poll() is None:
+            if self.phase() == Phase.WARMING.name:
+                return self.children()
+            time.sleep(0.005)
+        raise AssertionError("control never warmed up")
+
     def wait_until_running(self) -> dict:
         """A view of the moving hand."""
         until = time.monotonic() + START_S

@@ -38,11 +38,10 @@ def test_a_signal_in_mid_motion_ends_in_the_stop_sequence(start, number, code):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=str)
-@pytest.mark.parametrize("after_s", [0.05, 1.2])
-def test_a_signal_during_the_start_ends_it_soon_and_calmly(start, number, code, after_s):
+@pytest.mark.parametrize("moment", ["starting", "warming"])
+def test_a_signal_during_the_start_ends_it_soon_and_calmly(start, number, code, moment):
     run = start(*MOVING)
-    children = run.wait_until_starting()
-    time.sleep(after_s)
+    children = getattr(run, f"wait_until_{moment}")()
     begun = time.monotonic()
     os.kill(run.pid, number)
     found, report, err = run.end()
@@ -54,11 +53,10 @@ def test_a_signal_during_the_start_ends_it_soon_and_calmly(start, number, code, 
     assert gone(children.values()) and blocks(run.pid) == []
 
 
-@pytest.mark.parametrize("after_s", [0.05, 1.2])
-def test_killing_the_supervisor_during_the_start_leaves_nothing(start, after_s):
+@pytest.mark.parametrize("moment", ["starting", "warming"])
+def test_killing_the_supervisor_during_the_start_leaves_nothing(start, moment):
     run = start(*MOVING)
-    children = run.wait_until_starting()
-    time.sleep(after_s)
+    children = getattr(run, f"wait_until_{moment}")()
     os.kill(run.pid, signal.SIGKILL)
     run.process.wait()
     assert gone(children.values(), within_s=1.5)
