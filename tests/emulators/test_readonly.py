@@ -5,9 +5,12 @@ Each recorder is proved by the same life without ``readonly``, which has to leav
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import socket
+import sys
+import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -238,9 +241,16 @@ def test_servos_that_another_computer_asks_are_seen(tmp_path: Path) -> None:
         block = b"".join(v.to_bytes(s, "little", signed=True) for v, s in ((100, 2), (0, 4), (counts, 4)))
         return b"\x55" * 4 + block + b"\x66" * 2  # registers 122 to 137
 
+    def waiting() -> int:
+        here = bus._port.serial._fd
+        return int.from_bytes(fcntl.ioctl(here, termios.FIONREAD, bytes(4)), sys.byteorder)
+
     def talk(*packets: bytes) -> int:
         for packet in packets:
             os.write(line.descriptor, packet)
+        end = time.monotonic() + 5.0  # the kernel carries bytes across a pty in its own time
+        while waiting() < sum(map(len, packets)) and time.monotonic() < end:
+            time.sleep(0.0005)
         return bus.exchange(command, measurement, time.monotonic_ns())
 
     def angles() -> Any:
