@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from controllers.channel_checks import channel_usable, since_sample_s
 from controllers.latch import latch_finger
-from controllers.tension_checks import at_slack_stop
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -55,19 +54,6 @@ def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, i: int) -> None:
     change = s.motor_angle_rad[i] - mem.last_angle_rad[i]
     if mem.started != 0 and abs(change) > possible:
         latch_finger(s, f, ENCODER_FAULT, i, change, possible)
-
-
-@law
-def lengths_sound(m: Any, mem: Any, s: Any, f: int) -> bool:
-    """True if no tendon of finger ``f`` is slack and no Hall count has just jumped.
-
-    Else the lengths contradict each other whatever the encoders do.
-    """
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
-        if mem.glitch_left_s[t] > 0.0 or at_slack_stop(m, t, s.lever_angle_rad[t]):
-            return False
-    return True
 
 
 @law

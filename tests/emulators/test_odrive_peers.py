@@ -185,8 +185,9 @@ def test_the_host_of_odrive_can_drives_our_axis_and_asks_it() -> None:
         host.feedback_callback = lambda message, _host: seen.append(message.data["Pos_Estimate"])
         while not (seen and abs(seen[-1] - 0.2 / TURN_RAD) < 1e-4) and time.monotonic() < end:
             await asyncio.sleep(0.02)
-        encoder = await host._request("Get_Encoder_Estimates", PATIENCE_S)
-        return encoder, await host._request("Get_Bus_Voltage_Current", PATIENCE_S)
+        # in this order: of estimates a cyclic one may follow the answer into the host's queue
+        supply = await host._request("Get_Bus_Voltage_Current", PATIENCE_S)
+        return await host._request("Get_Encoder_Estimates", PATIENCE_S), supply
 
     with EmulatorThread([server]):
         bus = can.Bus(interface="socketcand", channel="can0", host=server.host, port=server.port)
