@@ -172,7 +172,8 @@ class RingReader:
         start: int | None = None,
     ) -> None:
         self._slots, self._head = slots, head
-        self._words = np.zeros((capacity, WORDS), dtype=np.int64)
+        self._words = np.empty((capacity, WORDS), dtype=np.int64)
+        self._words.fill(0)  # touched now, or memory grows whenever a backlog is longer than ever before
         self._frames = self._words.reshape(-1).view(FRAME)
         self.next = int(head[0]) if start is None else start
         self.lost = 0
