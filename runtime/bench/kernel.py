@@ -2,8 +2,8 @@
 
 Both sides are built for the generic processor of the architecture (callgrind knows no AVX-512), the C library
 is told to take its generic routines too, and the count is the slope between two numbers of ticks, so that
-interpreter, imports and start-up drop out. ``benchmarks/kernel_instructions.json`` holds the count; a
-change of more than 0.5 % has to be accepted by hand.
+interpreter, imports and start-up drop out. ``kernel_instructions.json`` beside this file holds the count, and how
+many channels of the reference tick make as many; a change of more than 0.5 % has to be accepted by hand.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from signals.compiled import cache_root
 TOLERANCE: Final = 0.005
 REFERENCE_TOLERANCE: Final = 0.03
 """How far the reference tick's count may lie from the tick's before ``bench tick`` compares unequal work."""
-GATE: Final = Path("benchmarks") / "kernel_instructions.json"
+GATE: Final = Path(__file__).with_name("kernel_instructions.json")
 FEW: Final = TICKS
 MANY: Final = 3 * TICKS
 _SLOTS: Final = 64
@@ -60,8 +60,8 @@ class Gate:
 
 
 def gate_path() -> Path:
-    """The gate file of this tree; it is not part of an installed package."""
-    return Path(__file__).parents[2] / GATE
+    """The gate file; part of the package, so that an installed bench compares equal work too."""
+    return GATE
 
 
 def load_gate(path: Path | None = None) -> Gate | None:

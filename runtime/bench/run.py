@@ -20,8 +20,6 @@ from runtime.warmup import warm_up
 from signals.choices import WrongChoice
 
 Tell = Callable[[str], None]
-REFERENCE_CHANNELS = 225
-"""Channels of the reference tick where no gate file says how many make the tick's instruction count."""
 CALIBRATED_FOR = ("hasy", "open_close")
 ENOUGH_ROUNDS = 30
 
@@ -36,12 +34,15 @@ class Equal:
 
 
 def equal_work(options: RunOptions) -> Equal:
-    """The reference tick for a hand and a motion; calibrated for those of the gate only."""
+    """The reference tick for a hand and a motion; calibrated for those of the gate only.
+
+    Raises:
+        WrongChoice: no gate file says how many channels make the tick's work.
+    """
     gate = kernel.load_gate()
     chosen = (options.hand, options.motion)
     if gate is None:
-        known = chosen == CALIBRATED_FOR
-        return Equal(REFERENCE_CHANNELS, known, "as calibrated with the source (no gate file)")
+        raise WrongChoice(f"{kernel.gate_path()} is missing; flexor bench kernel --accept writes it anew")
     if chosen != (gate.hand, gate.motion):
         said = f"calibrated for {gate.hand} {gate.motion}, not for this: its ratios have no bound"
         return Equal(gate.reference_channels, False, said)
@@ -155,6 +156,7 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
     if accept and chosen != CALIBRATED_FOR:
         raise WrongChoice(f"the gate is for {' '.join(CALIBRATED_FOR)}; --accept without --hand and --motion")
     gate = kernel.load_gate()
+    channels = gate.reference_channels if gate else 0
     if gate is not None and chosen != (gate.hand, gate.motion):
         gate = None
     with tempfile.TemporaryDirectory() as folder:
@@ -165,9 +167,8 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
             counts.append(kernel.count_tick(path))
             tell(f"count {k + 1}/{repeats}: {counts[-1]:.1f} instructions per tick")
     mine = float(np.median(counts))
-    channels = gate.reference_channels if gate else REFERENCE_CHANNELS
     reference: float | None = None
-    if native.compiler() is not None:
+    if native.compiler() is not None and (accept or channels):
         channels, reference = (
             kernel.calibrated_channels(mine) if accept else (channels, kernel.count_reference(channels))
         )

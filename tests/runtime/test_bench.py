@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from runtime.bench import kernel, rounds, run
 from runtime.bench.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
 from runtime.bench.ratios import LEAST_ROUNDS, Ratio, company_ratio, median_interval, paired, share
-from runtime.bench.run import CALIBRATED_FOR, REFERENCE_CHANNELS, equal_work
+from runtime.bench.run import CALIBRATED_FOR, equal_work
 from runtime.bench.slices import Slice, percentile
 from runtime.bench.stages import _table
 from runtime.bench.yardsticks import Place, read_cyclictest
@@ -262,14 +263,17 @@ def test_a_bound_against_the_reference_tick_needs_equal_work(tmp_path, monkeypat
     assert not equal_work(RunOptions(hand="hasy", motion="hold")).calibrated
 
 
-def test_the_number_fixed_in_the_source_is_the_one_of_the_gate():
+def test_the_gate_is_part_of_the_package_and_its_reference_does_the_ticks_work():
     gate = kernel.load_gate()
-    if gate is not None:
-        assert (gate.hand, gate.motion) == CALIBRATED_FOR
-        assert abs(gate.reference_channels / REFERENCE_CHANNELS - 1.0) < 0.1
-        assert (
-            abs(gate.reference_instructions_per_tick / gate.instructions_per_tick - 1.0) < REFERENCE_TOLERANCE
-        )
+    assert gate is not None and kernel.gate_path().parent == Path(kernel.__file__).parent
+    assert (gate.hand, gate.motion) == CALIBRATED_FOR
+    assert abs(gate.reference_instructions_per_tick / gate.instructions_per_tick - 1.0) < REFERENCE_TOLERANCE
+
+
+def test_without_a_gate_nothing_is_compared_and_the_answer_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "gate_path", lambda: tmp_path / "gate.json")
+    with pytest.raises(ValueError, match="kernel --accept"):
+        equal_work(RunOptions(hand="hasy", motion="open_close"))
 
 
 def test_only_the_reference_hand_may_set_the_gate():
