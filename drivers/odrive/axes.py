@@ -21,6 +21,10 @@ MISSING: Final = int(Channel.MISSING)
 FOREIGN: Final = codec.SETPOINTS | {Command.AXIS_STATE, Command.CONTROLLER_MODE, Command.LIMITS}
 """Commands that only the owner of a bus sends; seen on the bus, somebody else drives our motors."""
 HEARTBEATS_MISSED: Final = 4
+HEARTBEATS_TO_CLOSE: Final = 4
+"""Heartbeats within which an axis has to show the closed loop that it was asked for."""
+HEARTBEATS_TO_REPAIR: Final = 2
+"""Heartbeats after which a set-up that changed nothing is written again."""
 Int64s = NDArray[np.int64]
 
 
@@ -53,6 +57,10 @@ class Axes:
         self._endpoints = frozenset(settings.endpoints.values())
         self.pulling = False
         """Whether the axes are meant to be in closed loop."""
+        self.closing_ns: Int64s = np.zeros(n, dtype=np.int64)
+        """When closed loop was asked for that no heartbeat has shown yet; 0: not asked."""
+        self.repaired_ns: Int64s = np.zeros(n, dtype=np.int64)
+        """When a set-up was written again that no heartbeat has confirmed yet; 0: not written."""
         self.reason = ""
 
     def take(self, frames: list[Frame], now_ns: int) -> None:
@@ -77,7 +85,7 @@ class Axes:
             elif command in FOREIGN:
                 self.counts.unexpected += 1
                 self.reason = f"somebody else commands node {frame.node} ({Command(command).name.lower()})"
-                self.shake.hold(i, DEVICE_ERROR, checked=bool(self.shake.checked[i]))
+                self.hold(i, DEVICE_ERROR, checked=bool(self.shake.checked[i]))
 
     def _encoder(self, i: int, frame: Frame, now_ns: int) -> None:
         pair = codec.pair_of(frame)
@@ -104,20 +112,52 @@ class Axes:
             return
         self.beat_ns[i], self.error[i], self.state[i] = now_ns, beat.error, beat.state
         self.beats[i] += 1
-        if not self.pulling or self.shake.held[i]:
+        if not self.pulling:
+            return
+        if self.shake.held[i]:
+            if self.repaired_ns[i] and not beat.error and beat.state == AxisState.IDLE:
+                self.repaired_ns[i], self.shake.checked[i] = 0, True
             return
         motor = self.settings.device[i].motor
         if beat.error:
             self.reason = f"motor {motor} (node {frame.node}): error {beat.error:#x}"
-            self.shake.hold(i, DEVICE_ERROR)
-        elif beat.state != AxisState.CLOSED_LOOP:
-            self.reason = f"motor {motor} (node {frame.node}): left closed loop (state {beat.state})"
-            self.shake.hold(i, RESET)
+            self.hold(i, DEVICE_ERROR)
+        elif beat.state == AxisState.CLOSED_LOOP:
+            self.closing_ns[i] = 0
+        elif not self.closing_ns[i] or now_ns - self.closing_ns[i] > self._beats_ns(HEARTBEATS_TO_CLOSE):
+            did = "did not enter" if self.closing_ns[i] else "left"
+            self.reason = f"motor {motor} (node {frame.node}): {did} closed loop (state {beat.state})"
+            self.hold(i, RESET)
+
+    def _beats_ns(self, n: int) -> int:
+        """Duration of n heartbeats."""
+        return n * self.settings.heartbeat_ms * 1_000_000
+
+    def begin(self, held: bool = False, bits: int = 0) -> None:
+        """All axes were set up and closed: by ``activate``, or held after a loss."""
+        self.closing_ns[:] = self.repaired_ns[:] = 0
+        self.shake.begin(held, bits)
+
+    def hold(self, i: int, bits: int, checked: bool = False) -> None:
+        """No torque for axis ``i``, and why; what was asked of it before is forgotten."""
+        self.closing_ns[i] = self.repaired_ns[i] = 0
+        self.shake.hold(i, bits, checked)
+
+    def needs_set_up(self, i: int, now_ns: int) -> bool:
+        """Whether the set-up of a held axis has to be written (again) now; its heartbeat confirms it later.
+
+        The answer to a set-up may wait behind other frames: an axis that is asked to close its loop before
+        it came would seem to have left it at once.
+        """
+        due = now_ns - self.repaired_ns[i] > self._beats_ns(HEARTBEATS_TO_REPAIR)
+        if self.shake.checked[i] or not due:
+            return False
+        self.repaired_ns[i] = now_ns
+        return True
 
     def silent(self, now_ns: int) -> Bools:
         """Axes without a heartbeat for too long."""
-        limit_ns = HEARTBEATS_MISSED * self.settings.heartbeat_ms * 1_000_000
-        quiet: Bools = (now_ns - self.beat_ns) > limit_ns
+        quiet: Bools = (now_ns - self.beat_ns) > self._beats_ns(HEARTBEATS_MISSED)
         return quiet
 
     def fill(self, measurement: RecordArray, now_ns: int) -> int:

@@ -32,6 +32,7 @@ from signals.records import MEASUREMENT, RecordArray, new
 NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
 STALE: Final = int(Channel.STALE)
 WRONG_MODE: Final = int(Channel.WRONG_MODE)
+RESET: Final = int(Channel.RESET)
 CONTROL: Final = {MotorMode.CURRENT: ControlMode.TORQUE, MotorMode.POSITION: ControlMode.POSITION}
 FRAME_BITS: Final = 135
 """An 8-byte frame with the worst stuffing."""
@@ -123,7 +124,7 @@ class OdriveBus:
             if i not in self._setups:
                 raise ConfigureError(self._start.label(i), "set-up", "written before activate", "nothing")
         self._start.close_loop(list(range(len(self.settings.device))))
-        self._axes.shake.begin()
+        self._axes.begin()
         self._axes.pulling = True
 
     def deactivate(self) -> bool:
@@ -146,7 +147,7 @@ class OdriveBus:
             self._set_up()
             if pulling:
                 self._start.close_loop(list(self._setups))
-        self._axes.shake.begin(held=not self.readonly, bits=0 if self.readonly else int(Channel.RESET))
+        self._axes.begin(held=not self.readonly, bits=0 if self.readonly else RESET)
         self._axes.pulling = pulling
         self._lost = False
 
@@ -197,6 +198,7 @@ class OdriveBus:
         for i in axes.shake.released(command):
             if axes.state[i] != AxisState.CLOSED_LOOP:
                 self._port.send(codec.axis_state(self.settings.device[i].node, AxisState.CLOSED_LOOP))
+                axes.closing_ns[i] = self._clock()
         c = command[0]
         mode, current_a = c["motor_mode"][self._motors], c["motor_current_a"][self._motors]
         turns = self._map.turns(np.nan_to_num(c["motor_angle_rad"][self._motors]))
@@ -204,6 +206,10 @@ class OdriveBus:
         for i, device in enumerate(self.settings.device):
             if held[i] or silent[i]:
                 self._repair(i, bool(silent[i]))
+                continue
+            if axes.closing_ns[i]:  # it is fed and may not be counted on yet
+                axes.shake.bits[i] = RESET
+                self._port.send(codec.input_torque(device.node, 0.0))
                 continue
             fits = mode[i] == self._modes[i] or mode[i] == MotorMode.OFF
             axes.shake.bits[i] = 0 if fits else WRONG_MODE
@@ -217,15 +223,14 @@ class OdriveBus:
 
     def _repair(self, i: int, silent: bool) -> None:
         """An axis that is held: nothing while it is silent or sound, its set-up again if it misbehaved."""
-        shake = self._axes.shake
+        axes = self._axes
         if silent:
-            if not shake.held[i]:
-                self._axes.reason = f"{self._start.label(i)} is silent"
-            shake.hold(i, int(Channel.RESET))
-        elif not shake.checked[i]:
+            if not axes.shake.held[i]:
+                axes.reason = f"{self._start.label(i)} is silent"
+            axes.hold(i, RESET)
+        elif axes.needs_set_up(i, self._clock()):
             for frame in self._start.frames(i, self._setups[i], CONTROL[MotorMode(int(self._modes[i]))]):
                 self._port.send(frame)
-            shake.checked[i] = True
 
     def _collect(self, begun_ns: int) -> bool:
         """Take frames until every axis that lives has sent its encoder; True if one did not in time."""

@@ -1,7 +1,9 @@
 """Emulated CAN bus: one frame at a time, lowest id first, every frame takes its bits, all others hear it.
 
 Time is the caller's: ``run(now_ns)`` plays everything that happened on the wire until then. Every sender
-queues its frames in order; the first frames of all queues take part in the next arbitration.
+queues its frames in order; the first frames of all queues take part in the next arbitration. A cyclic message
+that still waits when its time comes again is overwritten: a drive has one mailbox for each, so on a full bus
+its feedback comes seldom, but never old.
 """
 
 from __future__ import annotations
@@ -66,9 +68,14 @@ class CanBus:
     _cyclic_ns: int = 0
     """Next cyclic message of any node; 0: to be found."""
 
-    def put(self, frame: Frame, sender: object, now_ns: int) -> None:
-        """Ask to send a frame."""
+    def put(self, frame: Frame, sender: object, now_ns: int, overwrite: bool = False) -> None:
+        """Ask to send a frame; ``overwrite``: in the place of one with the same id that still waits."""
         _, queue = self._queues.setdefault(id(sender), (sender, deque()))
+        if overwrite:
+            for k, waiting in enumerate(queue):
+                if waiting.id == frame.id:
+                    queue[k] = frame
+                    return
         if len(queue) >= self.queue_max:
             self.refused += 1
             return
@@ -99,7 +106,7 @@ class CanBus:
                 for node in self.nodes:
                     if node.due_ns() <= at_ns:
                         for frame in node.cyclic(at_ns):
-                            self.put(frame, node, at_ns)
+                            self.put(frame, node, at_ns, overwrite=True)
             if self._now is not None and self._now[0] <= at_ns:
                 self._end(at_ns, ended)
             if self._now is None and self._queues:
