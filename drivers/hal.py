@@ -117,6 +117,18 @@ class Bus(Protocol):
 
 
 @runtime_checkable
+class Forwarding(Protocol):
+    """A bus with a pace of its own: it takes a command as soon as it is computed.
+
+    Its next exchange on the wire carries the command, up to a period of the loop before ``exchange`` hands it
+    over again. On a slow bus that period is a good part of the loop's delay.
+    """
+
+    def forward(self, command: RecordArray) -> None:
+        """Take the command that was just computed; real-time safe, never blocks."""
+
+
+@runtime_checkable
 class Reporting(Protocol):
     """A bus that can say how it is; every driver of ours can."""
 

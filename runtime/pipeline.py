@@ -7,8 +7,9 @@
                             +----------+---------+--> frame --> ring --> io process
 
 Five records of one frame are all that the parts share. Every call is compiled or real-time safe by contract;
-none allocates, raises or logs. The command that a cycle computes acts in the next exchange. Our own stages
-are one compiled call; with a foreign estimator or controller the same stages are called one by one.
+none allocates, raises or logs. The command that a cycle computes acts in the next exchange; a bus with a pace
+of its own takes it at once. Our own stages are one compiled call; with a foreign estimator or controller the
+same stages are called one by one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from controllers.latch import latch_hand
-from drivers.hal import Bus
+from drivers.hal import Bus, Forwarding
 from runtime.clock import new_timespec, now_ns
 from runtime.entries import address_of, begin_at, new_parts, tick_at
 from runtime.stages import Stages
@@ -70,6 +71,7 @@ class Pipeline:
         self._parts = new_parts(model, views, stages, frame, channel, self._timespec, realtime)
         self._parts_at, self._state_at = address_of(self._parts), address_of(self.state)
         self._goal_seq = self.goal["seq"]
+        self._forwarding = bus if isinstance(bus, Forwarding) else None
 
     def tick(self, cycle: int, deadline_ns: int, woke_ns: int, dt_s: float, missed: int, late: int) -> int:
         """One cycle; returns how many of the last second's cycles overran.
@@ -88,10 +90,14 @@ class Pipeline:
         self.goals.bring(woke_ns)
         if self.stages.foreign:
             begin_at(self._state_at, cycle, woke_ns, dt_s)
-            return self._with_foreign(cycle, deadline_ns, woke_ns, begun, read, missed, late, status)
-        return tick_at(  # estimate, control, guard, ring write: the four calls below, compiled as one
-            self._parts_at, cycle, deadline_ns, woke_ns, dt_s, begun, read, missed, late, status
-        )
+            overruns = self._with_foreign(cycle, deadline_ns, woke_ns, begun, read, missed, late, status)
+        else:
+            overruns = tick_at(  # estimate, control, guard, ring write: the four calls below, compiled as one
+                self._parts_at, cycle, deadline_ns, woke_ns, dt_s, begun, read, missed, late, status
+            )
+        if self._forwarding is not None:
+            self._forwarding.forward(self.command)
+        return overruns
 
     def _with_foreign(
         self, cycle: int, deadline: int, woke: int, begun: int, read: int, missed: int, late: int, status: int

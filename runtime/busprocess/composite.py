@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from drivers.errors import DriverError
-from drivers.hal import Bus, BusReport, Capabilities, MotorSetup, Reporting
+from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, Reporting
 from runtime.busprocess.remote import RemoteBus
 from signals.records import RecordArray
 
@@ -20,6 +20,7 @@ class CompositeBus:
 
     def __init__(self, parts: Sequence[Bus], motors: Sequence[frozenset[int]]) -> None:
         self.parts, self._motors = tuple(parts), tuple(motors)
+        self._forwarding = tuple(p for p in parts if isinstance(p, Forwarding))
 
     @property
     def capabilities(self) -> Capabilities:
@@ -76,6 +77,11 @@ class CompositeBus:
         for part in self.parts:
             status |= part.exchange(command, measurement, now_ns)
         return status
+
+    def forward(self, command: RecordArray) -> None:
+        """To the parts with a pace of their own; see ``drivers.hal.Forwarding``."""
+        for part in self._forwarding:
+            part.forward(command)
 
     def deactivate(self) -> bool:
         """True if every part confirmed zero torque."""

@@ -220,6 +220,10 @@ class RemoteBus:
             return LOST
         return int(self._status[0]) & ~PARTIAL | (PARTIAL if bad else 0)
 
+    def forward(self, command: RecordArray) -> None:
+        """Newest command there at once; see ``drivers.hal.Forwarding``."""
+        self.block.post_command(command)
+
     def report(self) -> BusReport:
         """Counts and state since the start."""
         text = self.block.said("report")

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drivers.hal import Bus, BusReport, Capabilities, MotorSetup, Reporting
+from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, Reporting
 from runtime.telemetry.segment import FOLDER, post, process_start, take
 from signals.choices import WrongChoice
 from signals.records import TRUTH, RecordArray
@@ -88,6 +88,7 @@ class TruthTap:
 
     def __init__(self, bus: Bus, share: TruthShare, truth: RecordArray) -> None:
         self.bus, self._share, self.truth = bus, share, truth
+        self._forwarding = bus if isinstance(bus, Forwarding) else None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -107,6 +108,11 @@ class TruthTap:
         status = self.bus.exchange(command, measurement, now_ns)
         self._share.take(self.truth)
         return status
+
+    def forward(self, command: RecordArray) -> None:
+        """Of the bus, if it has a pace of its own."""
+        if self._forwarding is not None:
+            self._forwarding.forward(command)
 
     def deactivate(self) -> bool:
         """Of the bus."""
