@@ -8,7 +8,7 @@ from typing import Any, Final
 from controllers.latch import latch_finger, latch_hand
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import Channel
+from signals.modes import Channel, EncoderReference
 
 NOT_FINITE_MEASUREMENT: Final = int(Cause.NOT_FINITE_MEASUREMENT)
 MEASUREMENT_TOO_OLD: Final = int(Cause.MEASUREMENT_TOO_OLD)
@@ -22,6 +22,9 @@ CAME_BACK: Final = int(Channel.RESET | Channel.WRONG_MODE)
 NOT_FINITE: Final = int(Channel.NOT_FINITE)
 UNUSABLE: Final = ABSENT | CAME_BACK | NOT_FINITE | int(Channel.OUT_OF_RANGE)
 
+ABSOLUTE: Final = int(EncoderReference.ABSOLUTE)
+NO_REFERENCE: Final = int(EncoderReference.NONE)
+
 LOST_S: Final = 0.005
 """Silence after which a motor or a Hall channel counts as lost; single missed answers happen on a bus."""
 
@@ -30,6 +33,12 @@ LOST_S: Final = 0.005
 def channel_usable(status: int, value: float) -> bool:
     """True if a channel's value may be used."""
     return (status & UNUSABLE) == 0 and math.isfinite(value)
+
+
+@law
+def hall_believed(m: Any, z: Any, t: int) -> bool:
+    """True if the Hall sensor of tendon ``t`` may be used: a motor-only tendon's never is."""
+    return m.hall_weight[t] > 0.0 and channel_usable(int(z.hall_status[t]), z.hall_fine_count[t])
 
 
 @law
@@ -60,7 +69,7 @@ def complete(m: Any, z: Any) -> bool:
         if not channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             return False
     for t in range(m.n_tendons):
-        if not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+        if m.hall_weight[t] > 0.0 and not hall_believed(m, z, t):
             return False
     for a in range(m.n_axes):
         if not channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a]):
@@ -92,8 +101,29 @@ def check_age(m: Any, s: Any, f: int, part: int, time_ns: int) -> None:
 def degraded(m: Any, z: Any, s: Any, t: int) -> bool:
     """True if a sample of tendon ``t`` or of its motor is older than the second tier."""
     limit = m.measurement_age_s[1]
-    oldest = min(z.hall_time_ns[t], z.motor_time_ns[m.tendon_motor[t]])
+    oldest = z.motor_time_ns[m.tendon_motor[t]]
+    if m.hall_weight[t] > 0.0:
+        oldest = min(z.hall_time_ns[t], oldest)
     return bool(limit > 0.0 and 1e-9 * float(s.time_ns - oldest) > limit)
+
+
+@law
+def lose_phase(m: Any, s: Any, i: int) -> None:
+    """Motor ``i`` may have been without power: the angle of a relative encoder gives no phase any more."""
+    if m.encoder_reference[i] != ABSOLUTE:
+        s.ripple_unknown[i] = 1
+
+
+@law
+def check_hall_channel(m: Any, mem: Any, z: Any, s: Any, f: int, t: int) -> None:
+    """Latch what the Hall channel of tendon ``t`` says: not a number, lost, too old."""
+    hall = int(z.hall_status[t])
+    mem.hall_missing_s[t] = silence_s(mem.hall_missing_s[t], hall, m.dt_s)
+    if not_a_number(hall, z.hall_fine_count[t]):
+        latch_finger(s, f, NOT_FINITE_MEASUREMENT, t, 0.0, 0.0)
+    if mem.hall_missing_s[t] > LOST_S:
+        latch_finger(s, f, HALL_LOST, t, 1e3 * mem.hall_missing_s[t], 1e3 * LOST_S)
+    check_age(m, s, f, t, z.hall_time_ns[t])
 
 
 @law
@@ -102,18 +132,18 @@ def check_channels(m: Any, mem: Any, z: Any, s: Any) -> None:
     check_bus(m, mem, z, s)
     for t in range(m.n_tendons):
         f, i = m.tendon_finger[t], m.tendon_motor[t]
-        motor, hall = int(z.motor_status[i]), int(z.hall_status[t])
+        motor = int(z.motor_status[i])
         mem.missing_s[i] = silence_s(mem.missing_s[i], motor, m.dt_s)
-        mem.hall_missing_s[t] = silence_s(mem.hall_missing_s[t], hall, m.dt_s)
+        if m.encoder_reference[i] == NO_REFERENCE:
+            lose_phase(m, s, i)
         if not_a_number(motor, z.motor_angle_rad[i]):
             latch_finger(s, f, NOT_FINITE_MEASUREMENT, i, 0.0, 0.0)
-        if not_a_number(hall, z.hall_fine_count[t]):
-            latch_finger(s, f, NOT_FINITE_MEASUREMENT, t, 0.0, 0.0)
         if (motor & CAME_BACK) != 0:
+            lose_phase(m, s, i)
             latch_finger(s, f, MOTOR_RESET, i, float(motor), 0.0)
         if mem.missing_s[i] > LOST_S:
+            lose_phase(m, s, i)
             latch_finger(s, f, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
-        if mem.hall_missing_s[t] > LOST_S:
-            latch_finger(s, f, HALL_LOST, t, 1e3 * mem.hall_missing_s[t], 1e3 * LOST_S)
         check_age(m, s, f, i, z.motor_time_ns[i])
-        check_age(m, s, f, t, z.hall_time_ns[t])
+        if m.hall_weight[t] > 0.0:
+            check_hall_channel(m, mem, z, s, f, t)

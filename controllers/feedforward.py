@@ -5,7 +5,8 @@ r"""Friction and ripple feedforward (paper 3.2, eq. 3.8), from wanted speeds onl
 
 The measured speed never enters the friction term: at rest, where w_d = 0, it is zero whatever the noise, so
 it cannot chatter. Both gains are at most 1. The ripple's angle is led by the time until the torque acts,
-command delay plus half a cycle of hold; a harmonic that turns too far within a cycle fades out.
+command delay plus half a cycle of hold; a harmonic that turns too far within a cycle fades out. A ripple at
+an unknown phase would add to the motor's own: it is off until the motor is referenced anew.
 """
 
 from __future__ import annotations
@@ -53,3 +54,11 @@ def ripple_torque_nm(m: Any, motor: int, angle_rad: float, speed_rad_s: float) -
         fade = min(max((PHASE_NONE_RAD - turn) / (PHASE_NONE_RAD - PHASE_FULL_RAD), 0.0), 1.0)
         total += fade * m.ripple_amplitude_nm[motor, n] * sine(order * led + m.ripple_phase_rad[motor, n])
     return gain * total
+
+
+@law
+def ripple_feedforward_nm(m: Any, s: Any, i: int) -> float:
+    """Ripple feedforward [N m] of motor ``i`` now; none while its phase is unknown (``s.ripple_unknown``)."""
+    if s.ripple_unknown[i] != 0:
+        return 0.0
+    return float(ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable
+from controllers.channel_checks import channel_usable, hall_believed
 from controllers.latch import latch_finger
 from controllers.residual_checks import follow
 from mechanics.friction import motor_friction_nm
@@ -72,5 +72,5 @@ def check_friction(m: Any, mem: Any, z: Any, s: Any) -> None:
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]
         motor = channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i])
-        if motor and channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+        if motor and hall_believed(m, z, t):
             check_friction_growth(m, mem, s, m.tendon_finger[t], t)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable, since_sample_s
+from controllers.channel_checks import hall_believed, since_sample_s
 from controllers.latch import latch_finger
 from controllers.tension_checks import at_slack_stop, beyond_stop
 from signals.compiled import law
@@ -148,7 +148,7 @@ def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> 
 def check_halls(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch stuck, saturated and jumping Hall channels."""
     for t in range(m.n_tendons):
-        if channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+        if hall_believed(m, z, t):
             f, count = m.tendon_finger[t], int(z.hall_count[t])
             check_stuck(m, mem, s, f, t, count)
             check_rail(m, mem, s, f, t, count)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from controllers.blend import share_left, share_rate
-from controllers.feedforward import friction_torque_nm, ripple_torque_nm
+from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
 from signals.compiled import law
 
 
@@ -29,7 +29,7 @@ def motor_position(m: Any, goal: Any, mem: Any, s: Any, f: int) -> None:
         speed = goal.motor_speed_rad_s[i] + offset * rate - mem.wrist_speed_m_s[t] / radius
         s.ref_motor_speed_rad_s[i] = speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, speed)
-        s.ripple_torque_nm[i] = ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i])
+        s.ripple_torque_nm[i] = ripple_feedforward_nm(m, s, i)
         s.ref_motor_torque_nm[i] = (
             m.position_kp_nm_rad * (angle - s.motor_angle_rad[i])
             + m.position_kd_nms_rad * (speed - s.motor_speed_rad_s[i])
@@ -47,6 +47,6 @@ def motor_torque(m: Any, goal: Any, s: Any, f: int) -> None:
         i = m.tendon_motor[t]
         s.ref_motor_speed_rad_s[i] = 0.0
         s.friction_torque_nm[i] = 0.0
-        s.ripple_torque_nm[i] = ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i])
+        s.ripple_torque_nm[i] = ripple_feedforward_nm(m, s, i)
         s.ref_motor_torque_nm[i] = goal.motor_torque_nm[i] + s.ripple_torque_nm[i]
         s.ref_tension_n[t] = 0.0

@@ -161,7 +161,7 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
         mem.release_n[t] = s.tension_n[t]
         mem.release_to_n[t] = m.tension_min_n[t]
         mem.released_s[t] = 0.0
-        mem.blind[t] = blind_tendon(z, s, f, t, m.tendon_motor[t])
+        mem.blind[t] = m.hall_weight[t] == 0.0 or blind_tendon(z, s, f, t, m.tendon_motor[t])
         if cause == TENSION_LOST:
             throws = throws_with(m, mem.P_tj_m, f, t, part, thrown)
             mem.urgent[t] = throws or pulls_into_stop(m, mem.P_tj_m, s, f, t)

@@ -104,7 +104,7 @@ def greatest_tension_n(m: Any, t: int) -> float:
 def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch lost and excessive tensions."""
     for t in range(m.n_tendons):
-        if not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+        if m.hall_weight[t] > 0.0 and not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             continue
         f = m.tendon_finger[t]
         track_tautness(m, mem, s, t)

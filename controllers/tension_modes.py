@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.blend import share_left, share_rate
-from controllers.feedforward import friction_torque_nm, ripple_torque_nm
+from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
 from controllers.tension_loop import tension_torque_nm
 from signals.compiled import law
 
@@ -73,7 +73,7 @@ def tension_torques(m: Any, mem: Any, s: Any, f: int, from_goal: bool) -> None:
         wanted_speed = wanted_motor_speed(m, mem, s, f, t, follow_tension(m, mem, s, t, from_goal))
         s.ref_motor_speed_rad_s[i] = wanted_speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, wanted_speed)
-        s.ripple_torque_nm[i] = ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i])
+        s.ripple_torque_nm[i] = ripple_feedforward_nm(m, s, i)
         s.ref_motor_torque_nm[i] += tension_torque_nm(
             m,
             t,

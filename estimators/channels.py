@@ -32,7 +32,11 @@ def status_of(status: int, value: float) -> int:
 
 @law
 def take_motors_and_halls(m: Any, z: Any, mem: Any, s: Any) -> None:
-    """Latest good motor angles and Hall counts into ``mem``; status bits into ``s.finger_status``."""
+    """Latest good motor angles and Hall counts into ``mem``; status bits into ``s.finger_status``.
+
+    A motor-only tendon (``hall_weight`` 0) begins with its count at the start tension; then it is computed
+    (``estimators.weights.unseen_counts``).
+    """
     for f in range(m.n_fingers):
         s.finger_status[f] = 0
     angle, count = z.motor_angle_rad, z.hall_fine_count
@@ -40,10 +44,15 @@ def take_motors_and_halls(m: Any, z: Any, mem: Any, s: Any) -> None:
     for t in range(m.n_tendons):
         i, f = motor_of[t], finger_of[t]
         motor_status, hall_status = int(z.motor_status[i]), int(z.hall_status[t])
-        s.finger_status[f] |= status_of(motor_status, angle[i]) | status_of(hall_status, count[t])
+        s.finger_status[f] |= status_of(motor_status, angle[i])
         mem.motor_ok[i] = usable(motor_status, angle[i])
         if mem.motor_ok[i]:
             mem.motor_angle_rad[i] = angle[i]
+        if m.hall_weight[t] == 0.0:
+            if mem.started == 0:
+                mem.hall_count[t] = m.hall_rest_count[t]
+            continue
+        s.finger_status[f] |= status_of(hall_status, count[t])
         if usable(hall_status, count[t]):
             mem.hall_count[t] = count[t]
 

@@ -13,7 +13,7 @@ from estimators.memory import ESTIMATOR_MEMORY as ESTIMATOR_MEMORY
 from estimators.plausibility import wrist_error
 from estimators.speeds import joint_speeds, motor_speeds
 from estimators.tension import measured_lengths, read_tensions
-from estimators.weights import weigh_tendons
+from estimators.weights import unseen_counts, weigh_tendons
 from estimators.wrist import palm_pose, read_axes, wrist_torque
 from signals.compiled import law
 from signals.records import RecordArray
@@ -40,6 +40,7 @@ def estimate(model: RecordArray, measurement: RecordArray, memory: RecordArray, 
     weigh_tendons(m, mem, s)
     finger_angles(m, mem, s)
     residuals(m, mem, s)
+    unseen_counts(m, mem, s)
     joint_speeds(m, mem, s)
     finger_torques(m, mem, s)
     wrist_torque(m, mem, s)

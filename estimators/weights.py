@@ -2,13 +2,16 @@
 
 A slack or broken tendon would drag the joint angles along; without it the others still give them, as every
 finger has more tendons than joints. The weight falls over the second half of the slack margin, so that a
-tendon near its stop neither jumps nor chatters.
+tendon near its stop neither jumps nor chatters. A noisy sensor has the weight of its variance
+(``model.hall_weight``), one that is not used at all none: then its tension follows from its motor and the
+joint angles of the others (motor-only).
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from mechanics.springs import count_of_lever, spring_state
 from signals.compiled import law
 from signals.modes import Channel
 
@@ -35,8 +38,25 @@ def weigh_tendons(m: Any, mem: Any, s: Any) -> None:
     for f in range(m.n_fingers):
         mem.degraded[f] = 0
     for t in range(m.n_tendons):
-        mem.weight[t] = weight_of_lever(m, t, s.lever_angle_rad[t])
+        taut, believed = weight_of_lever(m, t, s.lever_angle_rad[t]), m.hall_weight[t]
+        mem.weight[t] = taut * believed
         if mem.weight[t] < 1.0:
             f = m.tendon_finger[t]
             mem.degraded[f] = 1
-            s.finger_status[f] |= OUT_OF_RANGE
+            if taut < 1.0 or believed == 0.0:
+                s.finger_status[f] |= OUT_OF_RANGE
+
+
+@law
+def unseen_counts(m: Any, mem: Any, s: Any) -> None:
+    """Counts of motor-only tendons into ``mem``, for the next cycle: from joint angles, motor and wrist.
+
+    ``e = h(q) + R theta + dh_wrist + e0`` with the angles that the finger's other tendons give; the lever's
+    friction loop is taken at its middle.
+    """
+    for t in range(m.n_tendons):
+        if m.hall_weight[t] == 0.0:
+            wound = m.spool_radius_m[t] * mem.motor_angle_rad[m.tendon_motor[t]]
+            elongation = mem.length_m[t] + wound + s.wrist_length_m[t] + m.elongation_offset_m[t]
+            lever, _ = spring_state(m, t, elongation, s.lever_angle_rad[t], 0.0)
+            mem.hall_count[t] = count_of_lever(m, t, lever)

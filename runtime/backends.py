@@ -124,13 +124,14 @@ def at_rest_on_wire(
     timespec, due, status = new_timespec(), now_ns(), 0
     until = due + round(HOMING_S * 1e9)
     n_motors, n_tendons = len(hand.names.motors), len(hand.names.tendons)
+    used = hand.model["hall_weight"][0, :n_tendons] > 0.0
     measurement = new(MEASUREMENT)
     while len(measurements) < HOMING_CYCLES and due < until:
         beat()
         due = max(due + period_ns, now_ns())
         status = bus.exchange(command, measurement, wait_until(due, 0, timespec))
         z = measurement[0]
-        if not (z["motor_status"][:n_motors].any() or z["hall_status"][:n_tendons].any()):
+        if not (z["motor_status"][:n_motors].any() or z["hall_status"][:n_tendons][used].any()):
             measurements.append(measurement.copy())
     if len(measurements) < HOMING_CYCLES:
         silent = [n for n, s in zip(hand.names.motors, measurement["motor_status"][0], strict=False) if s]

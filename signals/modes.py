@@ -58,6 +58,17 @@ class Channel(IntFlag):
     WRONG_MODE = 64
 
 
+class EncoderReference(IntEnum):
+    """What a motor's angle is worth as the phase of its ripple."""
+
+    ABSOLUTE = 0
+    """The same after every power-up."""
+    UNTIL_RESET = 1
+    """Relative, but referenced: good until the motor resets."""
+    NONE = 2
+    """Relative, and not referenced: the phase is unknown from the start."""
+
+
 class Bus(IntFlag):
     """Status of one exchange; 0 is good."""
 

@@ -131,6 +131,7 @@ finger_cause_part          | index | finger | i4 | controllers | index of the mo
 finger_cause_value         | 1     | finger | f8 | controllers | figure of the cause
 finger_cause_limit         | 1     | finger | f8 | controllers | its limit
 finger_cause_tick          | 1     | finger | u8 | controllers | cycle in which it was latched
+ripple_unknown             | bool  | motor  | u4 | controllers | 1: the angle gives no phase, no ripple feedforward until referenced anew
 clip                       | bits  | motor  | u4 | controllers | signals.modes.Clip of this cycle
 clip_count                 | 1     | motor  | u4 | controllers | cycles in which the guard changed the command
 """,
@@ -195,6 +196,7 @@ ripple_order               | 1     | ripple | f8 | configs | order of the harmon
 ripple_is_input            | bool  | ripple | i8 | configs | 1: of the input shaft, 0: of the output shaft
 ripple_amplitude_nm        | N m   | motor x ripple | f8 | configs | amplitude at the output
 ripple_phase_rad           | rad   | motor x ripple | f8 | configs | phase
+encoder_reference          | enum  | motor  | i8 | configs | signals.modes.EncoderReference
 tendon_motor               | index | tendon | i8 | configs | motor that winds the tendon
 tendon_finger              | index | tendon | i8 | configs | finger that the tendon moves
 tendon_kind                | enum  | tendon | i8 | configs | signals.modes.TendonKind
@@ -226,6 +228,8 @@ hall_zero_count            | count | tendon | f8 | configs | count at lever angl
 hall_counts_rad            | count/rad | tendon | f8 | configs | counts per lever angle
 hall_count_max             | count | tendon | i8 | configs | full scale
 hall_noise_count           | count | tendon | f8 | configs | noise, rms
+hall_weight                | 1     | tendon | f8 | configs | weight of its length in the joint angles; 0: motor-only, the sensor is not used
+hall_rest_count            | count | tendon | f8 | configs | count in the start pose with the start tension
 hall_hysteresis_rad        | rad   | tendon | f8 | configs | magnetic hysteresis, full width in lever angle
 hall_filter_hz             | Hz    | tendon | f8 | configs | sensor's own low-pass
 guide_loss_frac            | 1     | tendon | f8 | configs | share of the tension lost in the guides

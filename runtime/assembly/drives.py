@@ -8,6 +8,7 @@ import numpy as np
 
 from mechanics.motor import back_emf_v_s_rad, no_load_speed_rad_s
 from runtime.config.hand import HandFile
+from signals.modes import EncoderReference
 from signals.records import RecordArray
 
 
@@ -32,6 +33,7 @@ def store_drives(hand: HandFile, model: RecordArray) -> None:
         "motor_back_emf_v_s_rad": back_emf,
         "motor_resistance_ohm": motor.phase_resistance_ohm,
         "gear_ratio": gear.ratio,
+        "encoder_reference": EncoderReference[motor.encoder_reference.upper()],
         "encoder_step_rad": 2.0 * math.pi / motor.encoder_counts_per_output_turn,
         "friction_gamma_1_s_rad": friction.gamma_1_s_rad,
         "friction_gamma_2_nm": friction.gamma_2_nm,

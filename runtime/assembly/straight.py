@@ -51,8 +51,8 @@ def _reach(model: RecordArray, t: int) -> tuple[FloatArray, FloatArray]:
     return end - m["insertion_palm_m"][t], turned
 
 
-def elongation_of_tension_m(model: RecordArray, tension_n: float) -> FloatArray:
-    """Elastic elongation of each tendon at a tension, friction loop at its middle, shape (T,)."""
+def lever_of_tension_rad(model: RecordArray, tension_n: float) -> FloatArray:
+    """Lever angle of each tendon at a tension, friction loop at its middle, shape (nt,)."""
     m = model[0]
     count = int(m["n_tendons"])
     spring = m["tendon_spring"][:count]
@@ -62,7 +62,16 @@ def elongation_of_tension_m(model: RecordArray, tension_n: float) -> FloatArray:
         middle = 0.5 * (low + high)
         tight = scale * _table(m, spring, middle, "spring_force_n", "spring_force_slope_n_rad") > tension_n
         low, high = np.where(tight, middle, low), np.where(tight, high, middle)
-    path = _table(m, spring, 0.5 * (low + high), "spring_path_m", "spring_path_slope_m_rad")
+    lever: FloatArray = 0.5 * (low + high)
+    return lever
+
+
+def elongation_of_tension_m(model: RecordArray, tension_n: float) -> FloatArray:
+    """Elastic elongation of each tendon at a tension, friction loop at its middle, shape (T,)."""
+    m = model[0]
+    count = int(m["n_tendons"])
+    spring, lever = m["tendon_spring"][:count], lever_of_tension_rad(model, tension_n)
+    path = _table(m, spring, lever, "spring_path_m", "spring_path_slope_m_rad")
     elongation = np.zeros(len(m["tendon_kind"]))
     elongation[:count] = tension_n * m["tendon_compliance_m_n"][:count] - path
     return elongation
@@ -91,9 +100,13 @@ def set_start(model: RecordArray, pretension_n: float) -> None:
     """Default co-contraction of all fingers, and e0 of the straight hand at rest with it.
 
     The start pose has straight fingers, motors at angle 0, a neutral wrist and equal tensions, at most
-    ``START_TENSION_MAX_N``; the elongation e = h + R theta + e0 then gives e0.
+    ``START_TENSION_MAX_N``; the elongation e = h + R theta + e0 then gives e0, and the levers' counts there.
     """
     m = model[0]
     m["pretension_n"][: m["n_fingers"]] = pretension_n
     start = min(pretension_n, START_TENSION_MAX_N)
     m["elongation_offset_m"] = elongation_of_tension_m(model, start) - straight_lengths_m(model)
+    n = int(m["n_tendons"])
+    m["hall_rest_count"][:n] = (
+        m["hall_zero_count"][:n] + lever_of_tension_rad(model, start) * m["hall_counts_rad"][:n]
+    )

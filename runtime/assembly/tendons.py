@@ -41,6 +41,8 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         m["tendon_compliance_m_n"][t] = tendon.length_m / hand.tendon.axial_stiffness_n
         if tendon.hall_zero_count is not None:
             m["hall_zero_count"][t] = tendon.hall_zero_count
+        if tendon.hall_noise_counts_rms is not None:
+            m["hall_noise_count"][t] = tendon.hall_noise_counts_rms
         if tendon.dh_dq_m_rad is not None:
             m["tendon_kind"][t] = TendonKind.PULLEYS
             for joint, value in tendon.dh_dq_m_rad.items():
@@ -55,6 +57,24 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
             m["tendon_kind"][t] = TendonKind.INSERTION_POINTS
             m["insertion_palm_m"][t] = points.palm_m[tendon.insertion]
             m["insertion_bone_m"][t] = points.bone_m[tendon.insertion]
+    _store_weights(hand, model)
+
+
+ROUNDING_COUNT2 = 1.0 / 12.0
+"""Variance of rounding to a count."""
+
+
+def _store_weights(hand: HandFile, model: RecordArray) -> None:
+    """Weight of each tendon's length: the least variance of its finger over its own; 0 if not used."""
+    m = model[0]
+    variance = m["hall_noise_count"] ** 2 + ROUNDING_COUNT2
+    for t, tendon in enumerate(hand.tendons):
+        same = [
+            variance[k]
+            for k, other in enumerate(hand.tendons)
+            if other.finger == tendon.finger and other.hall_used is not False
+        ]
+        m["hall_weight"][t] = 0.0 if tendon.hall_used is False else min(same) / variance[t]
 
 
 def _store_common(hand: HandFile, model: RecordArray, count: int) -> None:

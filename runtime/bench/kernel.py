@@ -2,8 +2,8 @@
 
 Both sides are built for the generic processor of the architecture (callgrind knows no AVX-512), the C library
 is told to take its generic routines too, and the count is the slope between two numbers of ticks, so that
-interpreter, imports and start-up drop out. ``kernel_instructions.json`` beside this file holds the count, and how
-many channels of the reference tick make as many; a change of more than 0.5 % has to be accepted by hand.
+interpreter, imports and start-up drop out. ``kernel_instructions.json`` beside this file holds the count,
+and how many channels of the reference tick make as many; a change of more than 0.5 % has to be accepted.
 """
 
 from __future__ import annotations

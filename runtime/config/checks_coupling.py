@@ -63,15 +63,37 @@ def _finger(
             path=at, found=f"{len(tendons)} tendons ({named}) for {len(joints)} joints", legal=legal
         )
         return
-    yield from _rank(at, P_tj_m, joints, named)
+    ranked = list(_rank(at, P_tj_m, joints, named))
+    yield from ranked or _seen(at, P_tj_m, joints, tendons)
+
+
+def _seen(
+    at: Path, P_tj_m: FloatArray, joints: list[str], tendons: list[tuple[int, dict[str, Any]]]
+) -> Iterator[Refusal]:
+    """The tendons whose Hall sensor is used must tell all joints apart."""
+    used = [k for k, (_, t) in enumerate(tendons) if t.get("hall_used") is not False]
+    motion = unseen_motion(P_tj_m[used], joints)
+    if motion:
+        blind = ", ".join(text_of(t, "name") for k, (_, t) in enumerate(tendons) if k not in used)
+        found = f"without the Hall sensors of {blind} nothing sees the motion {motion}"
+        yield Refusal(path=at, found=found, legal="fewer tendons with hall_used = false")
+
+
+def unseen_motion(P_tj_m: FloatArray, joints: list[str]) -> str:
+    """A motion of the joints that changes no tendon's length, in words; empty if there is none."""
+    if not len(P_tj_m):
+        return " ".join(f"+1 {j}" for j in joints)
+    _, values, directions = np.linalg.svd(P_tj_m)
+    if int(np.sum(values > RANK_TOLERANCE * values[0])) == len(joints):
+        return ""
+    idle = directions[-1] / np.abs(directions[-1]).max()
+    return " ".join(f"{a:+.2g} {j}" for a, j in zip(idle, joints, strict=True) if abs(a) > 0.01)
 
 
 def _rank(at: Path, P_tj_m: FloatArray, joints: list[str], named: str) -> Iterator[Refusal]:
-    _, values, directions = np.linalg.svd(P_tj_m)
-    rank = int(np.sum(values > RANK_TOLERANCE * values[0]))
-    if rank < len(joints):
-        idle = directions[-1] / np.abs(directions[-1]).max()
-        motion = " ".join(f"{a:+.2g} {j}" for a, j in zip(idle, joints, strict=True) if abs(a) > 0.01)
+    motion = unseen_motion(P_tj_m, joints)
+    if motion:
+        rank = int(np.linalg.matrix_rank(P_tj_m, tol=RANK_TOLERANCE * np.linalg.norm(P_tj_m, 2)))
         found = f"rows of {named} with rank {rank}: nothing sees the motion {motion}"
         yield Refusal(path=at, found=found, legal=f"dh_dq_m_rad rows of rank {len(joints)}")
         return

@@ -34,6 +34,9 @@ class Motor(Table):
     """What the winding stands for ever."""
     encoder_counts_per_output_turn: Count
     """Encoder counts per turn of the gear output."""
+    encoder_reference: Literal["absolute", "until_reset", "none"] = "absolute"
+    """What its angle is worth as the phase of the ripple: the same after every power-up; relative, and
+    referenced since the last one; relative, and not referenced."""
 
 
 class Gear(Table):

@@ -164,6 +164,10 @@ class Tendon(Table):
     """Calibrated spring constant relative to the mechanism's."""
     hall_zero_count: NonNegative | None = None
     """Calibrated count at lever angle zero."""
+    hall_noise_counts_rms: NonNegative | None = None
+    """Measured noise; a sensor noisier than the quietest of its finger weighs less in the joint angles."""
+    hall_used: bool | None = None
+    """False: motor-only, nothing is taken from its sensor."""
 
     @model_validator(mode="after")
     def _one_path_law(self) -> Tendon:
