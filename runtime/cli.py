@@ -23,7 +23,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "check": ("check", "Check a hand file; print the effective hand, its hash and what is assumed."),
     "stop": ("stop", "Stop a running hand now; needs no lease."),
     "monitor": ("monitor", "Watch a running hand: tensions, joints, state, faults, loop."),
-    "log": ("log", "Look into a recorded log; write columns of it as CSV."),
+    "log": ("log", "Look into a recorded log; judge its Hall sensors; write columns of it as CSV."),
     "signals": ("signals", "Print the table of every signal as Markdown."),
     "doctor": ("doctor", "Check this machine for real-time use."),
     "bench": ("bench", "Measure the loop against cyclictest and a C loop."),

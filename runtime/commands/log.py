@@ -1,4 +1,4 @@
-"""``flexor log``: look into a recorded log, or write columns of it as CSV."""
+"""``flexor log``: look into a recorded log, judge the sensors in it, or write columns of it as CSV."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ EXAMPLES = """Examples:
 
 flexor log info run.mcap
 
+flexor log sensors run.mcap
+
 flexor log csv run.mcap state.tension_n --from 1 --to 2 > out.csv
 """
 
 
 @app.callback(epilog=EXAMPLES)
 def log() -> None:
-    """Look into a recorded log; write columns of it as CSV."""
+    """Look into a recorded log; judge its Hall sensors; write columns of it as CSV."""
 
 
 def _names(log: Any, space: str) -> list[str]:
@@ -83,6 +85,28 @@ def info(
         print(
             f"    {event['timestamp'] - start:9.3f} s  {event['level']:<8} {event['kind']:<9} {event['text']}"
         )
+
+
+SENSORS = """Exit code 0: no sensor fails (warnings are possible); 1: one does; 2: no log to judge them by.
+
+Record a run that holds still, then sweeps the tensions there and back; docs/running.md has a motion for it.
+
+Example: flexor log sensors run.mcap --out sensors
+"""
+
+
+@app.command(epilog=SENSORS)
+def sensors(
+    file: Annotated[Path, typer.Argument(help="A log (.mcap).")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write sensors.json and sensors.png into DIR.")
+    ] = None,
+) -> None:
+    """Judge every Hall sensor of a recorded run: noise, usable range, slope, saturation, what to do."""
+    from runtime.commands.log_sensors import judge_sensors
+
+    raise typer.Exit(judge_sensors(file, as_json, out))
 
 
 def _columns(log: Any, signals: list[str]) -> tuple[list[str], list[Any]]:

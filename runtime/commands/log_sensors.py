@@ -1,0 +1,104 @@
+"""``flexor log sensors``: noise, usable range and slope of every Hall sensor from a recorded run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from runtime.doctor.finding import Level
+
+
+def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
+    """Judge the sensors of a log and print, or write, what was found.
+
+    Args:
+        file: a log.
+        as_json: one JSON object on stdout.
+        out: folder for ``sensors.json`` and ``sensors.png``.
+
+    Returns:
+        Exit code: 0 unless a sensor fails, 1 if one does.
+
+    Raises:
+        runtime.telemetry.reader.LogError: no log, or nothing in it to judge sensors by.
+        OSError: the log cannot be read, or the folder not be written.
+    """
+    from runtime.doctor.show import counts, print_findings
+    from runtime.reports.sensor_curves import hand_of_log
+    from runtime.reports.sensors import judge
+    from runtime.telemetry.reader import read_log
+
+    log = read_log(file)
+    hand = hand_of_log(file, log)
+    sensors, found = judge(hand.model, hand.names, log.frames)
+    findings = [s.finding for s in sensors]
+    report: dict[str, Any] = {
+        "log": str(file),
+        "hand": hand.name,
+        "hand_sha256": log.run.get("hand_sha256", ""),
+        "seconds": float(log.frames["state"]["time_ns"][-1] - log.frames["state"]["time_ns"][0]) / 1e9,
+        "counts": counts(findings),
+        "sensors": [s.to_dict() for s in sensors],
+        "fingers": _fingers(hand, sensors),
+        "notices": [],
+    }
+    if out is not None:
+        _write(out, report, sensors, found)
+    if as_json:
+        print(json.dumps(report))
+    else:
+        print_findings(findings)
+        for line in _finger_lines(report):
+            print(line)
+        if "picture" in report:
+            print(f"picture: {report['picture']}")
+        for notice in report["notices"]:
+            print(notice, file=sys.stderr)
+    return int(any(f.level is Level.FAIL for f in findings))
+
+
+def _fingers(hand: Any, sensors: list[Any]) -> dict[str, dict[str, Any]]:
+    """Finger -> which sensors fail, whether its joints are told without them, and if not, what is unseen."""
+    from runtime.reports.sensors import unseen
+
+    told = {}
+    for f, name in enumerate(hand.names.fingers):
+        blind = [t for t, s in enumerate(sensors) if s.finger == name and _blind(s)]
+        motion = unseen(hand.model, hand.names, f, frozenset(blind)) if blind else ""
+        told[name] = {
+            "not_usable": [sensors[t].tendon for t in blind],
+            "motor_only_possible": not motion,
+            "unseen_motion": motion,
+        }
+    return told
+
+
+def _blind(sensor: Any) -> bool:
+    return bool(sensor.motor_only or sensor.finding.level is Level.FAIL)
+
+
+def _finger_lines(report: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, finger in report["fingers"].items():
+        bad = ", ".join(finger["not_usable"])
+        if bad and finger["motor_only_possible"]:
+            lines.append(f"{name}: its joints are told without {bad}; motor-only is possible")
+        elif bad:
+            lines.append(
+                f"{name}: without {bad} nothing sees the motion {finger['unseen_motion']}; repair it"
+            )
+    return lines
+
+
+def _write(out: Path, report: dict[str, Any], sensors: list[Any], found: list[Any]) -> None:
+    from runtime.reports.sensor_picture import draw_sensors
+
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        draw_sensors(sensors, found, f"{report['hand']}, {Path(report['log']).name}", out / "sensors.png")
+        report["picture"] = str(out / "sensors.png")
+    except ImportError:
+        report["notices"].append("no picture: matplotlib is missing (pip install 'flexor[report]')")
+    (out / "sensors.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

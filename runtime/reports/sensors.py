@@ -1,0 +1,288 @@
+"""Verdict on every Hall sensor of a recorded run: noise, usable range, slope, saturation, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from runtime.assembly.straight import straight_jacobian
+from runtime.config.checks_coupling import unseen_motion
+from runtime.doctor.finding import Finding, fail, good, warn
+from runtime.reports.sensor_curves import Curve, FloatArray, curves
+from signals.names import HandNames
+from signals.records import RecordArray
+
+KNOT_COUNTS: Final = 12.0
+"""Width of the bins of a curve; its slope is taken over seven of them, nearly two degrees of lever."""
+SPAN: Final = 7
+LEAST_FRAMES: Final = 2
+"""Frames of a bin in each direction: the lever's friction loop shifts a curve by its half width, so that only
+the mean of both directions has the sensor's slope."""
+TURN_FRAMES: Final = 4
+TURN_COUNTS: Final = 2.0
+"""Change of the expected count over twice ``TURN_FRAMES`` from which a frame is one of motion."""
+LEAST_SWEEP_COUNTS: Final = 100.0
+"""Travel, there and back, below which no slope is told: two degrees of lever."""
+SLOPE_LOW: Final = 0.4
+SLOPE_HIGH: Final = 1.6
+"""Slope, as a share of the calibrated one, beyond which a part of the travel is not usable."""
+USABLE_WARN: Final = 0.95
+USABLE_FAIL: Final = 0.75
+"""Usable share of the travel below which a sensor is not sound, and not to be used."""
+NOISE_WARN: Final = 3.0
+"""Noise over the file's from which the file should say so."""
+NOISE_FLOOR_COUNT: Final = 0.3
+"""Rounding to a count."""
+NOISE_FAIL_SCALE: Final = 0.01
+"""Noise over the full scale at which a sensor is not to be used."""
+LOST_FAIL: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensor:
+    """Figures and verdict of one Hall channel; ``None``: the run does not show it."""
+
+    tendon: str
+    finger: str
+    noise_counts_rms: float | None
+    file_noise_counts_rms: float
+    swept_counts: float
+    usable_counts: tuple[float, float] | None
+    usable_deg: tuple[float, float] | None
+    """The same range as lever angles, lower end first."""
+    usable_frac: float | None
+    """Share of the swept travel in the usable range."""
+    slope_min_counts_deg: float | None
+    slope_max_counts_deg: float | None
+    slope_calibrated_counts_deg: float
+    saturated_frac: float
+    lost_frac: float
+    motor_only: bool
+    finding: Finding
+    knots: tuple[tuple[float, float], ...] = ()
+    """(expected, read) count of each bin, for the picture."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        values = asdict(self)
+        finding, _ = values.pop("finding"), values.pop("knots")
+        level = self.finding.level.name.lower()
+        return {**values, "level": level, **{k: finding[k] for k in ("fact", "cost", "fix")}}
+
+
+def judge(model: RecordArray, names: HandNames, frames: RecordArray) -> tuple[list[Sensor], list[Curve]]:
+    """All sensors of a run; those that fail are left out when the others are judged.
+
+    A sensor that reads wrong bends the expected counts of its neighbours: the worst of each finger is left
+    out and the rest looked at again, as long as the finger's joints can be told without.
+
+    Args:
+        model: the hand with the run's offsets, shape (1,).
+        names: its names.
+        frames: frames of the log, shape (n,).
+    """
+    unused = frozenset(np.flatnonzero(model["hall_weight"][0, : len(names.tendons)] == 0.0).tolist())
+    while True:
+        found = curves(model, frames, unused)
+        sensors = [_sensor(model, names, t, c) for t, c in enumerate(found)]
+        worst = frozenset(_worst(model, names, sensors, found, unused))
+        if not worst:
+            return sensors, found
+        unused |= worst
+
+
+def _worst(
+    model: RecordArray,
+    names: HandNames,
+    sensors: Sequence[Sensor],
+    found: Sequence[Curve],
+    unused: frozenset[int],
+) -> list[int]:
+    """Of each finger the failing sensor with the greatest misfit that is still in use."""
+    chosen = []
+    for f in range(len(names.fingers)):
+        failing = [
+            t
+            for t in _tendons(model, f)
+            if t not in unused
+            and sensors[t].finding.level.name == "FAIL"
+            and not unseen(model, names, f, unused | {t})
+        ]
+        if failing:
+            chosen.append(max(failing, key=lambda t: (found[t].saturated_frac, _misfit(found[t]))))
+    return chosen
+
+
+def _misfit(curve: Curve) -> float:
+    return float(np.abs(curve.count - curve.expected_count).mean())
+
+
+def _tendons(model: RecordArray, f: int) -> list[int]:
+    return [int(t) for t in model["finger_tendon"][0, f, : model["finger_n_tendons"][0, f]]]
+
+
+def unseen(model: RecordArray, names: HandNames, f: int, unused: frozenset[int]) -> str:
+    """Motion of finger ``f`` that nothing sees without the sensors ``unused``; empty: all is told."""
+    joints = [int(j) for j in model["finger_joint"][0, f, : model["finger_n_joints"][0, f]]]
+    rows = [t for t in _tendons(model, f) if t not in unused]
+    return unseen_motion(straight_jacobian(model)[np.ix_(rows, joints)], [names.joints[j] for j in joints])
+
+
+def knots_of(curve: Curve) -> FloatArray:
+    """(expected, read) count of the bins of a curve, shape (k, 2), in rising order of the expected count.
+
+    Of motion only, each bin the mean of both its directions; a bin that was passed in one alone is left out.
+    """
+    x, y = curve.expected_count, curve.count
+    if len(x) <= 2 * TURN_FRAMES:
+        return np.zeros((0, 2))
+    bins = np.floor(x / KNOT_COUNTS).astype(np.int64)
+    way = np.zeros(len(x))
+    way[TURN_FRAMES:-TURN_FRAMES] = x[2 * TURN_FRAMES :] - x[: -2 * TURN_FRAMES]
+    rows = []
+    for b in np.unique(bins):
+        both = [(bins == b) & (side * way > TURN_COUNTS) for side in (1.0, -1.0)]
+        if min(int(mask.sum()) for mask in both) >= LEAST_FRAMES:
+            rows.append([sum(float(v[mask].mean()) for mask in both) / 2.0 for v in (x, y)])
+    return np.array(rows).reshape(-1, 2)
+
+
+def slopes_of(knots: FloatArray) -> FloatArray:
+    """Slope of the line through the five knots around each, shape (k,); 1: as calibrated."""
+    slopes = np.zeros(len(knots))
+    for k in range(len(knots)):
+        first = min(max(k - SPAN // 2, 0), max(len(knots) - SPAN, 0))
+        x, y = knots[first : first + SPAN].T
+        x = x - x.mean()
+        slopes[k] = float(x @ (y - y.mean())) / max(float(x @ x), 1e-12)
+    return slopes
+
+
+def usable_range(knots: FloatArray, slopes: FloatArray, full_scale: int) -> tuple[int, int] | None:
+    """First and last knot of the longest stretch with a sound slope, off the rails; ``None``: none."""
+    sound = (slopes >= SLOPE_LOW) & (slopes <= SLOPE_HIGH)
+    sound &= (knots[:, 1] > 0.5) & (knots[:, 1] < full_scale - 0.5)
+    best: tuple[int, int] | None = None
+    first = None
+    for k, good_here in enumerate([*sound.tolist(), False]):
+        if good_here and first is None:
+            first = k
+        elif not good_here and first is not None:
+            if best is None or k - 1 - first > best[1] - best[0]:
+                best = (first, k - 1)
+            first = None
+    return best
+
+
+def _sensor(model: RecordArray, names: HandNames, t: int, curve: Curve) -> Sensor:
+    m = model[0]
+    knots = knots_of(curve)
+    swept = float(np.ptp(knots[:, 0])) if len(knots) else 0.0
+    per_deg = math.radians(float(m["hall_counts_rad"][t]))
+    figures: dict[str, Any] = dict.fromkeys(
+        ("usable_counts", "usable_deg", "usable_frac", "slope_min_counts_deg", "slope_max_counts_deg")
+    )
+    if swept >= LEAST_SWEEP_COUNTS and len(knots) >= SPAN:
+        slopes = slopes_of(knots)
+        stretch = usable_range(knots, slopes, int(m["hall_count_max"][t]))
+        figures["usable_frac"] = 0.0
+        figures["slope_min_counts_deg"] = round(float(slopes.min()) * abs(per_deg), 3)
+        figures["slope_max_counts_deg"] = round(float(slopes.max()) * abs(per_deg), 3)
+        if stretch is not None:
+            ends = knots[list(stretch), 1]
+            angles = sorted(float(c - m["hall_zero_count"][t]) / per_deg for c in ends)
+            figures["usable_counts"] = (round(float(ends[0]), 1), round(float(ends[1]), 1))
+            figures["usable_deg"] = (round(angles[0], 3), round(angles[1], 3))
+            figures["usable_frac"] = round(float(np.ptp(knots[list(stretch), 0])) / swept, 4)
+    name = names.tendons[t]
+    figures |= {
+        "noise_counts_rms": None if curve.noise_count is None else round(curve.noise_count, 3),
+        "file_noise_counts_rms": float(m["hall_noise_count"][t]),
+        "swept_counts": round(swept, 1),
+        "saturated_frac": round(curve.saturated_frac, 4),
+        "lost_frac": round(curve.lost_frac, 4),
+        "motor_only": bool(m["hall_weight"][t] == 0.0),
+    }
+    finding = _finding(name, figures, int(m["hall_count_max"][t]))
+    return Sensor(
+        tendon=name,
+        finger=names.fingers[int(m["tendon_finger"][t])],
+        slope_calibrated_counts_deg=round(abs(per_deg), 3),
+        finding=finding,
+        knots=tuple((float(a), float(b)) for a, b in knots),
+        **figures,
+    )
+
+
+def _fact(figures: dict[str, Any]) -> str:
+    noise, usable = figures["noise_counts_rms"], figures["usable_counts"]
+    parts = [f"noise {noise:.2f} counts rms" if noise is not None else "noise not seen"]
+    if figures["usable_frac"] is None:
+        parts.append(f"swept {figures['swept_counts']:.0f} counts only")
+    else:
+        low, high = figures["slope_min_counts_deg"], figures["slope_max_counts_deg"]
+        if usable is None:
+            parts.append("no usable range")
+        else:
+            deg = figures["usable_deg"]
+            parts.append(
+                f"usable {usable[0]:.0f}..{usable[1]:.0f} counts = {deg[0]:.1f}..{deg[1]:.1f} deg "
+                f"({100 * figures['usable_frac']:.0f} % of its travel)"
+            )
+        parts.append(f"slope {low:.0f}..{high:.0f} counts/deg")
+    if figures["saturated_frac"]:
+        parts.append(f"saturated {100 * figures['saturated_frac']:.0f} % of the time")
+    if figures["lost_frac"]:
+        parts.append(f"silent {100 * figures['lost_frac']:.1f} % of the time")
+    return ", ".join(parts)
+
+
+MOTOR_ONLY_FIX: Final = (
+    "move its magnet closer or change the sensor; "
+    "until then set hall_used = false in its row of tendons: motor-only"
+)
+
+
+def _finding(name: str, figures: dict[str, Any], full_scale: int) -> Finding:
+    fact, noise, usable = _fact(figures), figures["noise_counts_rms"], figures["usable_frac"]
+    if figures["motor_only"]:
+        return warn(
+            name,
+            f"motor-only; {fact}",
+            "tension and length of this tendon are computed, a break of it is not seen",
+            "move its magnet or change the sensor, then take hall_used out of its row of tendons",
+        )
+    blind = "the finger stops where it saturates, or follows a wrong tension"
+    if figures["lost_frac"] > LOST_FAIL:
+        return fail(
+            name, fact, "its finger stops (HALL_LOST)", "look at its wire and supply; " + MOTOR_ONLY_FIX
+        )
+    if usable is not None and usable < USABLE_FAIL:
+        return fail(name, fact, blind, MOTOR_ONLY_FIX)
+    if usable is None and figures["saturated_frac"] > 0.0:
+        return fail(name, fact, blind, MOTOR_ONLY_FIX)
+    if noise is not None and noise > NOISE_FAIL_SCALE * full_scale:
+        return fail(
+            name, fact, "its tension is noise, its finger shakes or stops (HALL_GLITCH)", MOTOR_ONLY_FIX
+        )
+    if usable is not None and (usable < USABLE_WARN or figures["saturated_frac"] > 0.0):
+        return warn(name, fact, blind, "keep its tension within the usable range; move its magnet closer")
+    if noise is not None and noise > NOISE_WARN * max(figures["file_noise_counts_rms"], NOISE_FLOOR_COUNT):
+        return warn(
+            name,
+            fact,
+            f"{noise / max(figures['file_noise_counts_rms'], NOISE_FLOOR_COUNT):.1f} times the file's noise: "
+            "joint angles shake with it, detectors may name it",
+            f"set hall_noise_counts_rms = {noise:.1f} in its row of tendons: it weighs less then",
+        )
+    if usable is None:
+        fix = "record a run that sweeps the tensions there and back (examples/sensor_sweep.toml)"
+        return warn(name, fact, "its slope is not known", fix)
+    if noise is None:
+        fix = "record a second or more in which the hand holds still"
+        return warn(name, fact, "its noise is not known", fix)
+    return good(name, fact)
