@@ -1,7 +1,7 @@
 """How an emulated hand is wired: emulators for all its motors, sensors and axes, and the bus file that fits.
 
 ``collector``: one board. ``dynamixel``: chains of eight servos and a Hall bridge. ``odrive``: CAN buses of
-four axes and a Hall bridge. Servos and axes drive the spools directly, currents mean the same on every
+three axes and a Hall bridge. Servos and axes drive the spools directly, currents mean the same on every
 wiring.
 """
 
@@ -19,16 +19,17 @@ from sim.emulators.canbus import CanBus, Node
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
-from sim.emulators.loop import Emulator
+from sim.emulators.loop import Clock, Emulator
 from sim.emulators.odrive import ENDPOINTS, EmulatedAxis
 from sim.emulators.servo import EmulatedServo
 from sim.emulators.side import DeviceSide
 from sim.emulators.socketcand import BusServer
 
 WIRINGS: Final = ("collector", "dynamixel", "odrive")
-PER_BUS: Final = {"dynamixel": 8, "odrive": 4}
-"""Eight servos at 4 Mbaud, or four axes at 1 Mbit/s, leave a loop of 800 to 1000 Hz fresh records."""
-RATE_HZ: Final = {"dynamixel": 1000, "odrive": 800}
+PER_BUS: Final = {"dynamixel": 8, "odrive": 3}
+"""Eight servos at 4 Mbaud answer 1500 times a second. An axis at 1 kHz takes 0.27 ms of every ms of its
+bus (feedback and set-point): three fill 81 %, a fourth 108 %."""
+RATE_HZ: Final = {"dynamixel": 1000, "odrive": 1000}
 """Control rate that a hand behind these wires should run at; a collector carries any."""
 SERVO_MODEL: Final = "xm430-w210"
 BAUD: Final = 4_000_000
@@ -51,7 +52,13 @@ class Wiring:
 
 
 def wire(
-    kind: str, side: DeviceSide, names: HandNames, folder: Path, host: str = "127.0.0.1", port: int = 0
+    kind: str,
+    side: DeviceSide,
+    names: HandNames,
+    folder: Path,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    clock: Clock = time.monotonic_ns,
 ) -> Wiring:
     """Wire a hand.
 
@@ -62,6 +69,7 @@ def wire(
         folder: where serial lines get their names.
         host: address of board or bus server.
         port: its port; 0 takes a free one.
+        clock: monotonic nanoseconds, of serial lines and CAN buses.
 
     Raises:
         ValueError: no such wiring.
@@ -70,10 +78,13 @@ def wire(
         return _collector(side, names, host, port)
     if kind not in WIRINGS:
         raise WrongChoice(f"no wiring {kind!r} (legal: {', '.join(WIRINGS)})")
-    wiring = _dynamixel(side, names, folder) if kind == "dynamixel" else _odrive(side, names, host, port)
+    if kind == "dynamixel":
+        wiring = _dynamixel(side, names, folder, clock)
+    else:
+        wiring = _odrive(side, names, (host, port), clock)
     wiring.rate_hz = RATE_HZ[kind]
     if names.tendons or names.axes:
-        _hall_bridge(wiring, side, names, folder)
+        _hall_bridge(wiring, side, names, folder, clock)
     return wiring
 
 
@@ -85,7 +96,7 @@ def _collector(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiri
     return Wiring([board], [f"collector udp://{board.host}:{board.port}"], text)
 
 
-def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
+def _dynamixel(side: DeviceSide, names: HandNames, folder: Path, clock: Clock) -> Wiring:
     wiring, model, many = Wiring(), servo_model(SERVO_MODEL), PER_BUS["dynamixel"]
     for first in range(0, len(names.motors), many):
         motors = range(first, min(first + many, len(names.motors)))
@@ -93,7 +104,7 @@ def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
         for servo in servos:
             servo.put("baud", BAUD_CODES[BAUD])
         line = folder / f"servos{first // many}"
-        wiring.emulators.append(ChainEmulator(servos, side, line))
+        wiring.emulators.append(ChainEmulator(servos, side, line, clock=clock))
         wiring.endpoints.append(f"dynamixel {line} at {BAUD} baud, ids 1 to {len(servos)}")
         wiring.text += (
             f'[[bus]]\nname = "{line.name}"\nfamily = "dynamixel"\nport = "{line}"\nbaud = {BAUD}\n'
@@ -105,9 +116,9 @@ def _dynamixel(side: DeviceSide, names: HandNames, folder: Path) -> Wiring:
     return wiring
 
 
-def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
+def _odrive(side: DeviceSide, names: HandNames, address: tuple[str, int], clock: Clock) -> Wiring:
     buses: dict[str, CanBus] = {}
-    start_ns = time.monotonic_ns()
+    start_ns = clock()
     tables, many = [], PER_BUS["odrive"]
     spread_ns = FEEDBACK_MS * 1_000_000 // many
     for first in range(0, len(names.motors), many):
@@ -132,7 +143,7 @@ def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
             for i in motors
         )
         tables.append((channel, devices))
-    server = BusServer(buses, host, port)
+    server = BusServer(buses, *address, clock)
     by_name = {name: number for number, (name, _) in ENDPOINTS.items()}
     endpoints = ", ".join(f"{name} = {number}" for name, number in by_name.items())
     wiring = Wiring([server])
@@ -146,11 +157,11 @@ def _odrive(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
     return wiring
 
 
-def _hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, folder: Path) -> None:
+def _hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, folder: Path, clock: Clock) -> None:
     line, first = folder / "hall", len(names.tendons)
     pots = tuple((first + a, a, POT_ZERO_COUNT, POT_RAD_COUNT) for a in range(len(names.axes)))
     channels = [*range(first), *(-1 for _ in names.axes)]
-    wiring.emulators.append(HallBridgeEmulator(side, channels, line, samples=4, axes=pots))
+    wiring.emulators.append(HallBridgeEmulator(side, channels, line, samples=4, axes=pots, clock=clock))
     wiring.endpoints.append(f"hall-bridge {line}, {len(channels)} channels")
     listed = ", ".join(f'"{n}"' for n in [*names.tendons, *("" for _ in names.axes)])
     wiring.text += f'[[bus]]\nname = "hall"\nfamily = "hall-bridge"\nport = "{line}"\nchannels = [{listed}]\n'
