@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import Final
 
-from runtime.realtime import control_cpu
+from runtime.realtime import go_before_others, leave_loop_core
 
 PRIORITY: Final = 40
 """Below the control process (80) and the kernel's interrupt threads (50)."""
@@ -18,18 +18,14 @@ def take_rights(realtime: bool) -> None:
 
     Args:
         realtime: False for emulated devices: their pty is served by an ordinary kernel worker that a
-        real-time
-            process would starve.
+            real-time process would starve; they go before other work without it.
     """
-    cpu, ours = control_cpu(), os.sched_getaffinity(0)
-    others = ours - {cpu}
+    leave_loop_core()
+    if realtime:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+            return
+        except OSError:
+            pass
     with contextlib.suppress(OSError):
-        if others:
-            os.sched_setaffinity(0, others)
-    if not realtime:
-        return
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, NICE)
+        go_before_others(NICE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import tempfile
@@ -22,6 +23,8 @@ flexor emulate finger_bench --wiring dynamixel --bus-file servos.toml
 """
 LEAST_STEP_SHARE = 0.5
 """Shortest step of the plant, as a share of its period."""
+NICE = -10
+"""Devices do not wait for other programs; as far as that is granted, neither do these."""
 
 
 @app.command(epilog=EXAMPLES)
@@ -43,6 +46,7 @@ def emulate(
     """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
     from runtime.busprocess.truth import TruthShare
     from runtime.options import RunOptions
+    from runtime.realtime import go_before_others
     from runtime.setup import read_tendon_hand, sim_bus
     from signals.records import TRUTH, new
     from sim.emulators.loop import EmulatorLoop
@@ -78,6 +82,8 @@ def emulate(
         loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
         if wiring != "collector":
             loop.emulators.append(_TruthTimer(share, truth))
+        with contextlib.suppress(OSError):
+            go_before_others(NICE)
         try:
             _serve(loop, seconds)
         finally:

@@ -1,8 +1,8 @@
-"""Control loop, drivers and emulators of one hand on one stepped clock: real bytes, no wall clock, repeatable.
+"""Control loop, drivers and emulators of one hand on one stepped clock: real bytes, repeatable.
 
-Every actor (the loop, each bus) is a thread that runs only while it holds the baton. When all of them wait the
-clock moves to whatever is due next: an actor, an emulated device, or bytes on their way. Costs of the computer
-are numbers here: what a wake-up and a cycle of a bus process take.
+Every actor (the loop, each bus) is a thread that runs only while it holds the baton. When all of them wait
+the clock moves to whatever is due next: an actor, an emulated device, or bytes on their way. Costs of the
+computer are numbers here: what a wake-up and a cycle of a bus process take.
 """
 
 from __future__ import annotations
