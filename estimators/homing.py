@@ -35,7 +35,7 @@ def accumulate_home(
     m, z, mem, s = model[0], measurement[0], memory[0], state[0]
     take_motors_and_halls(m, z, mem, s)
     take_axes(m, z, mem)
-    read_axes(m, mem, s)
+    read_axes(m, z, mem, s)
     palm_pose(m, mem, s)
     read_tensions(m, mem, s)
     for t in range(m.n_tendons):

@@ -1,22 +1,26 @@
 """Joint angles from sensors at the joints: mechanisms without tendons report each joint on a Hall channel.
 
-A channel that fails keeps its last good value and marks the finger. Speeds are filtered differences.
+A channel that fails keeps its last good value and marks the finger. Speeds are filtered differences over the
+time between samples.
 Everything that belongs to tendons stays zero: no tension, no elongation, no residual.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from estimators.speeds import cycle_s, filter_share, filtered_speed, since_last_s
 from signals.compiled import law
 from signals.modes import Channel
 from signals.records import RecordArray
 from signals.sizes import JOINTS
 
-MEMORY: Final = np.dtype([("started", "i8"), ("angle_rad", "f8", (JOINTS,))], align=True)
+MEMORY: Final = np.dtype(
+    [("started", "i8"), ("angle_rad", "f8", (JOINTS,)), ("time_ns", "i8", (JOINTS,))], align=True
+)
 """Memory of the estimator."""
 UNUSABLE: Final = int(
     Channel.MISSING
@@ -29,18 +33,12 @@ UNUSABLE: Final = int(
 
 
 @law
-def filter_share(m: Any) -> float:
-    """Share of a new sample in the filtered speed."""
-    return 1.0 - math.exp(-2.0 * math.pi * m.velocity_filter_hz * m.dt_s)
-
-
-@law
 def joint_sensors(
     model: RecordArray, measurement: RecordArray, memory: RecordArray, state: RecordArray
 ) -> None:
     """Estimated state of a mechanism into ``state``; arguments as ``estimators.tick.estimate``."""
     m, z, mem, s = model[0], measurement[0], memory[0], state[0]
-    share = filter_share(m)
+    motor_share = filter_share(m.velocity_filter_hz, cycle_s(m, s))
     status = 0
     for j in range(m.n_joints):
         bits, count = int(z.hall_status[j]), z.hall_fine_count[j]
@@ -49,16 +47,20 @@ def joint_sensors(
             angle = (count - m.hall_zero_count[j]) / m.hall_counts_rad[j]
             if mem.started == 0:
                 mem.angle_rad[j] = angle
-            rate = (angle - mem.angle_rad[j]) / max(s.dt_s, 0.25 * m.dt_s)
-            mem.angle_rad[j] = angle
-            s.joint_speed_rad_s[j] += share * (rate - s.joint_speed_rad_s[j])
+            dt_s = since_last_s(m, s, True, z.hall_time_ns[j], mem.time_ns[j])
+            if dt_s > 0.0:
+                share = filter_share(m.velocity_filter_hz, dt_s)
+                s.joint_speed_rad_s[j] = filtered_speed(
+                    s.joint_speed_rad_s[j], angle, mem.angle_rad[j], dt_s, share
+                )
+            mem.angle_rad[j], mem.time_ns[j] = angle, z.hall_time_ns[j]
         s.joint_angle_rad[j] = mem.angle_rad[j]
     for i in range(m.n_motors):
         bits, angle = int(z.motor_status[i]), z.motor_angle_rad[i]
         status |= bits
         if (bits & UNUSABLE) == 0 and math.isfinite(angle):
             s.motor_angle_rad[i] = angle
-            s.motor_speed_rad_s[i] += share * (z.motor_speed_rad_s[i] - s.motor_speed_rad_s[i])
+            s.motor_speed_rad_s[i] += motor_share * (z.motor_speed_rad_s[i] - s.motor_speed_rad_s[i])
         if i < m.n_joints:
             s.joint_torque_nm[i] = m.motor_torque_constant_nm_a[i] * z.motor_current_a[i]
     s.finger_status[0] = status

@@ -16,7 +16,10 @@ ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("motor_angle_rad", "f8", (MOTORS,)),
         ("hall_count", "f8", (TENDONS,)),
         ("axis_angle_rad", "f8", (AXES,)),
-        # previous cycle, for speeds
+        # previous sample, for speeds
+        ("last_motor_ns", "i8", (MOTORS,)),
+        ("last_axis_ns", "i8", (AXES,)),
+        ("motor_dt_s", "f8", (MOTORS,)),
         ("last_motor_angle_rad", "f8", (MOTORS,)),
         ("last_joint_angle_rad", "f8", (JOINTS,)),
         ("last_axis_angle_rad", "f8", (AXES,)),

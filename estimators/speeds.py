@@ -2,14 +2,20 @@ r"""Speeds by a filtered difference: ``v += a ((x - x_last)/dt - v)``, ``a = 1 -
 
 The filter is the exact discretisation of a first-order low-pass, so that its bandwidth does not depend on
 the rate and a late cycle (longer dt) is weighed by its true length.
+
+``dt`` is the time between the two samples, not between two cycles: a slow bus brings a new sample in some
+cycles only, and then the change of several. Without a new sample a speed stays as it is, for a while.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from signals.compiled import law
+
+HELD_NS: Final = 10_000_000
+"""Age of a sample up to which its speed is kept; older ones are of something that seems to rest."""
 
 
 @law
@@ -20,7 +26,7 @@ def filter_share(cutoff_hz: float, dt_s: float) -> float:
 
 @law
 def filtered_speed(speed: float, value: float, last: float, dt_s: float, share: float) -> float:
-    """Next filtered speed from two values one cycle apart."""
+    """Next filtered speed from two values ``dt_s`` apart."""
     return speed + share * ((value - last) / dt_s - speed)
 
 
@@ -31,29 +37,68 @@ def cycle_s(m: Any, s: Any) -> float:
 
 
 @law
-def motor_speeds(m: Any, mem: Any, s: Any) -> None:
+def since_last_s(m: Any, s: Any, ok: bool, time_ns: int, last_ns: int) -> float:
+    """Time [s] from the last good sample of a channel to this one; 0: its speed stays, nothing is new.
+
+    A channel that fails, or whose sample is too old, has rested since the last cycle. One whose clock was set
+    back has moved since then.
+    """
+    if ok and time_ns > last_ns:
+        return 1e-9 * float(time_ns - last_ns)
+    if ok and time_ns == last_ns and s.time_ns - time_ns <= HELD_NS:
+        return 0.0
+    return cycle_s(m, s)
+
+
+@law
+def motor_speeds(m: Any, z: Any, mem: Any, s: Any) -> None:
     """Motor angles in use [rad] and filtered speeds [rad/s] into ``s``; a missing motor seems to rest."""
-    dt_s = cycle_s(m, s)
-    share = filter_share(m.velocity_filter_hz, dt_s)
     angle, last, speed = mem.motor_angle_rad, mem.last_motor_angle_rad, s.motor_speed_rad_s
+    share_of_s = share = 0.0  # most motors share one time between samples: one exponential for all
     for i in range(m.n_motors):
+        ok, time_ns = mem.motor_ok[i] != 0, z.motor_time_ns[i]
+        dt_s = since_last_s(m, s, ok, time_ns, mem.last_motor_ns[i])
         if mem.started == 0:
-            speed[i] = 0.0
-        else:
+            speed[i] = dt_s = 0.0
+        elif dt_s > 0.0:
+            if dt_s != share_of_s:
+                share_of_s, share = dt_s, filter_share(m.velocity_filter_hz, dt_s)
             speed[i] = filtered_speed(speed[i], angle[i], last[i], dt_s, share)
+        mem.motor_dt_s[i] = dt_s
+        if ok:
+            mem.last_motor_ns[i] = time_ns
         last[i] = angle[i]
         s.motor_angle_rad[i] = angle[i]
 
 
 @law
+def finger_dt_s(m: Any, mem: Any, f: int) -> float:
+    """Time [s] that finger ``f``'s joints had to move: its motors' times between samples, their mean."""
+    total, tendons, n = 0.0, m.finger_tendon, m.finger_n_tendons[f]
+    for k in range(n):
+        total += mem.motor_dt_s[m.tendon_motor[tendons[f, k]]]
+    return total / n if n > 0 else 0.0
+
+
+@law
 def joint_speeds(m: Any, mem: Any, s: Any) -> None:
-    """Filtered joint speeds [rad/s] into ``s`` from the joint angles estimated now."""
-    dt_s = cycle_s(m, s)
-    share = filter_share(m.velocity_filter_hz, dt_s)
+    """Filtered joint speeds [rad/s] into ``s`` from the joint angles estimated now.
+
+    The motors wind most of what a joint moves, so their samples are the clock; what the Hall sensors alone
+    say between two of them counts with the next one.
+    """
     angle, last, speed = s.joint_angle_rad, mem.last_joint_angle_rad, s.joint_speed_rad_s
-    for j in range(m.n_joints):
-        if mem.started == 0:
-            speed[j] = 0.0
-        else:
-            speed[j] = filtered_speed(speed[j], angle[j], last[j], dt_s, share)
-        last[j] = angle[j]
+    share_of_s = share = 0.0
+    for f in range(m.n_fingers):
+        dt_s = finger_dt_s(m, mem, f)
+        if dt_s != share_of_s:
+            share_of_s, share = dt_s, filter_share(m.velocity_filter_hz, dt_s)
+        for b in range(m.finger_n_joints[f]):
+            j = m.finger_joint[f, b]
+            if mem.started == 0:
+                speed[j] = 0.0
+            elif dt_s > 0.0:
+                speed[j] = filtered_speed(speed[j], angle[j], last[j], dt_s, share)
+            else:
+                continue
+            last[j] = angle[j]

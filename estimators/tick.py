@@ -32,10 +32,10 @@ def estimate(model: RecordArray, measurement: RecordArray, memory: RecordArray, 
     m, z, mem, s = model[0], measurement[0], memory[0], state[0]
     take_motors_and_halls(m, z, mem, s)
     take_axes(m, z, mem)
-    read_axes(m, mem, s)
+    read_axes(m, z, mem, s)
     palm_pose(m, mem, s)
     read_tensions(m, mem, s)
-    motor_speeds(m, mem, s)
+    motor_speeds(m, z, mem, s)
     measured_lengths(m, mem, s)
     weigh_tendons(m, mem, s)
     finger_angles(m, mem, s)

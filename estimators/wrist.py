@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from estimators.speeds import cycle_s, filter_share, filtered_speed
+from estimators.channels import usable
+from estimators.speeds import filter_share, filtered_speed, since_last_s
 from mechanics.frames import set_identity
 from mechanics.wrist import wrist_jacobian, wrist_lengths, wrist_pose
 from signals.compiled import law
@@ -15,18 +16,25 @@ potentiometer differentiated at the control rate."""
 
 
 @law
-def read_axes(m: Any, mem: Any, s: Any) -> None:
+def read_axes(m: Any, z: Any, mem: Any, s: Any) -> None:
     """Axis angles [rad] and filtered speeds [rad/s] into ``s``."""
-    dt_s = cycle_s(m, s)
-    share = filter_share(min(m.velocity_filter_hz, AXIS_SPEED_HZ), dt_s)
+    cutoff_hz = min(m.velocity_filter_hz, AXIS_SPEED_HZ)
     for a in range(m.n_axes):
-        angle = mem.axis_angle_rad[a]
+        angle, time_ns = mem.axis_angle_rad[a], z.axis_time_ns[a]
+        ok = usable(int(z.axis_status[a]), z.axis_angle_rad[a])
+        dt_s = since_last_s(m, s, ok, time_ns, mem.last_axis_ns[a])
         if mem.started == 0:
             s.axis_speed_rad_s[a] = 0.0
-        else:
+        elif dt_s > 0.0:
             s.axis_speed_rad_s[a] = filtered_speed(
-                s.axis_speed_rad_s[a], angle, mem.last_axis_angle_rad[a], dt_s, share
+                s.axis_speed_rad_s[a],
+                angle,
+                mem.last_axis_angle_rad[a],
+                dt_s,
+                filter_share(cutoff_hz, dt_s),
             )
+        if ok:
+            mem.last_axis_ns[a] = time_ns
         mem.last_axis_angle_rad[a] = angle
         s.axis_angle_rad[a] = angle
 
