@@ -46,7 +46,7 @@ def emulate(
     """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
     from runtime.busprocess.truth import TruthShare
     from runtime.options import RunOptions
-    from runtime.realtime import go_before_others
+    from runtime.realtime import go_before_others, quiet
     from runtime.setup import read_tendon_hand, sim_bus
     from signals.records import TRUTH, new
     from sim.emulators.loop import EmulatorLoop
@@ -85,7 +85,8 @@ def emulate(
         with contextlib.suppress(OSError):
             go_before_others(NICE)
         try:
-            _serve(loop, seconds)
+            with quiet():  # a collection would be 0.1 s in which no device answers
+                _serve(loop, seconds)
         finally:
             loop.close()
             share.unlink()
