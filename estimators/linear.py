@@ -4,6 +4,8 @@ With tendons whose length is not known (weights w below 1, ``estimators.weights`
 damped towards the last angles so that a direction nobody sees any more stays where it was:
 
 .. math:: (P^T W P + \lambda I)\,q = P^T W h + \lambda\,q_{last}
+
+lambda is the hand file's ``estimation.damping_frac`` of the mean curvature.
 """
 
 from __future__ import annotations
@@ -13,8 +15,6 @@ from typing import Any, Final
 
 from signals.compiled import law
 
-DAMPING: Final = 1e-6
-"""lambda as a share of the mean curvature: 1e-6 of an angle's change where all is seen."""
 POWER_STEPS: Final = 12
 
 
@@ -100,8 +100,8 @@ def weighted_angles(m: Any, mem: Any, f: int, first: int, length_m: Any, q_out: 
         return 1.0
     mean = normal_matrix(m, mem, f, first, n)
     for a in range(n):
-        x[a] = DAMPING * mean * q_out[m.finger_joint[f, first + a]]
-        H[a, a] += DAMPING * mean + 1e-300
+        x[a] = m.estimation_damping * mean * q_out[m.finger_joint[f, first + a]]
+        H[a, a] += m.estimation_damping * mean + 1e-300
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         h = mem.weight[t] * pulley_length(m, f, first, t, length_m, q_out)

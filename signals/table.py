@@ -255,6 +255,7 @@ finger_tip_body            | index | finger | i8 | configs | body that carries t
 finger_tip_m               | m     | finger x xyz | f8 | configs | fingertip in that body's frame
 thumb_base_offset_m        | m     | finger | f8 | configs | tensegrity base: distance of the two axes
 thumb_metacarpal_m         | m     | finger | f8 | configs | tensegrity base: metacarpal length
+estimation_damping         | 1     | -      | f8 | configs | damping of the weighted joint angles, share of the mean curvature
 thumb_iterations           | 1     | -      | i8 | configs | iterations of the thumb's search
 thumb_gauss_newton         | bool  | -      | i8 | configs | 1: Gauss-Newton, 0: gradient search
 body_parent                | index | body   | i8 | configs | parent body, -1 for the palm

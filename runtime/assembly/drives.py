@@ -70,6 +70,7 @@ def store_loop(hand: HandFile, model: RecordArray) -> None:
     m["gravity_m_s2"] = hand.surroundings.gravity_m_s2
     estimation = hand.estimation
     newton = estimation.thumb_solver == "gauss_newton"
+    m["estimation_damping"] = estimation.damping_frac
     m["thumb_gauss_newton"] = newton
     m["thumb_iterations"] = (
         estimation.gauss_newton_iterations if newton else estimation.gradient_search_iterations

@@ -61,6 +61,32 @@ def _readable(name: str, value: Any) -> bool:
     return number_of(value) is not None
 
 
+ENCODER_COUNTS_PER_PERIOD: Final = 4
+"""Encoder counts in a period of a harmonic below which the angle does not tell its phase."""
+
+
+def ripple_refusals(hand: HandFile) -> Iterator[Refusal]:
+    """Harmonics that would be applied twice, or whose phase the encoder cannot tell."""
+    seen: dict[tuple[str, int], int] = {}
+    for k, ripple in enumerate(hand.ripple):
+        key = (ripple.shaft, ripple.order)
+        if key in seen:
+            found = f"order {ripple.order} of the {ripple.shaft} shaft again"
+            yield Refusal(
+                path=("ripple", k, "order"),
+                found=found,
+                legal="each order of a shaft once: both would be compensated",
+                also=("ripple", seen[key], "order"),
+            )
+        seen.setdefault(key, k)
+        periods = ripple.order * (hand.gear.ratio if ripple.shaft == "input" else 1.0)
+        counts = hand.motor.encoder_counts_per_output_turn / periods
+        if counts < ENCODER_COUNTS_PER_PERIOD:
+            found = f"order {ripple.order}: {counts:.1f} encoder counts in a period"
+            legal = f"at least {ENCODER_COUNTS_PER_PERIOD}, or its phase is not known"
+            yield Refusal(path=("ripple", k, "order"), found=found, legal=legal)
+
+
 def order_refusals(hand: HandFile) -> Iterator[Refusal]:
     """Limits that contradict each other."""
     tendon = hand.tendon
@@ -81,6 +107,7 @@ def order_refusals(hand: HandFile) -> Iterator[Refusal]:
     if hand.hall.zero_count >= 2**hand.hall.bits:
         legal = f"less than 2^bits ({2**hand.hall.bits})"
         yield Refusal(path=("hall", "zero_count"), found=f"{hand.hall.zero_count:g}", legal=legal)
+    yield from ripple_refusals(hand)
     guide = hand.guides.pairs[hand.guides.pair]
     if guide.c0_frac >= 1.0:
         path = ("guides", "pairs", hand.guides.pair, "c0_frac")

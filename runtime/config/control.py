@@ -26,7 +26,7 @@ class Control(Table):
 
 
 class Estimation(Table):
-    """Estimator of tensegrity bases."""
+    """Estimator: search of tensegrity bases, damping."""
 
     thumb_solver: Literal["gauss_newton", "gradient_search"]
     """Which search finds the base angles."""
@@ -34,6 +34,9 @@ class Estimation(Table):
     """Steps of Gauss-Newton."""
     gradient_search_iterations: Annotated[int, Field(ge=5, le=200)]
     """Steps of the paper's halving gradient search."""
+    damping_frac: Annotated[float, Field(ge=1e-12, le=1e-2)] = 1e-6
+    """Damping of the joint angles towards the last ones, as a share of the coupling's mean curvature, where a
+    tendon of the finger is not fully believed: a direction that nothing sees stays where it was."""
 
 
 class Gains(Table):

@@ -110,6 +110,17 @@ def _strength(hand: HandFile) -> Found:
         )
 
 
+def _ripple(hand: HandFile) -> Found:
+    amplitude = sum(r.amplitude_nm for r in hand.ripple)
+    friction = math.pi / 2.0 * hand.friction.gamma_2_nm
+    if amplitude >= friction:
+        text = (
+            f"all harmonics give up to {amplitude:.3g} N m, friction {friction:.3g}: at a wrong phase their "
+        )
+        text += "feedforward turns a motor that should rest"
+        yield ("ripple",), text
+
+
 def _springs(hand: HandFile) -> Found:
     for name, spring in hand.springs.items():
         geometry = geometry_of(spring)
@@ -159,6 +170,7 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _unheld,
     _derived,
     _strength,
+    _ripple,
     _springs,
     _balance,
     _wrist,

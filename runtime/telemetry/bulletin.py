@@ -65,16 +65,18 @@ def health_map(newest: Any, machine: int, stats: Any, rate_hz: float, n_motors: 
     """
     if newest is None:
         cycles = missed = late = 0
-        hottest = 0.0
+        hottest, unknown = 0.0, 0
     else:
         timing = newest["timing"]
         cycles, missed, late = int(timing["cycle"]) + 1, int(timing["missed"]), int(timing["late"])
         hottest = float(newest["state"]["winding_temperature_degc"][:n_motors].max(initial=0.0))
+        unknown = int((newest["state"]["ripple_unknown"][:n_motors] != 0).sum())
     return {
         "machine": machine,
         "cycles": cycles,
         "missed": missed,
         "late": late,
         "temp_max": hottest,
+        "ripple_unknown": unknown,
         **loop_health(stats, rate_hz),
     }
