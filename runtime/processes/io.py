@@ -25,6 +25,7 @@ from runtime.reports.report import Audience, add_picture, default_keeper, make_r
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.bulletin import Bulletin, health_map
 from runtime.telemetry.desk import CommandDesk
+from runtime.telemetry.heat import HeatWatch
 from runtime.telemetry.logs import open_log, versions
 from runtime.telemetry.publisher import Publisher
 from runtime.telemetry.recorder import Recorder, free_bytes, free_path
@@ -93,6 +94,7 @@ class IoProcess:
         self.poller.register(self.publisher.socket, zmq.POLLIN)
         self._stats, self._beat = segment.field("stats"), segment.field("io_beat_ns")
         self.bulletin = Bulletin(self._event, self.publisher.wall)
+        self.heat = HeatWatch(self._event, hand.names, hand.model)
 
     def _open_log(self) -> Recorder | None:
         if not self.options.record:
@@ -172,6 +174,7 @@ class IoProcess:
         for fault in self.audience.see(scored):
             self._event("fault", "error", fault.text, fault.hint, fault=fault.as_dict())
         self.bulletin.see(frames)
+        self.heat.see(frames["state"][-1])
 
     def _health(self) -> dict[str, Any]:
         lease, recorder, lost = self.desk.lease, self.recorder, self.reader.lost

@@ -29,8 +29,8 @@ MOST_FRAMES: Final = 1500
 """Frames that the estimator is run over; a longer log is thinned evenly."""
 REST_S: Final = 0.1
 """Length of the windows in which noise is measured."""
-REST_M: Final = 0.00001
-"""Tendon that the motors of a finger at rest wind within a window at most: about a count."""
+REST_M: Final = 0.00005
+"""Tendon that the motors of a finger at rest wind within a window at most: some counts, and steadily."""
 LEAST_WINDOWS: Final = 3
 HOMED_FRAMES: Final = 100
 
@@ -75,7 +75,9 @@ def take_homing(model: RecordArray, frames: RecordArray) -> None:
     m, s = model[0], frames["state"][:HOMED_FRAMES]
     n = int(m["n_tendons"])
     wound = m["spool_radius_m"][:n] * s["motor_angle_rad"][:, m["tendon_motor"][:n]].astype(float)
-    offset = s["elongation_m"].astype(float) - wound - s["wrist_length_m"] - s["tendon_length_m"]
+    parts = (s[name][:, :n].astype(float) for name in ("elongation_m", "wrist_length_m", "tendon_length_m"))
+    elongation, through_wrist, in_finger = parts
+    offset = elongation - wound - through_wrist - in_finger
     m["elongation_offset_m"][:n] = np.median(offset, axis=0)
 
 

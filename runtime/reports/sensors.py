@@ -11,7 +11,7 @@ import numpy as np
 
 from runtime.assembly.straight import straight_jacobian
 from runtime.config.checks_coupling import unseen_motion
-from runtime.doctor.finding import Finding, fail, good, warn
+from runtime.doctor.finding import Finding, Level, fail, good, warn
 from runtime.reports.sensor_curves import Curve, FloatArray, curves
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -40,6 +40,8 @@ NOISE_FLOOR_COUNT: Final = 0.3
 NOISE_FAIL_SCALE: Final = 0.01
 """Noise over the full scale at which a sensor is not to be used."""
 LOST_FAIL: Final = 0.01
+SATURATED_FAIL: Final = 0.001
+"""Share of the time at a rail that is more than a spike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,17 +110,26 @@ def _worst(
         failing = [
             t
             for t in _tendons(model, f)
-            if t not in unused
-            and sensors[t].finding.level.name == "FAIL"
-            and not unseen(model, names, f, unused | {t})
+            if t not in unused and _bends_others(sensors[t]) and not unseen(model, names, f, unused | {t})
         ]
         if failing:
-            chosen.append(max(failing, key=lambda t: (found[t].saturated_frac, _misfit(found[t]))))
+            chosen.append(max(failing, key=lambda t: _badness(sensors[t], found[t])))
     return chosen
 
 
-def _misfit(curve: Curve) -> float:
-    return float(np.abs(curve.count - curve.expected_count).mean())
+def _bends_others(sensor: Sensor) -> bool:
+    flat = sensor.usable_frac is not None and sensor.usable_frac < USABLE_WARN
+    return flat or sensor.finding.level is Level.FAIL
+
+
+def _badness(sensor: Sensor, curve: Curve) -> tuple[float, float, float]:
+    """Rank among the failing sensors of a finger.
+
+    A tendon's expected count hangs mostly on its antagonist's: where one stands, the other seems to have half
+    its slope. So the flattest curve is the bad one, whatever the misfit.
+    """
+    flat = 1.0 if sensor.usable_frac is None else 1.0 - sensor.usable_frac
+    return curve.saturated_frac, flat, float(np.abs(curve.count - curve.expected_count).mean())
 
 
 def _tendons(model: RecordArray, f: int) -> list[int]:
@@ -135,7 +146,8 @@ def unseen(model: RecordArray, names: HandNames, f: int, unused: frozenset[int])
 def knots_of(curve: Curve) -> FloatArray:
     """(expected, read) count of the bins of a curve, shape (k, 2), in rising order of the expected count.
 
-    Of motion only, each bin the mean of both its directions; a bin that was passed in one alone is left out.
+    Of motion only, each bin the mean of both its directions; a bin that was passed in one alone is left out,
+    unless the run, cut short by a fault, has no others.
     """
     x, y = curve.expected_count, curve.count
     if len(x) <= 2 * TURN_FRAMES:
@@ -143,12 +155,15 @@ def knots_of(curve: Curve) -> FloatArray:
     bins = np.floor(x / KNOT_COUNTS).astype(np.int64)
     way = np.zeros(len(x))
     way[TURN_FRAMES:-TURN_FRAMES] = x[2 * TURN_FRAMES :] - x[: -2 * TURN_FRAMES]
-    rows = []
+    both, any_way = [], []
     for b in np.unique(bins):
-        both = [(bins == b) & (side * way > TURN_COUNTS) for side in (1.0, -1.0)]
-        if min(int(mask.sum()) for mask in both) >= LEAST_FRAMES:
-            rows.append([sum(float(v[mask].mean()) for mask in both) / 2.0 for v in (x, y)])
-    return np.array(rows).reshape(-1, 2)
+        sides = [(bins == b) & (side * way > TURN_COUNTS) for side in (1.0, -1.0)]
+        enough = [mask for mask in sides if int(mask.sum()) >= LEAST_FRAMES]
+        if enough:
+            knot = [sum(float(v[mask].mean()) for mask in enough) / len(enough) for v in (x, y)]
+            any_way.append(knot)
+            both += [knot] if len(enough) == 2 else []
+    return np.array(both if len(both) >= SPAN else any_way).reshape(-1, 2)
 
 
 def slopes_of(knots: FloatArray) -> FloatArray:
@@ -235,7 +250,7 @@ def _fact(figures: dict[str, Any]) -> str:
             )
         parts.append(f"slope {low:.0f}..{high:.0f} counts/deg")
     if figures["saturated_frac"]:
-        parts.append(f"saturated {100 * figures['saturated_frac']:.0f} % of the time")
+        parts.append(f"saturated {100 * figures['saturated_frac']:.1f} % of the time")
     if figures["lost_frac"]:
         parts.append(f"silent {100 * figures['lost_frac']:.1f} % of the time")
     return ", ".join(parts)
@@ -261,15 +276,14 @@ def _finding(name: str, figures: dict[str, Any], full_scale: int) -> Finding:
         return fail(
             name, fact, "its finger stops (HALL_LOST)", "look at its wire and supply; " + MOTOR_ONLY_FIX
         )
-    if usable is not None and usable < USABLE_FAIL:
-        return fail(name, fact, blind, MOTOR_ONLY_FIX)
-    if usable is None and figures["saturated_frac"] > 0.0:
+    flat = usable is not None and usable < USABLE_FAIL
+    if flat or figures["saturated_frac"] > SATURATED_FAIL:
         return fail(name, fact, blind, MOTOR_ONLY_FIX)
     if noise is not None and noise > NOISE_FAIL_SCALE * full_scale:
         return fail(
             name, fact, "its tension is noise, its finger shakes or stops (HALL_GLITCH)", MOTOR_ONLY_FIX
         )
-    if usable is not None and (usable < USABLE_WARN or figures["saturated_frac"] > 0.0):
+    if (usable is not None and usable < USABLE_WARN) or figures["saturated_frac"] > 0.0:
         return warn(name, fact, blind, "keep its tension within the usable range; move its magnet closer")
     if noise is not None and noise > NOISE_WARN * max(figures["file_noise_counts_rms"], NOISE_FLOOR_COUNT):
         return warn(
