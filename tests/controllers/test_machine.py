@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import numpy as np
 import pytest
 
 from controllers.guard_memory import new_guard_memory
@@ -13,7 +12,7 @@ from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import MachineState, Request
 from signals.records import GOAL, STATE, RecordArray, new
-from tests.controllers.desk import Desk, model_record
+from tests.controllers.desk import model_record
 
 OFF, READY, HOLDING, ACTIVE, FAULT = (int(s) for s in MachineState)
 NOW_NS = 10**9
@@ -201,29 +200,3 @@ def test_stop_is_latched_with_its_name_and_holds_every_finger() -> None:
     assert machine.state["hand_cause"][0] == Cause.OPERATOR_STOP
     assert set(machine.finger_states) == {FAULT}
     assert not machine.state["finger_cause"].any()
-
-
-def test_motion_after_a_fault_starts_from_the_measured_pose() -> None:
-    """Stop in mid-pose, goal far away: after re-arm and activation the reference begins where the hand is."""
-    desk = Desk("finger_bench")
-    desk.goal["joint_angle_rad"][0, :4] = (0.1, 0.9, 0.9, 0.6)
-    desk.to_active()
-    desk.cycle(200)
-    desk.ask(Request.STOP)
-    desk.cycle(50)
-    moved = np.array([-0.1, 0.3, 0.2, 0.4])
-    for k in range(1, 201):
-        desk.place(moved * k / 200, 20.0 + 5.0 * k / 200)
-        desk.cycle()
-    desk.ask(Request.REARM)
-    desk.cycle(20)
-    assert desk.state["machine"][0] == HOLDING
-    desk.ask(Request.ACTIVATE)
-    desk.cycle(2)
-    assert desk.state["machine"][0] == ACTIVE
-    assert desk.state["ref_joint_angle_rad"][0, :4] == pytest.approx(moved, abs=1e-4)
-    torques = []
-    for _ in range(100):
-        desk.cycle()
-        torques.append(desk.state["motor_torque_nm"][0, :8].copy())
-    assert np.abs(np.diff(torques, axis=0)).max() < 0.05 * desk.m["motor_torque_limit_nm"][0]

@@ -252,3 +252,29 @@ def test_a_winding_too_hot_releases_its_finger() -> None:
     assert desk.causes()[0] == Cause.MOTOR_TOO_HOT
     assert desk.state["finger_cause_part"][0, 0] == 3
     assert desk.state["finger_cause_limit"][0, 0] == desk.m["winding_limit_degc"][1]
+
+
+def test_motion_after_a_fault_starts_from_the_measured_pose() -> None:
+    """Stop in mid-pose, goal far away: after re-arm and activation the reference begins where the hand is."""
+    desk = Desk("finger_bench")
+    desk.goal["joint_angle_rad"][0, :4] = (0.1, 0.9, 0.9, 0.6)
+    desk.to_active()
+    desk.cycle(200)
+    desk.ask(Request.STOP)
+    desk.cycle(50)
+    moved = np.array([-0.1, 0.3, 0.2, 0.4])
+    for k in range(1, 201):
+        desk.place(moved * k / 200, 20.0 + 5.0 * k / 200)
+        desk.cycle()
+    desk.ask(Request.REARM)
+    desk.cycle(20)
+    assert desk.state["machine"][0] == MachineState.HOLDING
+    desk.ask(Request.ACTIVATE)
+    desk.cycle(2)
+    assert desk.state["machine"][0] == MachineState.ACTIVE
+    assert desk.state["ref_joint_angle_rad"][0, :4] == pytest.approx(moved, abs=1e-4)
+    torques = []
+    for _ in range(100):
+        desk.cycle()
+        torques.append(desk.state["motor_torque_nm"][0, :8].copy())
+    assert np.abs(np.diff(torques, axis=0)).max() < 0.05 * desk.m["motor_torque_limit_nm"][0]

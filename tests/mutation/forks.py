@@ -1,8 +1,9 @@
 """Tests are collected and run once; every mutant then runs them in a fork until the first one fails.
 
 A fork inherits everything that the run without a mutant has loaded, so that a mutant costs its tests and
-nothing else. The tests that have killed neighbours of a mutant come first, of equals the shorter one. What a
-mutant may take is counted in processor time: a busy computer makes nobody hang.
+nothing else, and only those of its tests that reach it. The tests that have killed neighbours of a mutant
+come first, of equals the shorter one, and the one that reaches less. What a mutant may take is counted in
+processor time: a busy computer makes nobody hang.
 """
 
 from __future__ import annotations
@@ -15,19 +16,28 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import Phase, settings
 
 from tests.mutation.schema import CELL, Mutant
 
-PATIENCE, PATIENCE_S = 8.0, 5.0
+PATIENCE, PATIENCE_S = 8.0, 2.0
 """Processor time of a test before it counts as hung: factor on its own, and what comes on top."""
 COLD_S = 0.3
-Outcome = tuple[str, str]
-"""What became of a mutant, and the test that said so."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A mutant in a child: the pipe on which it names its end, and its tests in their order."""
+
+    mutant: Mutant
+    pipe: int
+    order: list[int]
 
 
 class Forks:
@@ -42,7 +52,8 @@ class Forks:
         self._sweep, self._verbose = sweep, verbose
         self.items: list[Any] = []
         self.cost_s: list[float] = []
-        self.kills: dict[str, Counter[int]] = {}
+        self.reach: list[frozenset[int]] = []
+        self.kills: dict[str, Counter[str]] = {}
         self.failed = ""
 
     @pytest.hookimpl(tryfirst=True)
@@ -61,6 +72,7 @@ class Forks:
         """Every test once, then the mutants."""
         self.items = [i for i in session.items if i.get_closest_marker("realtime") is None]
         self.cost_s = [0.0] * len(self.items)
+        self.reach = [frozenset()] * len(self.items)
         for k, item in enumerate(self.items):
             failure = self._timed(k)
             if self.cost_s[k] > COLD_S:  # it compiled; what it takes from now on shows the second time
@@ -75,9 +87,11 @@ class Forks:
         return True
 
     def _timed(self, number: int) -> str:
+        CELL[1:] = 0
         begun = time.process_time()
         failure = self._failure(number, self.items[number + 1] if number + 1 < len(self.items) else None)
         self.cost_s[number] = time.process_time() - begun
+        self.reach[number] |= frozenset(np.flatnonzero(CELL[1:]) + 1)
         return failure
 
     def _failure(self, number: int, following: Any) -> str:
@@ -88,23 +102,31 @@ class Forks:
                 return str(report.longreprtext)
         return ""
 
-    def order(self, mutant: Mutant) -> list[int]:
-        """Numbers of the tests in the order in which they are likely to kill per second."""
+    def learn(self, mutant: Mutant, node: str) -> None:
+        """A test has killed a mutant: it may kill its neighbours too."""
+        for name in (f"{mutant.module}.{mutant.function}", mutant.module, ""):
+            self.kills.setdefault(name, Counter())[node] += 1
+
+    def reaching(self, mutant: Mutant) -> list[int]:
+        """Numbers of the tests that reach a mutant, those first that are likely to kill in short time."""
         own = self.kills.get(f"{mutant.module}.{mutant.function}", Counter())
         room, anywhere = self.kills.get(mutant.module, Counter()), self.kills.get("", Counter())
 
-        def worth(k: int) -> tuple[float, float]:
-            return (own[k] + 0.3 * room[k] + 0.02 * anywhere[k]) / (self.cost_s[k] + 0.02), -self.cost_s[k]
+        def worth(k: int) -> float:
+            node = self.items[k].nodeid
+            likely = own[node] + 0.3 * room[node] + 0.02 * anywhere[node] + 1.0 / len(self.reach[k])
+            return float(likely / (self.cost_s[k] + 0.02))
 
-        return sorted(range(len(self.items)), key=worth, reverse=True)
+        found = [k for k in range(len(self.items)) if mutant.block in self.reach[k]]
+        return sorted(found, key=worth, reverse=True)
 
-    def begin(self, mutant: Mutant) -> tuple[int, int]:
-        """Start a mutant in a child; its process number and the pipe on which it names its end."""
+    def begin(self, mutant: Mutant, order: list[int]) -> tuple[int, Running]:
+        """Start a mutant in a child; its process number and what to know of it."""
         end, begin = os.pipe()
         child = os.fork()
         if child:
             os.close(begin)
-            return child, end
+            return child, Running(mutant, end, order)
         code = 1
         try:
             CELL[0] = mutant.number
@@ -112,7 +134,7 @@ class Forks:
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, 1)
                 os.dup2(null, 2)
-            code = self._run(self.order(mutant), begin)
+            code = self._run(order, begin)
         finally:
             os._exit(code)
 
@@ -126,21 +148,20 @@ class Forks:
                 return 1
         return 0
 
-    def ended(self, mutant: Mutant, status: int, pipe: int) -> Outcome:
-        """What an ended child says of its mutant."""
+    def ended(self, running: Running, status: int) -> tuple[str, str]:
+        """What an ended child says of its mutant: survived or killed, and the test that said so."""
         told = b""
-        while part := os.read(pipe, 65536):
+        while part := os.read(running.pipe, 65536):
             told += part
-        os.close(pipe)
+        os.close(running.pipe)
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
             return "survived", ""
-        last = int.from_bytes(told[-2:], "little")
-        for name in (f"{mutant.module}.{mutant.function}", mutant.module, ""):
-            self.kills.setdefault(name, Counter())[last] += 1
+        node = str(self.items[int.from_bytes(told[-2:], "little")].nodeid)
+        self.learn(running.mutant, node)
         how = "killed"
         if os.WIFSIGNALED(status):
             how = "killed (hung)" if os.WTERMSIG(status) == signal.SIGPROF else "killed (crashed)"
-        return how, str(self.items[last].nodeid)
+        return how, node
 
 
 @contextmanager

@@ -3,6 +3,9 @@
 A mutant of compiled code would cost a compilation; hundreds of them would take a day. So all changes go into
 one source, ``(changed if mutant() == 17 else original)``, which is compiled once; a number in memory then
 chooses the mutant. The number is read through its address, so that the compiler cannot fold it.
+
+Beside the number every block of statements notes that it was reached: a test that never gets to a block tells
+nothing of the mutants there.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from numba.extending import intrinsic
 
 PAGE = 0x6F00_0000_0000
 """Address of the number: always the same, so that compiled code can be kept from one run to the next."""
-_PAGE_BYTES = 4096
+CELLS = 2048
+"""The number, then one cell per block."""
 _READ_WRITE, _PRIVATE_ANONYMOUS_NO_REPLACE = 0x3, 0x100022
 
 
@@ -33,14 +37,14 @@ def _cell() -> Any:
     library = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    where = library.mmap(PAGE, _PAGE_BYTES, _READ_WRITE, _PRIVATE_ANONYMOUS_NO_REPLACE, -1, 0)
+    where = library.mmap(PAGE, 8 * CELLS, _READ_WRITE, _PRIVATE_ANONYMOUS_NO_REPLACE, -1, 0)
     if where != PAGE:
         raise OSError(ctypes.get_errno(), "the page of the mutant's number is not free")
-    return np.frombuffer((ctypes.c_int64 * 1).from_address(PAGE), dtype=np.int64)
+    return np.frombuffer((ctypes.c_int64 * CELLS).from_address(PAGE), dtype=np.int64)
 
 
 CELL = _cell()
-"""Number of the mutant in force; 0: none."""
+"""Number of the mutant in force (0: none); then, for every block, whether it was reached."""
 
 
 @intrinsic
@@ -57,6 +61,12 @@ def mutant() -> int:
     return carray(_pointer(PAGE), 1)[0]
 
 
+@njit(nogil=True)
+def reached(block: int) -> None:
+    """Note that a block was reached."""
+    carray(_pointer(PAGE), CELLS)[block] = 1
+
+
 @dataclass(frozen=True)
 class Mutant:
     """One change."""
@@ -68,6 +78,7 @@ class Mutant:
     what: str
     before: str
     after: str
+    block: int
 
 
 NEGATED = {
@@ -85,17 +96,33 @@ SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.M
 class _Schema(ast.NodeTransformer):
     """Puts every change of the laws of one module behind the switch."""
 
-    def __init__(self, module: str, constants: dict[str, Any], first: int) -> None:
+    def __init__(self, module: str, constants: dict[str, Any], first: int, block: int) -> None:
         self.module, self.constants, self.next = module, constants, first
         self.mutants: list[Mutant] = []
-        self._function = ""
+        self.block = block
+        self._function, self._place = "", 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if not any(isinstance(d, ast.Name) and d.id == "law" for d in node.decorator_list):
             return node
         self._function = node.name
-        node.body = [self.visit(s) for s in node.body if not _is_text(s)]
+        node.body = self._blocks(node.body)
         return node
+
+    def _blocks(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """Statements with their switches, and a note where control may come from elsewhere."""
+        outer, done, fresh = self._place, list[ast.stmt](), True
+        for statement in statements:
+            if _is_text(statement):
+                continue
+            if fresh:
+                self._place, self.block = self.block, self.block + 1
+                assert self._place < CELLS, "more blocks than cells"
+                done.append(_call("_reached", self._place))
+            done.append(self.visit(statement))
+            fresh = any(isinstance(n, ast.Return | ast.Continue | ast.Break) for n in ast.walk(statement))
+        self._place = outer
+        return done
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         return node
@@ -110,7 +137,9 @@ class _Schema(ast.NodeTransformer):
     def _note(self, node: ast.AST, what: str, before: str, after: str) -> int:
         number, self.next = self.next, self.next + 1
         line = getattr(node, "lineno", 0)
-        self.mutants.append(Mutant(number, self.module, line, self._function, what, before, after))
+        self.mutants.append(
+            Mutant(number, self.module, line, self._function, what, before, after, self._place)
+        )
         return number
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -198,7 +227,12 @@ class _Schema(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         # the range of a loop stays: beyond it lies memory that is not the record's
-        node.body = [self.visit(s) for s in node.body]
+        node.body = self._blocks(node.body)
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        node.test = self.visit(node.test)
+        node.body, node.orelse = self._blocks(node.body), self._blocks(node.orelse)
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
@@ -241,6 +275,10 @@ def _is(number: int, negate: bool = False) -> ast.expr:
     return ast.Compare(call, [ast.NotEq() if negate else ast.Eq()], [ast.Constant(number)])
 
 
+def _call(name: str, block: int) -> ast.stmt:
+    return ast.Expr(ast.Call(ast.Name(name, ast.Load()), [ast.Constant(block)], []))
+
+
 class Schemata(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports modules with all their mutants inside.
 
@@ -252,6 +290,7 @@ class Schemata(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __init__(self, modules: list[str], root: Path) -> None:
         self.modules, self.root = modules, root
         self.mutants: list[Mutant] = []
+        self.blocks = 1
 
     def install(self) -> None:
         """Before any of the modules is imported."""
@@ -272,10 +311,11 @@ class Schemata(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Run the source with switches in it."""
         path = str(module.__file__)
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-        schema = _Schema(module.__name__, _constants(tree, path), len(self.mutants) + 1)
+        schema = _Schema(module.__name__, _constants(tree, path), len(self.mutants) + 1, self.blocks)
         tree = ast.fix_missing_locations(schema.visit(tree))
         self.mutants += schema.mutants
-        vars(module)["_mutant"] = mutant
+        self.blocks = schema.block
+        vars(module)["_mutant"], vars(module)["_reached"] = mutant, reached
         exec(compile(tree, path, "exec"), vars(module))
 
 
