@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,13 @@ from hypothesis import strategies as st
 
 from controllers.feedforward import friction_torque_nm, ripple_torque_nm
 from mechanics.friction import motor_friction_nm
+from runtime.config import HandFileError, parse_hand
+from runtime.config.suspicions import suspicions
 from runtime.options import RunOptions
 from runtime.setup import read_hand
-from signals.modes import FaultKind, MachineState
+from runtime.telemetry.bulletin import health_map
+from signals.faults import Cause
+from signals.modes import Channel, FaultKind, MachineState, Request
 from tests.safety.driven import Driven
 
 
@@ -125,3 +130,121 @@ def test_ripple_feedforward_is_bounded_periodic_and_off_when_not_used(
     assert ripple_torque_nm(m, motor, angle + 2.0 * math.pi, speed) == pytest.approx(torque, abs=1e-9)
     m["use_ripple"] = 0
     assert ripple_torque_nm(m, motor, angle, speed) == 0.0
+
+
+@pytest.mark.parametrize("hand", ("finger_bench", "hasy"))
+def test_the_ripple_at_any_phase_is_less_than_the_friction_that_holds_a_motor(hand: str) -> None:
+    m = read_hand(RunOptions(hand=hand)).model[0]
+    n, ripples = int(m["n_motors"]), int(m["n_ripples"])
+    most = abs(m["ripple_amplitude_nm"][:n, :ripples]).sum(axis=1)
+    # gamma_2 atan(gamma_1 w) tends to pi/2 gamma_2
+    assert (most < 0.5 * math.pi * m["friction_gamma_2_nm"][:n]).all()
+
+
+def reset_while_active(reference: str, motor: int = 1) -> tuple[Driven, np.ndarray, np.ndarray]:
+    """A motor resets in motion and is re-armed; frames with the reset, and of the motion after."""
+    hand = Driven("finger_bench", "open_close", settings=(f"motor.encoder_reference={reference}",))
+    hand.start(0.5)
+    hand.inject(FaultKind.MOTOR_RESET, motor)
+    during = hand.run(0.4)
+    assert hand.causes == {"index": (Cause.MOTOR_RESET, motor)}
+    hand.rig.bus.recover()
+    # without power the phase of its ripple is another
+    hand.bus.model["ripple_phase_rad"][0, motor] += math.pi
+    hand.run(0.1)
+    for wish in (Request.REARM, Request.ACTIVATE):
+        hand.ask(wish)
+        hand.run(0.1)
+    assert hand.machine is MachineState.ACTIVE, hand.causes
+    return hand, during, hand.run(1.5)
+
+
+def test_a_relative_motor_that_resets_has_no_ripple_feedforward_until_referenced_anew() -> None:
+    hand, during, after = reset_while_active("until_reset")
+    n = len(hand.names.motors)
+    unknown = during["state"]["ripple_unknown"][:, :n]
+    reset = (during["measurement"]["motor_status"][:, 1] & int(Channel.RESET)) != 0
+    first = int(reset.argmax())
+    # named in the very cycle that reports the reset, and for that motor alone
+    assert reset.any() and not unknown[:first].any()
+    assert (unknown[first:] == np.eye(n, dtype=int)[1]).all()
+    # a re-arm is no reference: the flag stays, and no ripple torque is given
+    assert (after["state"]["ripple_unknown"][:, :n] == np.eye(n, dtype=int)[1]).all()
+    ripple = after["state"]["ripple_torque_nm"][:, :n]
+    assert (ripple[:, 1] == 0.0).all()
+    assert (np.delete(abs(ripple).max(axis=0), 1) > 0.02).all()
+    # clients see how many there are
+    stats = hand.session.channel.stats
+    assert health_map(after[-1], int(hand.machine), stats, 3000.0, n)["ripple_unknown"] == 1
+
+
+def test_an_absolute_motor_keeps_its_phase_over_a_reset() -> None:
+    hand, _, after = reset_while_active("absolute")
+    n = len(hand.names.motors)
+    assert not after["state"]["ripple_unknown"][:, :n].any()
+    assert (abs(after["state"]["ripple_torque_nm"][:, :n]).max(axis=0) > 0.02).all()
+
+
+def test_a_motor_that_was_silent_may_have_been_without_power() -> None:
+    hand = Driven("finger_bench", "open_close", settings=("motor.encoder_reference=until_reset",))
+    hand.start(0.5)
+    hand.inject(FaultKind.MOTOR_LOST, 4)
+    hand.run(0.05)
+    hand.rig.bus.recover()
+    hand.run(0.05)
+    assert hand.state("ripple_unknown")[:8].tolist() == [0, 0, 0, 0, 1, 0, 0, 0]
+
+
+def speed_ripple(reference: str, shift_rad: float) -> float:
+    """Standard deviation [rad/s] of a free motor's speed at 1 rad/s wanted, its ripple shifted in phase."""
+    hand = Driven(
+        "finger_bench",
+        "constant_speed",
+        settings=(f"motor.encoder_reference={reference}",),
+        plant=lambda m: m["ripple_phase_rad"].__iadd__(shift_rad),
+    )
+    hand.run(2.0)
+    frames = hand.run(2.0)
+    turning = int(abs(frames["truth"]["motor_speed_rad_s"][:, :8]).mean(axis=0).argmax())
+    known = frames["state"]["ripple_unknown"][:, turning] == 0
+    assert known.all() if reference == "absolute" else not known.any()
+    return float(frames["truth"]["motor_speed_rad_s"][:, turning].std())
+
+
+def test_no_ripple_feedforward_is_better_than_one_at_the_wrong_phase() -> None:
+    right, wrong = speed_ripple("absolute", 0.0), speed_ripple("absolute", math.pi)
+    off = speed_ripple("none", math.pi)
+    assert right < 0.7 * off
+    assert off < 0.8 * wrong
+    # whatever the phase is, without a reference it makes no difference
+    assert speed_ripple("none", 0.0) == pytest.approx(off, rel=0.1)
+
+
+BENCH = (files("configs") / "hands" / "finger_bench.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    (
+        (("order = 2\n", "order = 1\n"), "order 1 of the input shaft again"),
+        (("order = 42\n", "order = 42.5\n"), "42.5"),
+        (("order = 84\n", "order = 400\n"), "encoder counts in a period"),
+        (("order = 2\n", "order = 0\n"), "0"),
+    ),
+)
+def test_a_harmonic_that_is_no_periodic_table_of_the_angle_is_refused_with_its_line(
+    change: tuple[str, str], said: str
+) -> None:
+    """Whole orders alone are continuous over the wrap; none twice, none that the encoder cannot tell."""
+    with pytest.raises(HandFileError) as refused:
+        parse_hand(BENCH.replace(*change, 1), "bench")
+    problem = refused.value.problems[0]
+    assert problem.key.startswith("ripple") and said in problem.found
+    assert problem.line == BENCH[: BENCH.index(change[0])].count("\n") + 1
+
+
+def test_ripples_beyond_the_friction_are_suspicious() -> None:
+    text = BENCH.replace("amplitude_nm = 0.08", "amplitude_nm = 0.80", 1)
+    told = [str(s) for s in suspicions(parse_hand(text, "bench"))]
+    assert any("at a wrong phase" in s for s in told)
+    assert not any("at a wrong phase" in str(s) for s in suspicions(parse_hand(BENCH, "bench")))
