@@ -77,8 +77,9 @@ def emulate(
         bus_file.write_text(head + wired.text, encoding="utf-8")
         for endpoint in wired.endpoints:
             print(endpoint, flush=True)
-        rate = "" if wired.rate_hz is None else f" --rate {wired.rate_hz}"
-        print(f"bus file {bus_file}; flexor run {hand} --bus {bus_file}{rate}", flush=True)
+        words = ["flexor run", hand, "--bus", str(bus_file)]
+        words += wired.run_words(float(known.model["tension_kp_nm_n"][0]))
+        print(f"bus file {bus_file}; {' '.join(words)}", flush=True)
         loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
         if wiring != "collector":
             loop.emulators.append(_TruthTimer(share, truth))

@@ -31,6 +31,11 @@ PER_BUS: Final = {"dynamixel": 8, "odrive": 3}
 bus (feedback and set-point): three fill 81 %, a fourth 108 %."""
 RATE_HZ: Final = {"dynamixel": 1000, "odrive": 1000}
 """Control rate that a hand behind these wires should run at; a collector carries any."""
+TENSION_GAIN_SHARE: Final = 1.0 / 3.0
+"""Share of the hand's proportional tension gain for a run behind slow wires. The hand files' gain holds with
+2 ms from sample to torque, and the greatest gain goes with the inverse of that delay. These wires need 1.5
+ms; but their bus processes are no real-time ones, and a busy computer lets them wait for some ms: 6 in all.
+"""
 SERVO_MODEL: Final = "xm430-w210"
 BAUD: Final = 4_000_000
 TORQUE_CONSTANT_NM_A: Final = 0.05
@@ -49,6 +54,15 @@ class Wiring:
     text: str = ""
     rate_hz: int | None = None
     """Control rate for ``flexor run --rate``; None: the hand's own."""
+    tension_gain_share: float = 1.0
+    """Share of the hand's ``gains.tension_kp_nm_n`` for ``flexor run --set``."""
+
+    def run_words(self, tension_kp_nm_n: float) -> list[str]:
+        """What ``flexor run`` needs besides the bus file, for a hand with this proportional tension gain."""
+        if self.rate_hz is None:
+            return []
+        gain = self.tension_gain_share * tension_kp_nm_n
+        return ["--rate", str(self.rate_hz), "--set", f"gains.tension_kp_nm_n={gain:.3g}"]
 
 
 def wire(
@@ -82,7 +96,7 @@ def wire(
         wiring = _dynamixel(side, names, folder, clock)
     else:
         wiring = _odrive(side, names, (host, port), clock)
-    wiring.rate_hz = RATE_HZ[kind]
+    wiring.rate_hz, wiring.tension_gain_share = RATE_HZ[kind], TENSION_GAIN_SHARE
     if names.tendons or names.axes:
         _hall_bridge(wiring, side, names, folder, clock)
     return wiring
