@@ -73,6 +73,34 @@ def test_a_motor_that_trips_stays_off_until_an_explicit_rearm_and_nothing_slams_
     assert np.degrees(abs(held["truth"]["joint_angle_rad"][:, :4] - before)).max() < 3.0
 
 
+def test_what_a_block_takes_for_ever_is_less_than_the_winding_stands_for_ever() -> None:
+    hand, worst = blocked(4.0)
+    assert worst["current_a"] < hand.session.hand.file.motor.current_limit_continuous_a
+
+
+def test_a_motor_that_trips_again_and_again_waits_for_the_operator_each_time_and_is_reported() -> None:
+    hand, _ = blocked(0.5)
+    n, motor, trips = len(hand.names.motors), 1, 3
+    for _ in range(trips):
+        hand.inject(FaultKind.MOTOR_RESET, motor)
+        hand.run(0.3)
+        assert hand.causes == {"index": (Cause.MOTOR_RESET, motor)}
+        hand.rig.bus.recover()
+        # answers again, and nothing is tried with it: no reboot-push cycle
+        frames = hand.run(0.7)
+        assert (frames["state"]["finger_state"][:, 0] == MachineState.FAULT).all()
+        assert abs(frames["truth"]["motor_torque_nm"][-900:, :n]).max() < 0.02
+        for wish in (Request.REARM, Request.ACTIVATE):
+            hand.ask(wish)
+            hand.run(0.1)
+        assert hand.machine is MachineState.ACTIVE
+    faults = hand.session.result().report["faults"]
+    assert [(f["cause"], f["finger"], f["part"]) for f in faults] == [
+        ("MOTOR_RESET", "index", hand.names.motors[motor])
+    ] * trips
+    assert all(hand.names.motors[motor] in f["text"] and f["hint"] for f in faults)
+
+
 def test_a_motor_that_trips_in_motion_stops_its_finger_alone() -> None:
     hand = Driven("hasy", "open_close")
     hand.start(0.6)

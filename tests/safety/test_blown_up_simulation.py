@@ -106,3 +106,23 @@ def test_a_joint_that_swings_itself_up_is_named_with_the_step() -> None:
     last_sound_s = float(frames["truth"]["time_s"][int(lost.argmax()) - 1])
     assert float(told[1]) == pytest.approx(last_sound_s, abs=1e-3)
     assert hand.machine is MachineState.FAULT
+
+
+@pytest.mark.parametrize(("rate_hz", "substeps"), ((50.0, 1), (300.0, 1), (1500.0, 1), (20000.0, 1)))
+def test_at_the_ends_of_the_legal_steps_the_plant_is_sane_or_says_that_it_is_not(
+    rate_hz: float, substeps: int
+) -> None:
+    """A run may ask for steps far beyond what is accurate: no garbage may come of it unmarked."""
+    hand = Driven("finger_bench", "open_close", rate_hz=rate_hz, substeps=substeps)
+    frames = hand.run(0.3)
+    lost = (frames["timing"]["bus_status"] & int(Bus.LOST)) != 0
+    end = int(lost.argmax()) if lost.any() else len(frames)
+    assert end == 0 or sane(frames[:end])
+    assert (frames["measurement"]["motor_status"][end:, :8] != 0).all()
+    assert not lost.any() or "diverged at step" in hand.bus.diagnosis
+
+
+@pytest.mark.parametrize("choice", ({"substeps": 0}, {"rate_hz": 49.0}, {"rate_hz": 20001.0}))
+def test_steps_beyond_the_legal_ones_are_refused(choice: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="legal"):
+        Driven("finger_bench", "open_close", **choice)

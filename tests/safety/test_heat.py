@@ -13,6 +13,7 @@ from mechanics.motor import copper_loss_w
 from runtime.goals import default_goal
 from runtime.options import RunOptions
 from runtime.setup import read_hand
+from runtime.telemetry.heat import HeatWatch
 from signals.faults import Cause
 from signals.modes import Clip, MachineState, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
@@ -117,6 +118,24 @@ def test_a_grasp_that_is_too_hot_is_derated_and_never_burns(ambient_degc: float)
     shown = hot.state["winding_temperature_degc"][0, : hot.n]
     # the model sees the winding, not the case: the report is up to 40 K below
     assert abs(shown - hot.winding).max() < 0.15 * hot.winding.max()
+
+
+def test_each_step_of_the_heat_is_said_once_before_anything_is_let_go() -> None:
+    hot, said = Hot(40.0, torque_nm=2.9), []
+    names = read_hand(RunOptions(hand="finger_bench")).names
+    watch = HeatWatch(lambda kind, level, text, hint: said.append((hot.cycle, level, text)), names, hot.model)
+    for _ in range(int(40 * MINUTE_S / hot.dt_s)):
+        hot.step()
+        watch.see(hot.state[0])
+    # reduced torque is enough: in 40 minutes nothing had to be let go
+    assert hot.machine is MachineState.ACTIVE
+    for name in names.motors:
+        told = [(at, text) for at, level, text in said if text.startswith(f"{name}:") and level == "warning"]
+        assert len(told) == 2
+        (near, first), (reduced, second) = told
+        assert near < reduced and "is reduced from" in first and "is reduced from" not in second
+        # early enough to do something: some seconds
+        assert (reduced - near) * hot.dt_s > 3.0
 
 
 def test_a_light_grasp_is_never_derated() -> None:

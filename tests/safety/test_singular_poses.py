@@ -141,6 +141,36 @@ def test_without_one_tendon_the_rest_gives_the_pose_and_the_finger_is_marked(
     assert state["finger_condition"][0, 0] >= m["finger_condition"][0]
 
 
+def turned_blind(damping_frac: float) -> float:
+    """Estimate [rad] of a DIP angle of 0.3 rad when the tendons of PIP and DIP are almost in line."""
+    settings = (f"estimation.damping_frac={damping_frac}",)
+    model = read_hand(RunOptions(hand="finger_bench", settings=settings)).model.copy()
+    m = model[0]
+    for t, sign in ((4, 1.0), (5, -1.0), (6, 1.0), (7, -1.0)):
+        turn = 1e-2 if t > 5 else 0.0
+        m["P_tj_m"][t, 2], m["P_tj_m"][t, 3] = sign * 0.0055 * math.cos(turn), sign * 0.0055 * math.sin(turn)
+    m["hall_weight"][0] = 0.5  # not all is believed: the damped inverse
+    refresh_pseudo_inverse(model)
+    store_condition(model)
+    pose = np.array([0.0, 0.0, 0.0, 0.3])
+    state = estimated(model, [pose], np.zeros(8))[0]
+    return float(state["joint_angle_rad"][0, 3])
+
+
+def test_the_damping_of_the_inverse_is_the_hand_files() -> None:
+    weak, usual, strong = (turned_blind(d) for d in (1e-9, 1e-6, 1e-2))
+    # a weakly seen direction: found without damping, left where it was (0) with much of it
+    assert weak == pytest.approx(0.3, rel=0.01)
+    assert abs(strong) < 0.01
+    assert strong < usual <= weak + 1e-9
+
+
+@pytest.mark.parametrize("damping_frac", (0.0, -1.0, 0.5, math.nan))
+def test_a_damping_that_is_none_or_too_much_is_refused(damping_frac: float) -> None:
+    with pytest.raises(ValueError, match="damping_frac"):
+        read_hand(RunOptions(hand="finger_bench", settings=(f"estimation.damping_frac={damping_frac}",)))
+
+
 @given(
     torque=st.lists(st.floats(-2.0, 2.0), min_size=4, max_size=4),
     lost=st.integers(0, 7),
