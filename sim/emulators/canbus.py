@@ -86,12 +86,13 @@ class CanBus:
         """When something happens next."""
         if self.faults.bus_off:
             return NEVER
-        if not self._cyclic_ns:
-            self._cyclic_ns = min((n.due_ns() for n in self.nodes), default=NEVER)
         cyclic = self._cyclic_ns
+        if not cyclic:
+            cyclic = self._cyclic_ns = min((n.due_ns() for n in self.nodes), default=NEVER)
         if self._now is not None:
-            return min(cyclic, self._now[0])
-        return min(cyclic, self._free_ns) if self._queues else cyclic
+            end_ns = self._now[0]
+            return end_ns if end_ns < cyclic else cyclic
+        return self._free_ns if self._queues and self._free_ns < cyclic else cyclic
 
     def run(self, now_ns: int) -> list[tuple[Frame, object]]:
         """Play until ``now_ns``; frames that ended, with their senders, for the guests."""
@@ -102,22 +103,35 @@ class CanBus:
                 break
             at_ns = max(at_ns, now_ns - LAG_MAX_NS)
             if self._cyclic_ns <= at_ns:
-                self._cyclic_ns = 0
-                for node in self.nodes:
-                    if node.due_ns() <= at_ns:
-                        for frame in node.cyclic(at_ns):
-                            self.put(frame, node, at_ns, overwrite=True)
+                self._talk(at_ns)
             if self._now is not None and self._now[0] <= at_ns:
                 self._end(at_ns, ended)
             if self._now is None and self._queues:
                 self._begin(max(at_ns, self._free_ns))
         return ended
 
+    def _talk(self, at_ns: int) -> None:
+        """Cyclic messages whose time has come."""
+        next_ns = NEVER
+        for node in self.nodes:
+            due_ns = node.due_ns()
+            if due_ns <= at_ns:
+                for frame in node.cyclic(at_ns):
+                    self.put(frame, node, at_ns, overwrite=True)
+                due_ns = node.due_ns()
+            next_ns = min(next_ns, due_ns)
+        self._cyclic_ns = next_ns
+
     def _begin(self, at_ns: int) -> None:
-        key, (sender, queue) = min(self._queues.items(), key=lambda item: item[1][1][0].id)
+        queues = self._queues
+        key, first = -1, 1 << 11
+        for k, (_, waiting) in queues.items():
+            if waiting[0].id < first:
+                key, first = k, waiting[0].id
+        sender, queue = queues[key]
         frame = queue.popleft()
         if not queue:
-            del self._queues[key]
+            del queues[key]
         took_ns = can_ns(len(frame.data), self.bitrate)
         self._now = (at_ns + took_ns, frame, sender)
         self.busy_ns += took_ns

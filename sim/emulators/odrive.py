@@ -9,8 +9,10 @@ from typing import Final
 from drivers.odrive import codec
 from drivers.odrive.codec import AxisState, Command, ControlMode, Frame
 from signals.modes import MotorMode
+from sim.emulators.loop import NEVER
 from sim.emulators.side import DeviceSide
 
+ENCODER: Final = int(Command.ENCODER)
 ERROR_WATCHDOG: Final = 0x0100_0000
 ERROR_FEEDBACK: Final = 0x0040_0000
 BUS_V: Final = 24.0
@@ -61,12 +63,14 @@ class EmulatedAxis:
         self.node, self.side, self.motor = node, side, motor
         self._nm_a, self._direction = torque_constant_nm_a, direction
         self._turns_per_rad = direction * gear_ratio / (2.0 * math.pi)
-        self._periods_ns = {
-            Command.HEARTBEAT: heartbeat_ms * 1_000_000,
-            Command.ENCODER: feedback_ms * 1_000_000,
-            Command.IQ: slow_ms * 1_000_000,
-            Command.TEMPERATURE: 4 * slow_ms * 1_000_000,
+        self._periods_ns = {  # by plain number: an enumeration's hash is a call
+            int(Command.HEARTBEAT): heartbeat_ms * 1_000_000,
+            int(Command.ENCODER): feedback_ms * 1_000_000,
+            int(Command.IQ): slow_ms * 1_000_000,
+            int(Command.TEMPERATURE): 4 * slow_ms * 1_000_000,
         }
+        x = side.measurement
+        self._angle_rad, self._speed_rad_s = x["motor_angle_rad"][0], x["motor_speed_rad_s"][0]
         self._due_ns = {c: start_ns + p for c, p in self._periods_ns.items() if p}
         self._next_ns = min(self._due_ns.values())
         self.values: dict[str, float] = {
@@ -117,40 +121,42 @@ class EmulatedAxis:
         if self.values["enable_watchdog"] and self.state == AxisState.CLOSED_LOOP:
             if now_ns - self._fed_ns > self.values["watchdog_timeout"] * 1e9:
                 self.trip(ERROR_WATCHDOG)
-        frames = []
+        frames, periods_ns, next_ns = [], self._periods_ns, NEVER
         for command, due_ns in self._due_ns.items():
             if due_ns <= now_ns:
-                missed = (now_ns - due_ns) // self._periods_ns[command]
-                self._due_ns[command] += (1 + missed) * self._periods_ns[command]
+                period_ns = periods_ns[command]
+                due_ns += (1 + (now_ns - due_ns) // period_ns) * period_ns
+                self._due_ns[command] = due_ns
                 frames.append(self._message(command, now_ns))
-        self._next_ns = min(self._due_ns.values())
+            next_ns = min(next_ns, due_ns)
+        self._next_ns = next_ns
         return [] if self.silent else frames
 
-    def _message(self, command: Command, now_ns: int) -> Frame:
+    def _message(self, command: int, now_ns: int) -> Frame:
+        if command == ENCODER:
+            self.side.advance(now_ns)
+            turns = float(self._angle_rad[self.motor]) * self._turns_per_rad + self._offset_turns
+            speed = float(self._speed_rad_s[self.motor]) * self._turns_per_rad
+            return codec.pair(self.node, Command.ENCODER, turns, speed)
         if command == Command.HEARTBEAT:
             return codec.heartbeat(self.node, self.error, self.state)
         x, i = self.side.measurement[0], self.motor
-        if command == Command.ENCODER:
-            self.side.advance(now_ns)
-            turns = float(x["motor_angle_rad"][i]) * self._turns_per_rad + self._offset_turns
-            speed = float(x["motor_speed_rad_s"][i]) * self._turns_per_rad
-            return codec.pair(self.node, command, turns, speed)
         if command == Command.IQ:
             iq_a = float(x["motor_current_a"][i]) * self._direction
-            return codec.pair(self.node, command, self.torque_nm / self._nm_a, iq_a)
+            return codec.pair(self.node, Command.IQ, self.torque_nm / self._nm_a, iq_a)
         if command == Command.BUS_VOLTAGE_CURRENT:
-            return codec.pair(self.node, command, BUS_V, abs(self.torque_nm) / self._nm_a)
+            return codec.pair(self.node, Command.BUS_VOLTAGE_CURRENT, BUS_V, abs(self.torque_nm) / self._nm_a)
         degc = float(x["motor_temperature_degc"][i])
-        return codec.pair(self.node, command, degc, degc)
+        return codec.pair(self.node, Command.TEMPERATURE, degc, degc)
 
     def received(self, frame: Frame, now_ns: int) -> list[Frame]:
         """Obey a frame for this axis; any of them feeds the watchdog."""
-        if frame.node != self.node:
+        if frame.id >> 5 != self.node:
             return []
         self._fed_ns = now_ns
         command = frame.command
         if command in ASKED and not frame.data:
-            return [] if self.silent else [self._message(Command(command), now_ns)]
+            return [] if self.silent else [self._message(command, now_ns)]
         if command == Command.AXIS_STATE:
             return self._state_wanted(codec.u32_of(frame))
         if command == Command.CONTROLLER_MODE:
