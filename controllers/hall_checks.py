@@ -150,7 +150,8 @@ def check_halls(m: Any, mem: Any, z: Any, s: Any) -> None:
     for t in range(m.n_tendons):
         if hall_believed(m, z, t):
             f, count = m.tendon_finger[t], int(z.hall_count[t])
-            check_stuck(m, mem, s, f, t, count)
+            if z.hall_time_ns[t] != mem.hall_sample_ns[t] or mem.started == 0:  # no old sample is stuck
+                check_stuck(m, mem, s, f, t, count)
             check_rail(m, mem, s, f, t, count)
             check_jump(m, mem, z, s, f, t, count)
             change = float(count - mem.last_count[t]) if mem.started != 0 else 0.0

@@ -57,11 +57,11 @@ def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, i: int) -> None:
 
 
 @law
-def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
+def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int, time_s: float) -> None:
     """Latch a motor whose angle stands exactly still although the motor must, or does, move.
 
     If meanwhile the tension changes, or the length residual although motion is wanted, it is the encoder;
-    under a torque that nothing balances the motor is blocked.
+    under a torque that nothing balances the motor is blocked. ``time_s`` is the time since its last sample.
     """
     i = m.tendon_motor[t]
     moved = s.motor_angle_rad[i] != mem.last_angle_rad[i] or mem.started == 0
@@ -73,11 +73,11 @@ def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
         mem.blocked_s[i] = 0.0
         mem.still_tension_n[i] = s.tension_n[t]
     else:
-        mem.blocked_s[i] += m.dt_s
+        mem.blocked_s[i] += time_s
     if moved:
         return
-    mem.still_s[i] += m.dt_s
-    mem.still_wanted_rad[i] += abs(s.ref_motor_speed_rad_s[i]) * m.dt_s
+    mem.still_s[i] += time_s
+    mem.still_wanted_rad[i] += abs(s.ref_motor_speed_rad_s[i]) * time_s
     stretched = mem.blocked_s[i] > STILL_S and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
     limit = CONTRADICTION_M + CONTRADICTION_M_N * s.tension_n[t]
     contradicted = abs(s.residual_m[t] - mem.still_residual_m[i]) > limit
@@ -105,9 +105,12 @@ def check_motors(m: Any, mem: Any, z: Any, s: Any) -> None:
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]
         if channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
+            fresh = z.motor_time_ns[i] != mem.motor_sample_ns[i]  # an old sample is no standstill
+            time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
             check_speed(m, mem, s, f, i)
             check_angle_jump(m, mem, z, s, f, i)
-            check_standstill(m, mem, s, f, t)
+            if fresh or mem.started == 0:
+                check_standstill(m, mem, s, f, t, time_s if mem.started != 0 else m.dt_s)
             check_friction_energy(m, mem, s, f, i)
     for i in range(m.n_motors):
         mem.last_angle_rad[i] = s.motor_angle_rad[i]

@@ -13,6 +13,7 @@ from controllers.guard_memory import new_guard_memory
 from controllers.motor_checks import check_angle_jump
 from signals.compiled import law
 from signals.faults import Cause
+from signals.modes import Mode
 from signals.records import MEASUREMENT, STATE, RecordArray, new
 from tests.controllers.desk import Desk, model_record
 
@@ -84,3 +85,24 @@ def test_a_wrist_angle_that_changed_over_many_cycles_did_not_jump(slow: bool) ->
     desk.measurement["axis_angle_rad"][0, 1] += np.clip(step, np.radians(2.0), np.radians(6.0))
     desk.cycle(round(0.005 / desk.dt_s))
     assert (desk.state["hand_cause"][0] == Cause.WRIST_JUMP) == (not slow)
+
+
+@pytest.mark.parametrize("stale", [False, True])
+def test_an_old_sample_is_no_standstill(stale: bool) -> None:
+    """The tension moves for 40 ms: with new samples of one angle it is the encoder, else the bus."""
+    desk = Desk("finger_bench")
+    desk.place(np.array([0.0, 0.6, 0.6, 0.5]), 20.0)
+    desk.goal["finger_mode"][0, 0] = int(Mode.MOTOR_TORQUE)
+    desk.goal["motor_torque_nm"][0, :8] = 0.2
+    desk.to_active()
+    desk.goal["motor_torque_nm"][0, 3] = 1.2
+    motors = desk.measurement["motor_time_ns"].copy()
+    for k in range(470):
+        if k >= 350:
+            counts_shifted(desk.measurement, 3, -1)
+        desk.look()
+        motors = desk.measurement["motor_time_ns"].copy() if k < 350 or not stale else motors
+        desk.measurement["motor_time_ns"] = motors
+        desk.steer()
+        desk.watch()
+    assert (desk.causes()[0] == Cause.ENCODER_STUCK) == (not stale)
