@@ -11,7 +11,7 @@ from signals.faults import Cause
 from signals.modes import MachineState
 from tests.controllers.bare import COUNT, TENSION_N, Bare
 from tests.controllers.test_detector_limits import LEVER_MAX, Slack, Turning
-from tests.controllers.test_hall_limits import Counts
+from tests.controllers.test_hall_limits import Contradicted, Counts
 
 # --- Hall counts ------------------------------------------------------------------------------------------
 
@@ -71,6 +71,32 @@ def test_a_trend_begins_with_nothing_as_the_hand_is_armed() -> None:
     assert not bench.mem["count_trend"].any()
 
 
+@pytest.mark.parametrize(("value", "rail"), [(0, True), (1, False), (4094, False), (4095, True)])
+def test_a_lever_may_rest_at_the_last_count_before_a_rail(value: int, rail: bool) -> None:
+    bench = Bare()
+    bench.mem["started"] = 0
+    bench.z["hall_count"][4] = value
+    bench.detect()
+    bench.mem["started"] = 1
+    bench.until(None, 60)
+    assert (bench.found is not None) is rail
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize(
+    ("wound_mm", "off_um", "found"), [(0.9, 90.0, False), (1.9, 38.0, False), (1.1, 42.0, True)]
+)
+def test_way_and_contradiction_of_a_standing_count_begin_as_it_last_changed(
+    wound_mm: float, off_um: float, found: bool, sign: float
+) -> None:
+    """Both have to be passed: 1 mm wound, and 40 um of length that do not fit."""
+    seen = Contradicted()
+    assert not seen.run(sign * 5e-3, sign * 30e-6, 5)
+    seen.bench.z["hall_count"][6] += 1
+    seen.bench.detect()
+    assert seen.run(sign * (5e-3 + 1e-3 * wound_mm), sign * (30e-6 + 1e-6 * off_um), 30) is found
+
+
 # --- tension ----------------------------------------------------------------------------------------------
 
 
@@ -98,6 +124,11 @@ def test_a_tendon_is_taut_only_after_fifty_milliseconds_in_one_go() -> None:
         assert bench.until(None, 2) == 3
     assert bench.mem["taut"][2] == 0
     assert slack.lasts(0.2) == math.inf, "it is still being wound in"
+    for spent_s, taut in ((0.049, False), (0.051, True)):
+        bench.mem["taut"][2] = bench.mem["taut_s"][2] = 0
+        slack.put(LEVER_MAX - 2.0 * slack.MARGIN)
+        assert bench.until(None, round(spent_s / bench.dt_s)) > 140
+        assert bool(bench.mem["taut"][2]) is taut
 
 
 def test_a_snap_that_came_back_is_forgotten() -> None:
@@ -189,6 +220,15 @@ def test_a_drift_that_is_there_as_the_hand_is_armed_is_named_at_once(share: floa
         assert bench.found is not None and bench.found[:2] == (Cause.HALL_DRIFT, 6)
     else:
         assert bench.found is None
+
+
+def test_averages_of_a_residual_follow_with_memories_of_their_own() -> None:
+    """0.3 s for steps, 3 s for drift."""
+    bench = Bare()
+    bench.s["residual_unexplained_m"][6] = 1e-4
+    assert bench.until(None, round(0.3 / bench.dt_s)) > 0 and bench.found is None
+    assert bench.mem["residual_fast_m"][6] == pytest.approx(1e-4 * (1.0 - math.exp(-1.0)), rel=2e-3)
+    assert bench.mem["residual_slow_m"][6] == pytest.approx(1e-4 * (1.0 - math.exp(-0.1)), rel=2e-3)
 
 
 @pytest.mark.parametrize("axes", [1, 2])

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import sys
@@ -56,6 +57,9 @@ FIRST = (
     "tests/controllers/test_guard_figures.py",
     "tests/controllers/test_motor_only.py",
     "tests/controllers/test_least_limits.py",
+    "tests/controllers/test_detector_memory.py",
+    "tests/controllers/test_reaction_memory.py",
+    "tests/controllers/test_guard_bits.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (
@@ -70,9 +74,9 @@ NEWS_S = 10.0
 """Between two lines of progress."""
 
 
-def sweep(tests: dict[Any, list[int]], forks: Any, given: Any, store: Any) -> None:
+def sweep(mutants: list[Any], forks: Any, given: Any, store: Any) -> None:
     """Mutants against their tests, ``given.jobs`` at a time, until ``given.end_s``; outcomes are stored."""
-    left, total = list(tests), len(tests)
+    left, total = list(mutants), len(mutants)
     running: dict[int, Any] = {}
     hashes = given.hashes
     begun = told = time.monotonic()
@@ -82,7 +86,7 @@ def sweep(tests: dict[Any, list[int]], forks: Any, given: Any, store: Any) -> No
             left = []
         while left and len(running) < given.jobs:
             mutant = left.pop(0)
-            child, start = forks.begin(mutant, tests[mutant])
+            child, start = forks.begin(mutant, unmet(mutant, forks, given, store))
             running[child] = start
         if not running:
             break
@@ -100,6 +104,14 @@ def sweep(tests: dict[Any, list[int]], forks: Any, given: Any, store: Any) -> No
             store.save()
             print(progress(done, total, survived, now - begun), file=sys.stderr, flush=True)
     store.save()
+
+
+def unmet(mutant: Any, forks: Any, given: Any, store: Any) -> list[int]:
+    """Tests of ``given.budget`` seconds that reach a mutant and that it has not met, likely ones first."""
+    past = store.past(mutant.number)
+    tests = [k for k in forks.reaching(mutant) if given.hashes[k] not in past]
+    spent = itertools.accumulate(forks.cost_s[k] for k in tests[:-1])
+    return tests[: 1 + sum(s < given.budget for s in spent)]
 
 
 def progress(done: int, total: int, survived: int, spent_s: float) -> str:
@@ -153,6 +165,13 @@ def main() -> int:
     say("--afresh", action="store_true", help="forget what is known of the mutants asked for")
     say("--report", action="store_true", help="say what is known, try nothing")
     say("--jobs", type=int, default=1, metavar="N", help="mutants at a time (1)")
+    say(
+        "--budget",
+        type=float,
+        default=1e9,
+        metavar="S",
+        help="likely tests only, of S seconds; later runs: the rest",
+    )
     say("--minutes", type=float, default=1e9, metavar="M", help="stop after so long; the next run goes on")
     say("--out", type=Path, metavar="FILE", help="the report as JSON")
     given = ask.parse_args()
@@ -175,8 +194,8 @@ def hash_of(places: list[str]) -> str:
     return digest.hexdigest()[:12]
 
 
-def chosen(given: Any, mutants: list[Any], forks: Any, store: Any) -> dict[Any, list[int]]:
-    """Mutants to try, each with the tests that reach it and that it has not met."""
+def chosen(given: Any, mutants: list[Any], forks: Any, store: Any) -> list[Any]:
+    """Mutants that are asked for, alive, and have not met all tests."""
     wanted = [m for m in mutants if m.module.removeprefix("controllers.") in given.only][:: given.every]
     if given.number:
         wanted = [m for m in mutants if m.number in given.number]
@@ -186,14 +205,13 @@ def chosen(given: Any, mutants: list[Any], forks: Any, store: Any) -> dict[Any, 
     for m in mutants:
         if how := store.killed(m.number):
             forks.learn(m, how[1])
-    found = {}
+    found = []
     for m in wanted:
-        state, past = store.state(m.number), store.past(m.number)
+        state = store.state(m.number)
         if state == "killed" or (given.second and state != "survived"):
             continue
-        tests = [k for k in forks.reaching(m) if given.hashes[k] not in past]
-        if tests:
-            found[m] = tests
+        if unmet(m, forks, given, store):
+            found.append(m)
         elif not state:
             store.survive(m.number, [])  # nobody gets there
     return found
@@ -220,7 +238,7 @@ def session(given: Any, kept: Path) -> int:
         given.hashes = [test_hash(i.nodeid, ROOT) for i in forks.items]
         sweep(chosen(given, schemata.mutants, forks, store), forks, given, store)
 
-    forks = Forks(go, verbose=bool(given.number))
+    forks = Forks(go, schemata.mutants, verbose=bool(given.number))
     if not given.report:
         words = ["-q", "-p", "no:cacheprovider", "--no-header", "--no-summary", "-s"]
         words += [] if given.number else ["--tb=native", "--assert=plain"]

@@ -1,9 +1,8 @@
 """Tests are collected and run once; every mutant then runs them in a fork until the first one fails.
 
 A fork inherits everything that the run without a mutant has loaded, so that a mutant costs its tests and
-nothing else, and only those of its tests that reach it. The tests that have killed neighbours of a mutant
-come first, of equals the shorter one, and the one that reaches less. What a mutant may take is counted in
-processor time: a busy computer makes nobody hang.
+nothing else, and only those of its tests that reach it, the likely killers first. What a mutant may take is
+counted in processor time: a busy computer makes nobody hang.
 """
 
 from __future__ import annotations
@@ -45,11 +44,13 @@ class Forks:
 
     Args:
         sweep: called once with this object, when all tests have passed without a mutant.
+        mutants: all mutants.
         verbose: show what the tests of the mutants print.
     """
 
-    def __init__(self, sweep: Callable[[Forks], None], verbose: bool = False) -> None:
-        self._sweep, self._verbose = sweep, verbose
+    def __init__(self, sweep: Callable[[Forks], None], mutants: list[Mutant], verbose: bool = False) -> None:
+        self._sweep, self.mutants, self._verbose = sweep, mutants, verbose
+        self._rarity: dict[str, list[float]] = {}
         self.items: list[Any] = []
         self.cost_s: list[float] = []
         self.reach: list[frozenset[int]] = []
@@ -108,17 +109,30 @@ class Forks:
             self.kills.setdefault(name, Counter())[node] += 1
 
     def reaching(self, mutant: Mutant) -> list[int]:
-        """Numbers of the tests that reach a mutant, those first that are likely to kill in short time."""
-        own = self.kills.get(f"{mutant.module}.{mutant.function}", Counter())
-        room, anywhere = self.kills.get(mutant.module, Counter()), self.kills.get("", Counter())
+        """Numbers of the tests that reach a mutant, those first that are likely to kill in short time.
+
+        Likely is who has killed neighbours, and who gets to places of the function and of its module where
+        few tests get.
+        """
+        function = f"{mutant.module}.{mutant.function}"
+        own, room, anywhere = (self.kills.get(name, Counter()) for name in (function, mutant.module, ""))
+        near, around = self._rare(function), self._rare(mutant.module)
 
         def worth(k: int) -> float:
             node = self.items[k].nodeid
-            likely = own[node] + 0.3 * room[node] + 0.02 * anywhere[node] + 1.0 / len(self.reach[k])
+            likely = own[node] + 0.3 * room[node] + 0.02 * anywhere[node] + near[k] + 0.3 * around[k]
             return float(likely / (self.cost_s[k] + 0.02))
 
         found = [k for k in range(len(self.items)) if mutant.block in self.reach[k]]
         return sorted(found, key=worth, reverse=True)
+
+    def _rare(self, place: str) -> list[float]:
+        """For every test how many blocks of a function or module it reaches, each by how few others do."""
+        if place not in self._rarity:
+            blocks = {m.block for m in self.mutants if place in (m.module, f"{m.module}.{m.function}")}
+            share = {b: 1.0 / max(sum(b in reach for reach in self.reach), 1) for b in blocks}
+            self._rarity[place] = [sum(share[b] for b in blocks & reach) for reach in self.reach]
+        return self._rarity[place]
 
     def begin(self, mutant: Mutant, order: list[int]) -> tuple[int, Running]:
         """Start a mutant in a child; its process number and what to know of it."""
