@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from controllers.detectors import detect
 from signals.faults import Cause
 from signals.modes import MachineState
 from tests.controllers.bare import COUNT, TENSION_N, Bare
-from tests.controllers.test_detector_limits import LEVER_MAX, Slack, Turning
+from tests.controllers.test_detector_limits import LEVER_MAX, Slack, Still, Turning
 from tests.controllers.test_hall_limits import Contradicted, Counts
 
 # --- Hall counts ------------------------------------------------------------------------------------------
@@ -173,6 +174,62 @@ def test_a_motor_that_turns_has_no_time_at_a_standstill() -> None:
     assert bench.found is None
     for name in ("still_s", "still_wanted_rad", "blocked_s"):
         assert bench.mem[name][3] == 0.0
+
+
+def test_motion_ends_the_time_at_a_standstill() -> None:
+    """25 ms of standing, a motion, 25 ms of standing are not 50."""
+    limit = 0.00015 + 4e-6 * TENSION_N
+    for moves in (True, False):
+        bench = Bare()
+        bench.s["ref_motor_speed_rad_s"][3] = 5.0
+        for k in range(6):
+            if bench.until(None, 75) <= 75:
+                break
+            bench.s["residual_m"][3] = (k + 1) * 1.5 * limit
+            if moves:
+                bench.s["motor_angle_rad"][3] += 1e-4
+        assert (bench.found is not None) is not moves
+
+
+def test_a_tension_that_moves_under_torque_names_the_encoder_after_thirty_milliseconds() -> None:
+    still = Still(0.6, 0.0)
+    assert not still.run(0.0310)
+    assert still.run(0.001, 20.0 + 2.1)
+
+
+@pytest.mark.parametrize("cycles", [1, 5])
+def test_a_motor_stands_as_long_as_its_samples_say(cycles: int) -> None:
+    """Blocked by torque for half a second: on a bus that brings a sample in every fifth cycle too."""
+    bench = Bare()
+    bench.s["motor_torque_nm"][3] = 0.9
+    old = int(bench.z["motor_time_ns"][3])
+    spent = 0
+    while bench.found is None and spent < 2000:
+        spent += 1
+        bench.stamp()
+        fresh = spent % cycles == 0
+        old = int(bench.z["motor_time_ns"][3]) if fresh else old
+        bench.z["motor_time_ns"][3] = old
+        detect(bench.m, bench.mem, bench.z, bench.s)
+    assert bench.found is not None and bench.found[:2] == (Cause.MOTOR_BLOCKED, 3)
+    assert abs(spent - bench.cycles(0.5)) <= cycles
+
+
+@pytest.mark.parametrize(("name", "old"), [("motor_time_ns", True), ("hall_time_ns", True), ("", False)])
+def test_an_old_sample_is_neither_stuck_nor_at_a_standstill(name: str, old: bool) -> None:
+    bench = Bare()
+    bench.m["measurement_age_s"][:] = 0.0
+    bench.until(None, 3)
+    bench.s["motor_torque_nm"][3] = 0.9
+    since = int(bench.z["hall_time_ns"][3])
+    before = float(bench.mem["blocked_s"][3]), int(bench.mem["same_cycles"][3])
+    for _ in range(50):
+        bench.stamp()
+        if old:
+            bench.z[name][3] = since
+        detect(bench.m, bench.mem, bench.z, bench.s)
+    grown = bench.mem["blocked_s"][3] > before[0], bench.mem["same_cycles"][3] > before[1]
+    assert grown == (name != "motor_time_ns", name != "hall_time_ns")
 
 
 # --- wrist ------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from controllers.reaction import rest_nm
 from controllers.tension_checks import greatest_tension_n
 from mechanics.motor import torque_bounds_nm
 from signals.faults import Cause
-from signals.modes import Channel, Clip, MachineState
+from signals.modes import Channel, Clip, MachineState, Request
 from tests.controllers.bare import COUNT, Bare
 from tests.controllers.test_guard_figures import Guarded
 from tests.controllers.test_hall_limits import Counts
@@ -71,6 +71,9 @@ def test_every_limit_of_a_motor_has_a_bit_of_its_own(sign: float) -> None:
     assert motor_bounds(bench.m, bench.mem, bench.s, 4, sign * 3.0, 0) == (sign * LIMIT_NM, int(Clip.TORQUE))
     bench.s["motor_speed_rad_s"][4] = sign * 0.89 * fastest
     assert motor_bounds(bench.m, bench.mem, bench.s, 4, sign * 2.9, 0) == (sign * 2.9, 0)
+    for x in (-9.0, 9.0):
+        limited = math.copysign(LIMIT_NM, x)
+        assert motor_bounds(bench.m, bench.mem, bench.s, 4, x, 0) == (limited, int(Clip.TORQUE))
     bench.s["motor_speed_rad_s"][4] = sign * 0.95 * fastest
     sent, bits = motor_bounds(bench.m, bench.mem, bench.s, 4, sign * 2.9, 0)
     assert (sent, bits) == (pytest.approx(sign * 0.5 * LIMIT_NM), int(Clip.SPEED))
@@ -152,6 +155,20 @@ def test_a_torque_that_cannot_be_computed_is_none() -> None:
     assert bench.s["motor_torque_nm"][5] == bench.c["motor_current_a"][5] == 0.0
     assert int(bench.s["clip"][5]) & Clip.NOT_FINITE
     assert not int(bench.s["clip"][4]) & Clip.NOT_FINITE
+
+
+def test_a_finger_in_fault_gets_the_torque_of_its_reaction() -> None:
+    """A stop holds: 200 N m/rad against the angle at which it began."""
+    bench = Guarded()
+    bench.mem["last_torque_nm"][:8] = 0.0
+    bench.cycle(Request.STOP)
+    bench.s["motor_angle_rad"][:8] = bench.mem["last_angle_rad"][:8] = 0.004
+    bench.s["motor_torque_nm"][:8] = 0.0
+    for _ in range(20):
+        bench.s["motor_torque_nm"][:8] = 0.0
+        bench.cycle()
+    assert bench.s["machine"] == bench.s["finger_state"][0] == FAULT
+    assert bench.s["motor_torque_nm"][:8] == pytest.approx(-0.8, abs=1e-9)
 
 
 def test_a_guard_cycle_renews_what_the_tendons_do_to_the_joints() -> None:

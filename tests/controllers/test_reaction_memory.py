@@ -18,6 +18,7 @@ from tests.controllers.test_guard_figures import Guarded
 from tests.controllers.test_machine import Machine
 from tests.controllers.test_reaction_laws import LIMIT_NM, MARGIN, PAIRS, Faulted, Probe
 
+FRICTION = ("friction_gamma_1_s_rad", "friction_gamma_2_nm", "friction_gamma_3_nms_rad")
 OFF, READY, HOLDING, ACTIVE, FAULT = (int(s) for s in MachineState)
 
 # --- requests ---------------------------------------------------------------------------------------------
@@ -127,12 +128,21 @@ def test_an_estimate_without_stiffness_counts_as_one_newton_per_metre(stiffness:
     fault.s["tension_n"][1] = 6.5
     fault.mem["release_n"][1] = 5.0 + 1e-9
     speed = -1e-9 / fault.bench.dt_s / max(stiffness, 1.0) / 0.01
-    laws = [
-        float(fault.m[n][1])
-        for n in ("friction_gamma_1_s_rad", "friction_gamma_2_nm", "friction_gamma_3_nms_rad")
-    ]
+    laws = [float(fault.m[n][1]) for n in FRICTION]
     expected = tension_torque_nm(fault.m, 1, 5.0, 6.5, stiffness, -speed) + motor_friction_nm(speed, *laws)
     assert fault.torque(1) == pytest.approx(min(max(expected, -1.37), 0.0), rel=1e-9)
+
+
+def test_a_motor_that_unwinds_too_fast_is_let_run_and_not_driven_back() -> None:
+    fault = Faulted(Cause.MOTOR_BLOCKED).begin()
+    fault.s["tendon_stiffness_n_m"][1], fault.s["tension_n"][1] = 6e4, 12.0
+    fault.s["motor_speed_rad_s"][1] = -14.0
+    wanted = 20.0 - 500.0 * fault.bench.dt_s
+    speed = -500.0 / 6e4 / 0.01
+    laws = [float(fault.m[n][1]) for n in FRICTION]
+    loop = tension_torque_nm(fault.m, 1, wanted, 12.0, 6e4, -14.0 - speed) + motor_friction_nm(speed, *laws)
+    assert loop > 0.05, "the loop would wind"
+    assert fault.torque(1) == 0.0
 
 
 @pytest.mark.parametrize("joint", [2, 3])
