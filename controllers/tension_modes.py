@@ -29,21 +29,25 @@ def force_goals(m: Any, goal: Any, mem: Any, f: int) -> None:
 def follow_tension(m: Any, mem: Any, s: Any, t: int, from_goal: bool) -> float:
     """The tension reference goes to the wanted one as fast as it may; returns its rate [N/s].
 
-    The limits are the hand's tension rate and, for goals, what the motor's speed can make of the tendon's
-    stiffness. Only a wanted tension that comes from the goal hands its rate on while it slews: one that
-    comes out of the joint feedback would close a loop through the friction feedforward, a relay that
-    sustains an oscillation.
+    A goal's tension slews within the hand's tension rate and what the motor's speed can make of the tendon's
+    stiffness, and hands its rate on meanwhile. A wanted tension that comes out of the joint feedback is taken
+    as it is: a slew limit inside that loop delays large signals by up to a quarter of a period, and one
+    disturbance (a push, a stall of 50 ms) then grows into an oscillation at 9 Hz that ends at the tension
+    limit. Its torque is still held by the torque rate of the hand. Nor is its rate handed on: that would
+    close a loop through the friction feedforward, a relay that sustains an oscillation.
     """
+    if not from_goal:
+        mem.ref_tension_n[t] = s.ref_tension_n[t] = mem.wanted_n[t]
+        return float(mem.tension_rate_n_s[t])
     rate = float(m.tension_rate_n_s)
-    if from_goal:
-        fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[m.tendon_motor[t]]
-        winding = fastest * m.spool_radius_m[t] * s.tendon_stiffness_n_m[t]
-        rate = min(winding, rate) if winding > 0.0 else rate
+    fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[m.tendon_motor[t]]
+    winding = fastest * m.spool_radius_m[t] * s.tendon_stiffness_n_m[t]
+    rate = min(winding, rate) if winding > 0.0 else rate
     step = rate * m.dt_s
     change = mem.wanted_n[t] - mem.ref_tension_n[t]
     mem.ref_tension_n[t] += min(max(change, -step), step)
     s.ref_tension_n[t] = mem.ref_tension_n[t]
-    if from_goal and abs(change) > step:
+    if abs(change) > step:
         return rate if change > 0.0 else -rate
     return float(mem.tension_rate_n_s[t])
 
