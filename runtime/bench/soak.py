@@ -226,7 +226,11 @@ def soak(options: RunOptions, rate_hz: float, seconds: float, tell: Callable[[st
         if load is not None:
             load.terminate()
             load.wait()
-    return verdict(observer, outcome.account, seconds, rate_hz, outcome.message, loaded=words is not None)
+    faults = [
+        f"{fault['text']} ({fault['time_s']:.3f} s)" for fault in (outcome.report or {}).get("faults", [])
+    ]
+    message = "; ".join([outcome.message, *faults]) if outcome.message else ""
+    return verdict(observer, outcome.account, seconds, rate_hz, message, loaded=words is not None)
 
 
 def verdict(
