@@ -34,18 +34,22 @@ def stopped_by(number: int) -> str:
 class Interrupts:
     """Takes SIGINT, SIGTERM and SIGHUP over inside a ``with`` block.
 
+    Args:
+        signals: which of them.
+
     Attributes:
         number: the first signal that came; 0: none.
         count: how many came.
         moving: set it when the hand is started; from then on signals are counted instead of raised.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, signals: tuple[signal.Signals, ...] = ENDING) -> None:
         self.number, self.count, self.moving = 0, 0, False
+        self._signals = signals
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
-        self._before = {number: signal.signal(number, self._on) for number in ENDING}
+        self._before = {number: signal.signal(number, self._on) for number in self._signals}
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+
+from runtime.interrupts import ENDING, Interrupted, Interrupts, stopped_by
+
+if TYPE_CHECKING:
+    from runtime.faults.ask import Answer
+
+STOPPED: Final = 130
+LINE_S: Final = 10.0
+"""Between two lines of progress where stderr is no terminal."""
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -53,27 +66,28 @@ def faults(
     Exit code 0: no rule broken (or no false alarm); 1: some are; 2: a wrong argument; 130: stopped, with the
     results so far.
     """
-    from runtime.faults.ask import Ask, fault_free, one_trial, run_trials
-
-    ask = Ask(
-        hand=hand,
-        trials=trials,
-        kinds=_words(kinds),
-        motions=_words(motions),
-        seed=seed,
-        hands=hands,
-        minutes=minutes,
-        workers=workers,
-        out=out,
-    )
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-    if trial is not None:
-        answer = one_trial(ask, trial)
-    elif none:
-        answer = fault_free(ask, _bar)
-    else:
-        answer = run_trials(ask, _bar)
+    with Interrupts(_signals()) as interrupts:
+        try:
+            answer = _asked(
+                interrupts,
+                trial,
+                none,
+                hand=hand,
+                trials=trials,
+                kinds=_words(kinds),
+                motions=_words(motions),
+                seed=seed,
+                hands=hands,
+                minutes=minutes,
+                workers=workers,
+                out=out,
+            )
+        except (Interrupted, Exception):
+            if not interrupts.number or interrupts.moving:
+                raise
+            # also when a library has made something else of it
+            print(f"{stopped_by(interrupts.number)}: nothing was done yet", file=sys.stderr)
+            raise typer.Exit(STOPPED) from None
     if out is not None:
         (out / answer.file).write_text(json.dumps(answer.report, indent=2) + "\n", encoding="utf-8")
     if as_json:
@@ -88,14 +102,67 @@ def _words(given: list[str] | None) -> tuple[str, ...]:
     return tuple(w.strip() for part in given or () for w in part.split(",") if w.strip())
 
 
-def _bar(title: str, total: int) -> Any:
-    """Progress bar on stderr; none when stderr is no terminal."""
-    if not sys.stderr.isatty():
-        return nullcontext(None)
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def _signals() -> tuple[signal.Signals, ...]:
+    """Those that end a campaign; not the end of the terminal where that is ignored (nohup).
 
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(title, total=total)
-    return bar
+    Ctrl-C is taken even if it is ignored, as in the background of a script.
+    """
+    return tuple(s for s in ENDING if s != signal.SIGHUP or signal.getsignal(s) != signal.SIG_IGN)
+
+
+def _asked(interrupts: Interrupts, trial: int | None, none: bool, **given: Any) -> Answer:
+    from runtime.faults.ask import Ask, fault_free, one_trial, run_trials
+
+    ask, watch = Ask(**given), Onlooker(interrupts)
+    if ask.out is not None:
+        ask.out.mkdir(parents=True, exist_ok=True)
+    if trial is not None:
+        return one_trial(ask, trial)
+    return fault_free(ask, watch) if none else run_trials(ask, watch)
+
+
+@dataclass
+class Onlooker:
+    """Progress on stderr: a bar on a terminal, else a line now and then; stops by a signal.
+
+    Args:
+        interrupts: signals; from the first progress on they are only counted, so that what is done is kept.
+    """
+
+    interrupts: Interrupts
+
+    def stopped(self) -> bool:
+        """True once a signal came."""
+        return self.interrupts.number != 0
+
+    @contextmanager
+    def progress(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Shows how many are done."""
+        self.interrupts.moving = True
+        if not sys.stderr.isatty():
+            yield _Lines(title, total)
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(title, total=total)
+            yield lambda done: bar.update(task, completed=done)
+
+
+@dataclass
+class _Lines:
+    """A line at the first results and every ``LINE_S`` after it."""
+
+    title: str
+    total: int
+    begun_s: float = field(default_factory=time.monotonic)
+    next_s: float = 0.0
+
+    def __call__(self, done: int) -> None:
+        now_s = time.monotonic()
+        if now_s >= self.next_s:
+            self.next_s = now_s + LINE_S
+            text = f"{self.title}: {done} of {self.total} in {now_s - self.begun_s:.0f} s"
+            print(text, file=sys.stderr, flush=True)

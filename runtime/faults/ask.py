@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Protocol
 
 from runtime.faults import rules
-from runtime.faults.campaign import Worker, as_dicts, chunks, motions_of, quiet_jobs, results
+from runtime.faults.campaign import Job, Worker, as_dicts, chunks, motions_of, quiet_jobs, results
 from runtime.faults.draw import check_kinds, draw, first_trials
 from runtime.faults.fault_free import QuietRun
 from runtime.faults.judge import Judge, Verdict
@@ -23,6 +25,22 @@ from signals.names import UnknownName
 STOPPED = 130
 DRAWN_HANDS = 20
 """Hands of a fault-free run where none are asked for."""
+
+
+NOTES: Final = "results.jsonl"
+"""File in the folder asked for: every result as it comes, so that a campaign that is killed leaves them."""
+
+
+class Watch(Protocol):
+    """Who looks on while a campaign runs."""
+
+    def stopped(self) -> bool:
+        """True once the campaign is to end."""
+        ...
+
+    def progress(self, title: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        """Shows how many of a total are done, as it is told."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,38 +103,48 @@ def _head(ask: Ask, hand: Hand, motions: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _gather(
-    ask: Ask, jobs: Any, title: str, total: int, bar_of: Callable[[str, int], Any]
-) -> tuple[Any, bool]:
-    """(results, was it stopped) of all jobs."""
+def _gather(ask: Ask, jobs: list[Job], title: str, total: int, watch: Watch) -> list[Any]:
+    """Results of all jobs, or of those that were done before it was stopped; each is noted as it comes."""
     found: list[Any] = []
-    with bar_of(title, total) as bar:
-
-        def told(count: int) -> None:
-            if bar is not None:
-                bar.advance(bar.task_ids[0], count)
-
-        try:
-            for result in results(ask.hand, jobs, ask.cores, told):
-                found.append(result)
-        except KeyboardInterrupt:
-            return found, True
-    return found, False
+    with watch.progress(title, total) as told, _notebook(ask.out) as note:
+        for some in results(ask.hand, jobs, ask.cores, watch.stopped):
+            found += some
+            note(some)
+            told(len(found))
+    return found
 
 
-def run_trials(ask: Ask, bar_of: Callable[[str, int], Any]) -> Answer:
+@contextmanager
+def _notebook(out: Path | None) -> Iterator[Callable[[list[Any]], None]]:
+    """Writes results into ``NOTES`` as they come, a line of JSON each; nothing without a folder."""
+    if out is None:
+        yield lambda _: None
+        return
+    with (out / NOTES).open("w", encoding="utf-8") as file:
+
+        def note(some: list[Any]) -> None:
+            for result in some:
+                own = result.as_dict() if isinstance(result, Verdict) else asdict(result)
+                file.write(json.dumps(own) + "\n")
+            file.flush()
+
+        yield note
+
+
+def run_trials(ask: Ask, watch: Watch) -> Answer:
     """Trials on all cores.
 
     Args:
         ask: the arguments.
-        bar_of: makes a progress bar of a title and a total.
+        watch: who looks on.
     """
     check_kinds(ask.kinds)
     hand, motions = _hand_and_motions(ask)
     wanted = first_trials(ask.trials, ask.seed, hand.names, motions, kinds=ask.kinds, hands=ask.hands or 1)
     begun = time.perf_counter()
-    verdicts, stopped = _gather(ask, chunks(wanted), "trials", len(wanted), bar_of)
+    verdicts = _gather(ask, chunks(wanted), "trials", len(wanted), watch)
     elapsed_s = time.perf_counter() - begun
+    stopped = len(verdicts) < len(wanted)
     report = _head(ask, hand, motions) | {
         "trials_wanted": len(wanted),
         "trials": len(verdicts),
@@ -207,19 +235,20 @@ def _draw_trial(worker: Worker, verdict: Verdict, hand: Hand, path: Path) -> lis
     return [f"  picture   {path}"]
 
 
-def fault_free(ask: Ask, bar_of: Callable[[str, int], Any]) -> Answer:
+def fault_free(ask: Ask, watch: Watch) -> Answer:
     """Fault-free motion of drawn hands on all cores; every latched cause is a false alarm.
 
     Args:
         ask: the arguments.
-        bar_of: makes a progress bar of a title and a total.
+        watch: who looks on.
     """
     ask = replace(ask, hands=ask.hands or DRAWN_HANDS)
     hand, motions = _hand_and_motions(ask)
     jobs = quiet_jobs(motions, ask.hands or DRAWN_HANDS, ask.minutes)
     begun = time.perf_counter()
-    runs, stopped = _gather(ask, jobs, "fault-free", len(jobs), bar_of)
+    runs: list[QuietRun] = _gather(ask, jobs, "fault-free", len(jobs), watch)
     elapsed_s = time.perf_counter() - begun
+    stopped = len(runs) < len(jobs)
     runs.sort(key=lambda r: (r.mismatch, motions.index(r.motion)))
     alarmed = [r for r in runs if r.alarms]
     minutes = sum(r.seconds for r in runs) / 60.0

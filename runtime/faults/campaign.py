@@ -10,8 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
-from threading import current_thread, main_thread
+from multiprocessing import active_children, get_context
 from typing import Any, Final
 
 from runtime.config.errors import MotionFileError
@@ -34,6 +33,8 @@ slips on an object does so at a moment that the least change shifts."""
 OTHER_NOISE: Final = 2**40
 CHUNK: Final = 12
 """Trials on the same hand and motion that a worker takes at a time."""
+POLL_S: Final = 0.1
+"""Between two looks whether to stop: a signal may come to a thread that does not wake this one."""
 
 
 def motions_of(hand: Hand) -> tuple[str, ...]:
@@ -137,15 +138,15 @@ def _begin(hand: str, parent: int) -> None:
 
 @contextmanager
 def _interrupts_for_parent() -> Iterator[None]:
-    """Processes that begin inside never see Ctrl-C: it is their parent's."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Processes that begin inside never see the signals of a terminal: those are their parent's.
+
+    Held back, not ignored: what comes meanwhile reaches the parent afterwards.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGHUP))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _do(job: Job) -> list[Result]:
@@ -167,33 +168,32 @@ def chunks(trials: Iterable[Trial], size: int = CHUNK) -> list[Job]:
     return jobs
 
 
-def results(hand: str, jobs: list[Job], workers: int, told: Callable[[int], None]) -> Iterator[Result]:
-    """Results of all jobs as they are done, in no certain order.
+def results(hand: str, jobs: list[Job], workers: int, stopped: Callable[[], bool]) -> Iterator[list[Result]]:
+    """Results of every job as it is done, in no certain order.
 
-    A KeyboardInterrupt ends the work: jobs that run are let finish, the rest is dropped, and it is raised
-    again for the caller, who has every result so far.
+    Once it is stopped the workers are killed in the midst of their jobs; what was done before has come.
 
     Args:
         hand: name or path of the hand file.
         jobs: what to do.
         workers: worker processes.
-        told: called with the number of results of every finished job.
+        stopped: asked every ``POLL_S``; the work ends once it says True.
     """
     context = get_context("spawn")
-    begin = (hand, os.getpid())
+    begin, others = (hand, os.getpid()), set(active_children())
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=begin) as pool:
         with _interrupts_for_parent():
             pending: set[Future[list[Result]]] = {pool.submit(_do, job) for job in jobs}
         try:
-            while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            while pending and not stopped():
+                done, pending = wait(pending, POLL_S, FIRST_COMPLETED)
                 for future in done:
-                    found = future.result()
-                    told(len(found))
-                    yield from found
+                    yield future.result()
         finally:
-            for future in pending:
-                future.cancel()
+            if pending:
+                for worker in set(active_children()) - others:
+                    worker.kill()
+                pool.shutdown(cancel_futures=True)
 
 
 def run_here(hand: Hand, trials: Iterable[Trial]) -> list[Verdict]:
