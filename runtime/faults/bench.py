@@ -37,6 +37,8 @@ STEP_S: Final = 0.2
 """Time between two such states."""
 LEAD_S: Final = 0.03
 """Least time between going back and the fault: new noise fills the filters."""
+REST_S: Final = 0.05
+"""Time that is seen beyond the one at which all unwinding has to be over."""
 STILL_S: Final = 0.5
 """Period that a motion without one is given."""
 
@@ -190,8 +192,8 @@ class Bench:
         self.run(at - self.cycle, recorder.add)
         fault_ns = int(self.rig.views["state"]["time_ns"][0])
         if brake is not None:
-            until_s = rules.REACT_S + (rule.shows_after_s or brake_after_s)
-            times_ns = (fault_ns + round(1e9 * brake_after_s), fault_ns + round(1e9 * until_s))
+            full_s = rules.REACT_S + (rule.shows_after_s or brake_after_s)
+            times_ns = (fault_ns + round(1e9 * brake_after_s), fault_ns + round(1e9 * full_s))
             m = self.hand.model[0]
             constant = m["motor_torque_constant_nm_a"][: len(brake)]
             limits = (rules.UNWIND_NM / constant, m["torque_rate_nm_s"] * m["dt_s"] / constant)
@@ -203,7 +205,16 @@ class Bench:
             pause = min(self.cycles_of(rule.gap_s), left) if k + 1 < rule.repeat else left
             self.run(pause, recorder.add)
             left -= pause
+        if with_fault and brake is None and until_s is None:
+            self._see_it_rest(recorder)
         return recorder.recording(fault_ns)
+
+    def _see_it_rest(self, recorder: Recorder) -> None:
+        """Run on where a finger in fault still unwinds, until that has to be over."""
+        begun_ns = recorder.unwinds_since_ns(self.hand.model)
+        if begun_ns:
+            seconds = 1e-9 * (begun_ns - int(self.rig.views["state"]["time_ns"][0])) + rules.UNWIND_S + REST_S
+            self.run(max(self.cycles_of(seconds), 0), recorder.add)
 
     def fault_of(self, trial: Trial, rule: KindRule) -> Fault:
         """The fault of the plant in its present state."""
@@ -230,7 +241,8 @@ class _Brake:
     Args:
         bus: the plant.
         current_a: currents wanted, shape (n_motors,); NaN: what is commanded.
-        limits_a: their greatest size from the second time on, and their greatest change in a cycle.
+        limits_a: what may stay once the ramp from the second time on is over, and their greatest change in
+            a cycle.
         times_ns: begin, and end of the full currents.
     """
 
@@ -244,9 +256,12 @@ class _Brake:
         self._bus, self._command, self._times_ns = bus, new(COMMAND), times_ns
         weak_a, step_a = limits_a
         self._own = np.flatnonzero(np.isfinite(current_a))
-        self._full_a, self._step_a = current_a[self._own], step_a[self._own]
-        self._weak_a = np.clip(self._full_a, -weak_a[self._own], weak_a[self._own])
+        self._full_a, self._step_a, self._weak_a = current_a[self._own], step_a[self._own], weak_a[self._own]
         self._sent_a = np.zeros(len(self._own))
+
+    def _bounds_a(self, left: float) -> tuple[FloatArray, FloatArray]:
+        most: FloatArray = np.maximum(left * abs(self._full_a), self._weak_a)
+        return -most, most
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """As the bus, with these currents."""
@@ -256,7 +271,9 @@ class _Brake:
         if now_ns <= begin_ns:
             self._sent_a[:] = current[self._own]
         else:
-            wanted = self._full_a if now_ns <= end_ns else self._weak_a
+            # full, then on the ramp that any torque may have, and what may unwind for longer
+            left = min(max(1.0 - 1e-9 * (now_ns - end_ns) / rules.RAMP_S, 0.0), 1.0)
+            wanted = np.clip(self._full_a, *self._bounds_a(left))
             self._sent_a += np.clip(wanted - self._sent_a, -self._step_a, self._step_a)
             current[self._own] = self._sent_a
             self._command["motor_mode"][0, self._own] = int(MotorMode.CURRENT)

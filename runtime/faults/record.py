@@ -8,11 +8,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.faults import rules
+from signals.modes import MachineState
 from signals.records import RecordArray
 from signals.table import TABLE
 
 FloatArray = NDArray[np.float64]
 
+FAULT: Final = int(MachineState.FAULT)
 KEPT: Final = (
     ("truth", "joint_angle_rad"),
     ("truth", "joint_speed_rad_s"),
@@ -70,6 +73,21 @@ class Recorder:
         self._times.append(frames["state"]["time_ns"].copy())
         for key, parts in self._parts.items():
             parts.append(frames[key[0]][key[1]][(slice(None), *self._slices[key])].copy())
+
+    def unwinds_since_ns(self, model: RecordArray) -> int:
+        """When the newest finger in fault of which a motor unwinds was stopped; 0: none unwinds any more.
+
+        Args:
+            model: model record of the hand.
+        """
+        m, newest = model[0], 0
+        states, torques = self._parts["state", "finger_state"], self._parts["truth", "motor_torque_nm"]
+        for f in range(states[-1].shape[1]):
+            own = m["tendon_motor"][m["finger_tendon"][f, : m["finger_n_tendons"][f]]]
+            if states[-1][-1, f] == FAULT and (torques[-1][:, own] < -rules.TORQUE_MARGIN_NM).any():
+                stopped = np.concatenate([part[:, f] == FAULT for part in states])
+                newest = max(newest, int(np.concatenate(self._times)[int(stopped.argmax())]))
+        return newest
 
     def recording(self, fault_ns: int) -> Recording:
         """All frames, times counted from the fault."""

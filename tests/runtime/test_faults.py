@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from runtime.commands.faults import app
 from runtime.faults import rules
-from runtime.faults.bench import SLOTS, Bench
+from runtime.faults.bench import REST_S, SLOTS, Bench
 from runtime.faults.campaign import Worker, chunks, motions_of
 from runtime.faults.draw import Trial, check_kinds, draw, first_trials
 from runtime.faults.judge import Judge
@@ -306,6 +306,44 @@ def test_a_trial_cut_short_is_the_beginning_of_the_whole_one(hand: Hand) -> None
     assert short.time_s[-1] == pytest.approx(0.1, abs=1.5 / RATE_HZ)
     for key in KEPT:
         assert np.array_equal(whole.columns[key][:n], short.columns[key])
+
+
+def test_a_braked_trial_runs_to_its_end_and_the_brake_fades_on_the_ramp(hand: Hand) -> None:
+    bench = bench_of(hand, "hold")
+    trial = Trial(seed=3, kind="tendon-break", motion="hold", mismatch=0, part=2, moment=0.4, size=0.0)
+    brake = np.full(int(hand.model[0]["n_motors"]), np.nan)
+    brake[5] = -2.0
+    after_s = 0.005
+    seen = bench.run_trial(trial, brake=brake, brake_after_s=after_s, until_s=0.2)
+    assert seen.time_s[-1] == pytest.approx(0.2, abs=1.5 / RATE_HZ)
+    full_nm = 2.0 * float(hand.model[0]["motor_torque_constant_nm_a"][5])
+    torque = -seen.of("truth", "motor_torque_nm")[:, 5]
+    end_s = after_s + rules.REACT_S
+    left = np.clip(1.0 - (seen.time_s - end_s) / rules.RAMP_S, 0.0, 1.0)
+    allowed = np.maximum(full_nm * left, rules.UNWIND_NM)
+    built, fast = seen.after(end_s - 0.005), seen.after(end_s + 0.010)
+    # a command acts two cycles later; a motor that has become fast gives less by its voltage
+    assert torque[built:fast] == pytest.approx(np.minimum(full_nm, allowed[built:fast]), abs=0.05)
+    assert (torque[built:] <= allowed[built:] + 0.05).all()
+
+
+def test_a_finger_that_still_unwinds_is_watched_until_that_has_to_be_over(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "motor-lost", replace(KINDS["motor-lost"], watch_s=0.05))
+    trial = Trial(seed=3, kind="motor-lost", motion="hold", mismatch=0, part=2, moment=0.4, size=0.0)
+    seen = bench_of(hand, "hold").run_trial(trial)
+    stopped_s = seen.time_s[int((seen.of("state", "finger_state")[:, 0] == FAULT).argmax())]
+    assert seen.time_s[-1] - stopped_s == pytest.approx(rules.UNWIND_S + REST_S, abs=0.002)
+    assert (seen.of("truth", "motor_torque_nm")[seen.after(0.05)] < -rules.TORQUE_MARGIN_NM).any()
+
+
+@pytest.mark.parametrize("nods", [False, True])
+def test_the_unwinding_of_every_kind_has_to_end(hand: Hand, nods: bool) -> None:
+    recording = calm(hand, seconds=rules.UNWIND_S + 0.2)
+    late = recording.after(rules.UNWIND_S + 0.1)
+    recording.of("truth", "motor_torque_nm")[late:, 5] = -0.5 if nods else 0.0
+    assert [b.startswith("torque: ") for b in verdict_of(hand, recording).breaches] == [True] * nods
 
 
 def test_the_brake_only_unwinds_what_pulls_there_and_touches_no_other_finger(whole_hand: Hand) -> None:
