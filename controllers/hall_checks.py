@@ -38,8 +38,10 @@ RAIL_S: Final = 0.005
 JUMP_COUNTS: Final = 40.0
 JUMP_COUNTS_N: Final = 0.4
 """Per newton: the lever's friction loop, as it turns, can move the lever by 80 counts at 100 N."""
-OTHERS_COUNTS: Final = 6.0
 NOISE_FACTOR: Final = 8.0
+OTHERS_COUNTS: Final = 4.0
+OTHERS_NOISE: Final = 4.0
+"""A slip at a high tension, or of a joint at its stop, moves the other counts by no more than 9 to 16."""
 SPIKE_S: Final = 0.002
 GIVE_WAY_S: Final = 0.012
 """Time for the finger to move after a tendon gave way: a quarter of its slowest swing."""
@@ -113,7 +115,7 @@ def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
         moved = abs(float(z.hall_count[o]) - expected)
         if o != t and mem.since_jump_s[o] < 2.0 * GIVE_WAY_S:
             return True
-        if o != t and moved > OTHERS_COUNTS + NOISE_FACTOR * m.hall_noise_count[o]:
+        if o != t and moved > OTHERS_COUNTS + OTHERS_NOISE * m.hall_noise_count[o]:
             return True
     return False
 

@@ -2,7 +2,8 @@
 
 A tendon that was taut and snaps shows the lever at its stop within a few ms; one that dips in motion comes
 back by the tension loop. So the time allowed at the stop depends on the tension wanted, on whether the
-tendon was taut before, and on how fast the lever got there.
+tendon was taut before, and on how fast the lever got there. A tendon that gives way throws the finger, and
+others of it go slack for a moment, its antagonist first of all: the one that fell first is the lost one.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ TAUT_S: Final = 0.050
 SNAP_RAD: Final = 0.025
 SNAP_HZ: Final = 50.0
 """A snap leaves the lever's low-pass of this cut-off behind by SNAP_RAD; a fast unwinding by 0.019 rad."""
+THROW_NS: Final = 30_000_000
+"""Time [ns] in which a tendon that gave way throws its finger, and by it another tendon into slack."""
 HIGH_S: Final = 0.004
 BEYOND_STOP_RAD: Final = 0.05
 
@@ -72,15 +75,33 @@ def wanted_tension_n(m: Any, mem: Any, s: Any, t: int) -> float:
 
 
 @law
+def fell_after_another(m: Any, mem: Any, f: int, t: int, now_ns: int) -> bool:
+    """True if another tendon of finger ``f`` fell before ``t`` did, or came to its stop: ``t`` was thrown."""
+    own_ns = mem.fell_ns[t] if now_ns - mem.fell_ns[t] < THROW_NS else now_ns
+    for k in range(m.finger_n_tendons[f]):
+        before_ns = mem.fell_ns[m.finger_tendon[f, k]]
+        if before_ns > 0 and own_ns - THROW_NS < before_ns < own_ns:
+            return True
+    return False
+
+
+@law
 def track_tautness(m: Any, mem: Any, s: Any, t: int) -> None:
-    """Timers of tendon ``t``: at the slack stop, taut, snapped."""
+    """Timers of tendon ``t``: falling, at the slack stop, taut, snapped."""
     lever = s.lever_angle_rad[t]
     share = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * m.dt_s)
     if mem.started == 0:
         mem.lever_low_rad[t] = lever
+        mem.fell_ns[t] = 0
     mem.lever_low_rad[t] += share * (lever - mem.lever_low_rad[t])
+    falls = lever - mem.lever_low_rad[t] > SNAP_RAD
+    if falls and mem.falling[t] == 0:
+        mem.fell_ns[t] = s.time_ns
+    mem.falling[t] = 1 if falls else 0
     if at_slack_stop(m, t, lever) and not beyond_stop(m, t, lever):
-        if lever - mem.lever_low_rad[t] > SNAP_RAD:
+        if mem.slack_s[t] == 0.0:
+            mem.thrown[t] = 1 if fell_after_another(m, mem, m.tendon_finger[t], t, s.time_ns) else 0
+        if falls:
             mem.snapped[t] = 1
         mem.slack_s[t] += m.dt_s
         mem.taut_s[t] = 0.0
@@ -110,6 +131,8 @@ def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
         track_tautness(m, mem, s, t)
         wanted = wanted_tension_n(m, mem, s, t)
         allowed = allowed_slack_s(wanted, mem.taut[t] != 0, mem.snapped[t] != 0)
+        if mem.thrown[t] != 0:
+            allowed = max(allowed, DIP_S)
         if mem.slack_s[t] > allowed and wanted > LEAST_WANTED_N:
             latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
         limit = greatest_tension_n(m, t)

@@ -49,12 +49,12 @@ def test_a_jump_that_stays_is_a_glitch_once_it_cannot_be_a_spike_or_a_tendon_tha
     assert counts.found == (Cause.HALL_GLITCH, 4, pytest.approx(JUMP + 1.0), pytest.approx(JUMP))
 
 
-@pytest.mark.parametrize(("moved", "glitch"), [(13.0, True), (15.0, False)])
+@pytest.mark.parametrize(("moved", "glitch"), [(7.0, True), (9.0, False)])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_towards_slack_another_count_that_leaves_its_trend_makes_it_a_tendons_affair(
     moved: float, glitch: bool, sign: float
 ) -> None:
-    """6 counts and eight times the noise of one are 14."""
+    """4 counts and four times the noise of one are 8."""
     counts = Counts()
     assert not counts.set(4, 100.0)
     counts.bench.z["hall_count"][7] += round(sign * moved)
