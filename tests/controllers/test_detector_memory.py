@@ -182,13 +182,13 @@ def test_motion_ends_the_time_at_a_standstill() -> None:
     for moves in (True, False):
         bench = Bare()
         bench.s["ref_motor_speed_rad_s"][3] = 5.0
-        for k in range(6):
-            if bench.until(None, 75) <= 75:
-                break
-            bench.s["residual_m"][3] = (k + 1) * 1.5 * limit
-            if moves:
-                bench.s["motor_angle_rad"][3] += 1e-4
-        assert (bench.found is not None) is not moves
+        assert bench.until(None, 75) == 76
+        if moves:
+            bench.s["motor_angle_rad"][3] += 1e-4
+        bench.detect()
+        bench.s["residual_m"][3] = 1.5 * limit
+        assert (bench.until(None, 75) <= 75) is not moves
+    assert bench.found is not None and bench.found[:2] == (Cause.ENCODER_STUCK, 3)
 
 
 def test_a_tension_that_moves_under_torque_names_the_encoder_after_thirty_milliseconds() -> None:

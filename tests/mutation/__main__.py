@@ -70,12 +70,12 @@ SECOND = (
     "tests/safety/test_heat.py",
 )
 """Whole ticks with estimator and controller, and minutes of heat, for those that survived."""
-NEWS_S = 10.0
-"""Between two lines of progress."""
 
 
 def sweep(mutants: list[Any], forks: Any, given: Any, store: Any) -> None:
     """Mutants against their tests, ``given.jobs`` at a time, until ``given.end_s``; outcomes are stored."""
+    from tests.mutation.forks import NEWS_S
+
     left, total = list(mutants), len(mutants)
     running: dict[int, Any] = {}
     hashes = given.hashes
@@ -222,7 +222,7 @@ def session(given: Any, kept: Path) -> int:
     import pytest
 
     from tests.mutation.schema import Schemata
-    from tests.mutation.store import Store, test_hash
+    from tests.mutation.store import Store, hash_of_test
 
     schemata = Schemata([f"controllers.{name}" for name in ROOMS], ROOT)
     schemata.install()
@@ -231,11 +231,15 @@ def session(given: Any, kept: Path) -> int:
 
     begun = time.monotonic()
     store = Store(kept, schemata.mutants, ROOT)
+    if not given.report:
+        print(
+            "without a mutant: the first run after a change compiles for minutes", file=sys.stderr, flush=True
+        )
 
     def go(forks: Forks) -> None:
         spent = f"{time.monotonic() - begun:.0f} s, {sum(forks.cost_s):.0f} s of them for the tests"
         print(f"compiled and passed in {spent}", file=sys.stderr, flush=True)
-        given.hashes = [test_hash(i.nodeid, ROOT) for i in forks.items]
+        given.hashes = [hash_of_test(i.nodeid, ROOT) for i in forks.items]
         sweep(chosen(given, schemata.mutants, forks, store), forks, given, store)
 
     forks = Forks(go, schemata.mutants, verbose=bool(given.number))

@@ -28,6 +28,8 @@ from tests.mutation.schema import CELL, Mutant
 PATIENCE, PATIENCE_S = 8.0, 2.0
 """Processor time of a test before it counts as hung: factor on its own, and what comes on top."""
 COLD_S = 0.3
+NEWS_S = 10.0
+"""Between two lines of progress."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,11 @@ class Forks:
         self.items = [i for i in session.items if i.get_closest_marker("realtime") is None]
         self.cost_s = [0.0] * len(self.items)
         self.reach = [frozenset()] * len(self.items)
+        told = time.monotonic()
         for k, item in enumerate(self.items):
+            if time.monotonic() - told > NEWS_S:
+                told = time.monotonic()
+                print(f"without a mutant: {k} of {len(self.items)} tests", file=sys.stderr, flush=True)
             failure = self._timed(k)
             if self.cost_s[k] > COLD_S:  # it compiled; what it takes from now on shows the second time
                 failure = failure or self._timed(k)

@@ -9,6 +9,7 @@ anew. What a function calls is not looked at: after a change of the laws below, 
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 import json
 from collections import Counter
@@ -30,12 +31,13 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _without_text(node: ast.AST) -> str:
+def _without_text(node: ast.stmt) -> str:
     """Source of a statement without its docstring."""
     body = getattr(node, "body", None)
     first = body[0] if isinstance(body, list) and body else None
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        return ast.unparse(node).replace(ast.unparse(first), "", 1)
+        node = copy.copy(node)
+        node.body = body[1:] or [ast.Pass()]  # type: ignore[attr-defined,index]
     return ast.unparse(node)
 
 
@@ -102,7 +104,7 @@ def _source_of_test(path: Path, function: str) -> str:
     return digest("\n".join(known[name][0] for name in sorted(seen)))
 
 
-def test_hash(node: str, root: Path) -> str:
+def hash_of_test(node: str, root: Path) -> str:
     """Hash of a test by its name in pytest; empty if it is gone."""
     file, _, case = node.partition("::")
     source = _source_of_test(root / file, case.partition("[")[0])
@@ -123,7 +125,7 @@ class Store:
         self.names, self.keys = names_of(mutants), keys_of(mutants, root)
         self._all: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
         for number in self.keys:
-            if (how := self.killed(number)) and test_hash(how[1], root) != how[2]:
+            if (how := self.killed(number)) and hash_of_test(how[1], root) != how[2]:
                 self._of(number).pop("killed")  # the test that killed it is another one now
 
     def _of(self, number: int) -> dict[str, Any]:
@@ -136,7 +138,7 @@ class Store:
 
     def kill(self, number: int, how: str, node: str) -> None:
         """A test has killed a mutant."""
-        self._of(number)["killed"] = [how, node, test_hash(node, self.root)]
+        self._of(number)["killed"] = [how, node, hash_of_test(node, self.root)]
 
     def past(self, number: int) -> frozenset[str]:
         """Hashes of the tests that a mutant has survived."""
@@ -150,7 +152,7 @@ class Store:
         """killed, survived or nothing."""
         if self.killed(number):
             return "killed"
-        return "survived" if self.keys[number] in self._all else ""
+        return "survived" if "past" in self._all.get(self.keys[number], {}) else ""
 
     def forget(self, number: int) -> None:
         """Try a mutant as if it was never tried."""
