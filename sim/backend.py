@@ -20,6 +20,7 @@ from signals.pointers import address_of
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
 from sim.cycle import PARTS, advance_at, observe
+from sim.finite import AXIS, JOINT, MOTOR, TENDON
 from sim.options import Fault, SimOptions
 from sim.plant_record import new_plant
 from sim.randomness import seed_state
@@ -180,7 +181,7 @@ class SimulatedBus:
 
     def _diagnose(self, what: int) -> None:
         index = int(self.plant["diverged_index"][0])
-        part = f"joint {index}" if what == 1 else f"motor {index}"
+        part = f"{_DIVERGED[what]} {index}"
         self.diagnosis = (
             f"the simulation diverged at step {int(self.plant['cycle'][0])} "
             f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: above 1e4 rad/s or not finite; "
@@ -194,6 +195,7 @@ class SimulatedBus:
         return int(BusBits.LOST)
 
 
+_DIVERGED: Final = {JOINT: "joint", MOTOR: "motor", AXIS: "wrist axis", TENDON: "tendon"}
 _FLAGS: Final = {
     FaultKind.TENDON_BREAK: "tendon_off",
     FaultKind.TENDON_OFF: "tendon_off",

@@ -15,9 +15,10 @@ from signals.compiled import law
 from signals.pointers import pointer
 from signals.records import COMMAND, MEASUREMENT, MODEL, TRUTH
 from sim.energy import stored_energy
+from sim.finite import blame_positions, blame_substep, is_sound
 from sim.motors import lay_out_ripples
 from sim.paths import begin_paths, update_paths
-from sim.plant import check_finite, substep, update_tensions
+from sim.plant import substep, update_tensions
 from sim.plant_record import PLANT
 from sim.sensors import read_sensors
 
@@ -97,20 +98,23 @@ def advance(
     """Advance the plant by ``elapsed_s`` under the command in force, sample it, take the new command.
 
     Returns:
-        0, or 1 (a joint) or 2 (a motor) when the plant diverged; ``plant.diverged_index`` says which.
+        0, or what diverged first by the numbers of ``sim.finite``; ``plant.diverged_index`` says which.
     """
     m, p, k = model[0], plant[0], work[0]
     h = elapsed_s / substeps
     begin_paths(m, p)
     lay_out_ripples(m, p)
+    blame_positions(m, p)
     for _ in range(substeps):
         substep(m, p, k, h)
+        if not is_sound(m, p):
+            blame_substep(m, p)
+            break
     for i in range(m.n_motors):
         heat = copper_loss_w(m, i, p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i])
         p.winding_degc[i], p.case_degc[i] = thermal_step(
             m, p.winding_degc[i], p.case_degc[i], heat, elapsed_s
         )
-    check_finite(m, p)
     settle(m, p)
     _fill_truth(m, p, k, truth[0])
     read_sensors(m, p, measurement[0], now_ns)

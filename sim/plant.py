@@ -302,21 +302,6 @@ def _account_joints(m: Any, p: Any, h: float) -> None:
 
 
 @law
-def check_finite(m: Any, p: Any) -> None:
-    """A diverging plant says so, with the joint, and stops feeding numbers on."""
-    for j in range(m.n_joints):
-        if not abs(p.qd_rad_s[j]) < 1e4:
-            p.diverged = 1
-            p.diverged_index = j
-            return
-    for i in range(m.n_motors):
-        if not abs(p.w_rad_s[i]) < 1e4:
-            p.diverged = 2
-            p.diverged_index = i
-            return
-
-
-@law
 def substep(m: Any, p: Any, k: Any, h: float) -> None:
     """Advance the plant by ``h`` seconds (m: model, p: plant, k: workspace of the hand tree)."""
     _drift(m, p, 0.5 * h)

@@ -126,3 +126,26 @@ def test_at_the_ends_of_the_legal_steps_the_plant_is_sane_or_says_that_it_is_not
 def test_steps_beyond_the_legal_ones_are_refused(choice: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="legal"):
         Driven("finger_bench", "open_close", **choice)
+
+
+@pytest.mark.parametrize(
+    ("record", "field", "index", "named"),
+    [
+        ("plant", "qd_rad_s", 2, "joint 2"),
+        ("plant", "q_rad", 3, "joint 3"),
+        ("plant", "w_rad_s", 5, "motor 5"),
+        ("plant", "theta_rad", 6, "motor 6"),
+        ("plant", "friction_scale", 4, "motor 4"),
+        ("model", "motor_inertia_kg_m2", 1, "motor 1"),
+        ("model", "spool_radius_m", 3, "tendon 3"),
+        ("model", "joint_viscous_nms_rad", 1, "joint 1"),
+    ],
+)
+def test_what_is_no_number_is_named_and_not_the_joint_that_it_reaches_first(
+    record: str, field: str, index: int, named: str
+) -> None:
+    hand = Driven("finger_bench", "hold")
+    hand.start(0.3)
+    getattr(hand.bus, record)[field][0, index] = np.nan
+    hand.run(0.01)
+    assert f"at {named}:" in hand.bus.diagnosis
