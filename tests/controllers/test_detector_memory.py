@@ -30,8 +30,8 @@ def test_a_noisier_channel_may_jump_further(noise: float) -> None:
 
 @pytest.mark.parametrize("noise", [0.25, 3.0])
 def test_a_noisier_neighbour_must_move_further_to_excuse_a_jump(noise: float) -> None:
-    """6 counts and eight times its noise."""
-    limit = 6.0 + 8.0 * noise
+    """4 counts and four times its noise."""
+    limit = 4.0 + 4.0 * noise
     for moved, excused in ((limit - 1.0, False), (limit + 1.0, True)):
         counts = Counts()
         counts.bench.m["hall_noise_count"][:8] = noise
