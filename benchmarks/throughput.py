@@ -260,10 +260,13 @@ def odrive(seconds: float, realtime: bool) -> dict[str, Any]:
     }
 
 
-def hall_peer(link: str, n: int, samples: int, priority: int) -> None:
+def hall_peer(link: str, n: int, samples: int, priority: int, never_sent: Any) -> None:
     first_core(priority)
     emulator = HallBridgeEmulator(BenchSide(n, n), list(range(n)), Path(link), samples=samples)
-    EmulatorLoop([emulator]).run()
+    loop = EmulatorLoop([emulator])
+    while True:
+        loop.step()
+        never_sent[:] = emulator.skipped, emulator.line.overflows
 
 
 def hall(seconds: float, realtime: bool) -> dict[str, Any]:
@@ -272,8 +275,10 @@ def hall(seconds: float, realtime: bool) -> dict[str, Any]:
     for samples in (1, 8):
         with tempfile.TemporaryDirectory() as folder:
             link = Path(folder) / "hall"
-            peer = mp.get_context("spawn").Process(
-                target=hall_peer, args=(str(link), n, samples, priority), daemon=True
+            context = mp.get_context("spawn")
+            never_sent = context.Array("q", 2)
+            peer = context.Process(
+                target=hall_peer, args=(str(link), n, samples, priority, never_sent), daemon=True
             )
             peer.start()
             _wait_for(link)
@@ -285,7 +290,7 @@ def hall(seconds: float, realtime: bool) -> dict[str, Any]:
             measurement, command = new(MEASUREMENT), new(COMMAND)
             bus.exchange(command, measurement, now_ns())
             at_priority(priority)
-            frames, lost = bus.counts.frames, bus.counts.lost
+            frames, lost, before = bus.counts.frames, bus.counts.lost, list(never_sent)
             cpu, begun = time.process_time(), time.monotonic()
             ages = []
             while time.monotonic() - begun < seconds:
@@ -295,6 +300,8 @@ def hall(seconds: float, realtime: bool) -> dict[str, Any]:
             result[f"{samples} samples a frame"] = {
                 "samples_hz": round((bus.counts.frames - frames) * samples / took, 1),
                 "lost_frames": bus.counts.lost - lost,
+                "skipped_by_the_emulator": never_sent[0] - before[0],
+                "refused_by_its_full_pty": never_sent[1] - before[1],
                 "core_share": round((time.process_time() - cpu) / took, 3),
                 "age_us": shown(ages),
             }

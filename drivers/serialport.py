@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import termios
 import time
 from collections.abc import Callable
 
@@ -63,15 +64,23 @@ class SerialPort:
         self._lock = BusLock(serial_identity(self.path), f"{self.name} ({self.path})")
         try:
             self._serial = serial.Serial(self.path, self.baud, timeout=0, write_timeout=0, exclusive=True)
-        except (OSError, ValueError) as error:
+            self._fd = self._serial.fileno()
+            self._tell_nothing_from_the_end()
+        except (OSError, ValueError, termios.error) as error:
             self.close()
             hint = "add yourself to its group (dialout), see flexor doctor"
             if not isinstance(error, PermissionError) and "ermission" not in str(error):
                 hint = "check cable and baud rate"
             raise BusLost(self.name, f"cannot open {self.path}: {error}", hint) from None
-        self._fd = self._serial.fileno()
         with contextlib.suppress(OSError, ValueError, AttributeError, NotImplementedError):
             self._serial.set_low_latency_mode(True)
+
+    def _tell_nothing_from_the_end(self) -> None:
+        """A read that finds nothing says so; with pyserial's VMIN of 0 it would look like a hang-up."""
+        os.set_blocking(self._fd, False)
+        attributes = termios.tcgetattr(self._fd)
+        attributes[6][termios.VMIN] = 1
+        termios.tcsetattr(self._fd, termios.TCSANOW, attributes)
 
     def write(self, data: bytes) -> None:
         """Write everything, or raise BusLost within the write time-out."""
@@ -96,15 +105,12 @@ class SerialPort:
         """What has arrived; waits for the first byte until ``until_ns``; empty if none came.
 
         Args:
-            until_ns: monotonic time at which the wait ends.
+            until_ns: monotonic time at which the wait ends; 0: no wait, and one system call less.
             spin_from_ns: from this time on look without sleeping for at most 0.5 ms; 0: never.
             meanwhile: called once when the looking begins, if nothing has come yet.
         """
-        if spin_from_ns:
-            self._spin(spin_from_ns, until_ns, meanwhile)
-        left_s = (until_ns - self.clock()) * 1e-9
         try:
-            if not select.select([self._fd], [], [], max(left_s, 0.0))[0]:
+            if until_ns and not self._ready(until_ns, spin_from_ns, meanwhile):
                 return b""
             data = os.read(self._fd, CHUNK)
         except BlockingIOError:
@@ -116,16 +122,30 @@ class SerialPort:
         self.bytes_in += len(data)
         return data
 
-    def _spin(self, from_ns: int, until_ns: int, meanwhile: Callable[[], object] | None) -> None:
-        """Sleep until ``from_ns`` or the first byte, then look again and again for a short while."""
-        wait_s = (from_ns - self.clock()) * 1e-9
-        if wait_s > 0.0 and select.select([self._fd], [], [], wait_s)[0]:
-            return
-        if meanwhile is not None:
-            meanwhile()
-        end_ns = min(until_ns, from_ns + SPIN_MAX_NS)
-        while self.clock() < end_ns and not select.select([self._fd], [], [], 0)[0]:
-            pass
+    def pause(self, until_ns: int) -> None:
+        """Sleep until then, bytes or not."""
+        left_ns = until_ns - self.clock()
+        if left_ns > 0:
+            time.sleep(left_ns * 1e-9)
+
+    def _ready(self, until_ns: int, spin_from_ns: int, meanwhile: Callable[[], object] | None) -> bool:
+        """Sleep until ``spin_from_ns``, look again and again for a short while, sleep on: a byte is there."""
+        clock = self.clock
+        if spin_from_ns:
+            if spin_from_ns > clock() and self._wait(spin_from_ns):
+                return True
+            if meanwhile is not None:
+                meanwhile()
+            end_ns = min(until_ns, spin_from_ns + SPIN_MAX_NS)
+            while clock() < end_ns:
+                if select.select([self._fd], [], [], 0)[0]:
+                    return True
+        return self._wait(until_ns)
+
+    def _wait(self, until_ns: int) -> bool:
+        """Sleep until the first byte, at most until then; whether there is one."""
+        left_s = (until_ns - self.clock()) * 1e-9
+        return bool(select.select([self._fd], [], [], max(left_s, 0.0))[0])
 
     def drain(self) -> int:
         """Throw away what waits; returns how many bytes."""

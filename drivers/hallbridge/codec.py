@@ -124,6 +124,11 @@ class HallParser:
         self._skip = True
         """The first piece of a stream is the end of a frame that began before us."""
 
+    def forget(self) -> None:
+        """Bytes were thrown away: what comes next begins within a frame and follows no number."""
+        self._buffer.clear()
+        self._skip, self._seq = True, -1
+
     def feed(self, data: bytes, now_ns: int) -> list[Message]:
         """Take bytes as they came, return the messages that are complete."""
         buffer = self._buffer

@@ -85,15 +85,20 @@ class HallBridgeBus(StreamBus):
         if self.settings.serial and info.serial != self.settings.serial:
             raise WrongDevice(name, f"serial {self.settings.serial}", f"serial {info.serial}")
         self._period_us = info.period_us
+        self.pace(info.samples * info.period_us * 1000)
 
     def start(self) -> None:
         """Ask the bridge to stream."""
         self._port.write(codec.ask(Type.START))
 
+    def forget(self) -> None:
+        """Half frames, the numbering, the bridge's clock."""
+        self._parser.forget()
+        self._device_clock.forget()
+
     def restarted(self) -> None:
         """Another line, perhaps another bridge: introduce it again."""
-        self._parser = HallParser()
-        self._device_clock.forget()
+        self.forget()
         self._introduced()
 
     def parse(self, data: bytes, now_ns: int) -> Newest | None:

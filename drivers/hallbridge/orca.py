@@ -64,6 +64,10 @@ class OrcaParser:
         self._buffer = bytearray()
         self._timeout_ns, self._fed_ns = timeout_ns, 0
 
+    def forget(self) -> None:
+        """Bytes were thrown away: what is unfinished stays so."""
+        self._buffer.clear()
+
     def feed(self, data: bytes, now_ns: int) -> list[Reading]:
         """Take bytes as they came, return the frames that are complete."""
         buffer, counts = self._buffer, self.counts

@@ -42,10 +42,14 @@ class OrcaBus(StreamBus):
     def start(self) -> None:
         """The stream runs by itself."""
 
-    def restarted(self) -> None:
-        """Forget half frames and the last values."""
-        self._parser = OrcaParser()
+    def forget(self) -> None:
+        """Half frames and the last values."""
+        self._parser.forget()
         self._plausible = Plausible(self._step_max)
+
+    def restarted(self) -> None:
+        """Nothing has to be asked."""
+        self.forget()
 
     def parse(self, data: bytes, now_ns: int) -> Newest | None:
         """Newest frame of what came; every frame passes the check of steps."""

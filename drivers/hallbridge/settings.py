@@ -36,6 +36,9 @@ class StreamSettings(BusSettings):
     """Samples per second and channel that are expected."""
     lost_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 20.0
     """Silence after which the stream counts as lost."""
+    look_us: Annotated[int, Field(ge=0, le=5000)] = 500
+    """Least time between two looks at the line where frames come faster: each takes all that came, a sample
+    is older by this much at most, and no wake-up is spent on a frame alone. 0: wake for every frame."""
     axis: tuple[AxisChannel, ...] = ()
 
     def identity(self) -> str:

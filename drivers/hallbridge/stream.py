@@ -1,7 +1,9 @@
 """Sensors that talk without being asked: newest sample of every channel, its time, its errors.
 
 ``exchange`` takes everything that waits and keeps the newest sample; it waits for the next one only if none
-came since the last call, at most two sample periods, so that a dead stream costs no more than that. A silent
+came since the last call, at most two sample periods, so that a dead stream costs no more than that. Where
+frames come faster than ``look_us`` it lets them gather that long: a wake-up costs more than all work on a
+frame, and only the newest is wanted. Bytes from before ``activate`` are thrown away with their age. A silent
 stream is lost until it speaks again; a broken line is lost until ``recover``.
 """
 
@@ -28,6 +30,8 @@ from signals.records import MEASUREMENT, RecordArray, new
 NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
 STALE: Final = int(Channel.STALE)
 LEAST_WAIT_NS: Final = 2_000_000
+OLD_NS: Final = 50_000_000
+"""Time within which bytes that waited in the kernel while nobody read are through: they come in pieces."""
 
 
 class Newest(NamedTuple):
@@ -61,7 +65,9 @@ class StreamBus(ABC):
         self._axis_zero = np.array([a.zero_count for a in settings.axis])
         self._axis_rad = np.array([a.rad_count for a in settings.axis])
         self._exchanges = 0
-        self._newest_ns = self._frame_ns = clock()
+        self._newest_ns = clock()
+        self._look_ns = self._looked_ns = 0
+        self.pace(int(1e9 / settings.rate_hz))
         self._lost, self._why = False, ""
         mark(new(MEASUREMENT), NONE, self._tendons, self._axes, STALE)  # compiled before the first cycle
         channels = len(settings.channels)
@@ -93,8 +99,12 @@ class StreamBus(ABC):
         """Ask the device to send, if it has to be asked."""
 
     @abstractmethod
+    def forget(self) -> None:
+        """Bytes are missing: no half frame, no number, no time from before counts."""
+
+    @abstractmethod
     def restarted(self) -> None:
-        """The line was opened again: forget what was half done."""
+        """The line was opened again: find out what is on it."""
 
     def configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """There are no motors."""
@@ -106,6 +116,19 @@ class StreamBus(ABC):
         if self.readonly:
             raise ReadOnly(self._stream.name)
         self.start()
+        self._throw_away()
+
+    def pace(self, frame_ns: int) -> None:
+        """Frames come ``frame_ns`` apart: gather them for a look's time if that is longer."""
+        look_ns = self._stream.look_us * 1000
+        self._look_ns = look_ns if frame_ns < look_ns else 0
+
+    def _throw_away(self) -> None:
+        """What came while nobody read: old, with gaps, and in the kernel's buffers up to seconds."""
+        until_ns = self._clock() + OLD_NS
+        while self._clock() < until_ns:
+            self._port.read(until_ns)
+        self.forget()
 
     def deactivate(self) -> bool:
         """Nothing moves."""
@@ -151,7 +174,9 @@ class StreamBus(ABC):
             mark(measurement, NONE, self._tendons, self._axes, STALE)
             return int(BusBit.LOST) | read_only
         errors = self.counts.errors()
-        begun_ns = self._clock()
+        if self._look_ns:
+            self._port.pause(self._looked_ns + self._look_ns)
+        begun_ns = self._looked_ns = self._clock()
         wait_ns = max(int(2e9 / self._stream.rate_hz), LEAST_WAIT_NS)
         try:
             newest = self._listen(begun_ns + wait_ns)
@@ -173,13 +198,15 @@ class StreamBus(ABC):
     def _listen(self, until_ns: int) -> Newest | None:
         """Everything that waits; the newest sample of it."""
         newest: Newest | None = None
+        wait_ns = 0 if self._look_ns else until_ns  # after a pause it is there already
         while True:
-            data = self._port.read(until_ns if newest is None else 0)
+            data = self._port.read(wait_ns)
             if data:
                 newest = self.parse(data, self._clock()) or newest
             drained = len(data) < CHUNK
-            if drained and (newest is not None or self._clock() >= until_ns):
+            if drained and (newest is not None or (wait_ns and self._clock() >= until_ns)):
                 return newest
+            wait_ns = until_ns if newest is None else 0
 
     def _fill(self, newest: Newest, measurement: RecordArray) -> int:
         """Write into the measurement; returns channels with a status."""

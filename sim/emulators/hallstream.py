@@ -21,7 +21,8 @@ from sim.emulators.wire import Outbox, serial_ns
 
 INFO_NS: Final = 1_000_000_000
 CATCH_UP: Final = 64
-"""Frames made up for after a pause of the emulator; older ones are skipped and show as lost."""
+"""Samples made up for after a pause of the emulator, less than a pty holds; older ones are skipped, and their
+frames show as lost."""
 
 
 @dataclass(slots=True)
@@ -90,7 +91,7 @@ class HallBridgeEmulator:
         self._batch_ns = 0
         self._began_ns = clock()
         self._due_ns, self._info_ns = self._began_ns, self._began_ns
-        self._free_ns = self._seq = self.sent = 0
+        self._free_ns = self._seq = self.sent = self.skipped = 0
         self.streaming = True
 
     def descriptors(self) -> list[int]:
@@ -125,6 +126,7 @@ class HallBridgeEmulator:
             skipped = (now_ns - self._due_ns) // self._period_ns
             self._due_ns += skipped * self._period_ns
             self._seq += skipped // self._samples
+            self.skipped += skipped // self._samples
         while self._due_ns <= now_ns:
             self._sample(self._due_ns)
             self._due_ns += self._period_ns

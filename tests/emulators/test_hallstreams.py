@@ -75,6 +75,47 @@ def bridge(request: Any, tmp_path: Path) -> Iterator[tuple[HallBridgeBus, HallBr
         bus.close()
 
 
+def test_what_came_before_activate_is_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernel buffers hold seconds of a stream that nobody read, and hand them out in pieces."""
+    monkeypatch.setattr("drivers.hallbridge.stream.OLD_NS", 300_000_000)  # for a computer that is busy
+    side = _bent_side()
+    emulator = HallBridgeEmulator(side, [*range(N), -1, -1], tmp_path / "hall", rate_hz=3000.0, axes=POTS)
+    with EmulatorThread([emulator]) as thread:
+        bus = HallBridgeBus(_settings(tmp_path / "hall"), HAND)
+        end = time.monotonic() + 5.0
+        while not emulator.line.overflows and time.monotonic() < end:
+            time.sleep(0.01)
+
+        def straighten() -> None:
+            side.command["motor_mode"][0, :N] = 0
+            side.angle_rad[:] = 0.0
+
+        thread.do(straighten)
+        bus.activate()
+        measurement, command = new(MEASUREMENT), new(COMMAND)
+        for _ in range(5):
+            bus.exchange(command, measurement, time.monotonic_ns())
+            assert (measurement["hall_count"][0, :N] == round(side.HALL_ZERO_COUNT)).all()
+        assert bus.counts.lost == 0 or emulator.skipped
+        bus.close()
+
+
+@pytest.mark.parametrize(("look_us", "frames"), [(0, 1), (2000, 6)])
+def test_frames_gather_for_a_look_and_none_is_lost(look_us: int, frames: int, tmp_path: Path) -> None:
+    emulator = HallBridgeEmulator(_bent_side(), [*range(N), -1, -1], tmp_path / "hall", rate_hz=3000.0)
+    with EmulatorThread([emulator]):
+        bus = HallBridgeBus(_settings(tmp_path / "hall", look_us=look_us), HAND)
+        bus.activate()
+        measurement, command = new(MEASUREMENT), new(COMMAND)
+        bus.exchange(command, measurement, time.monotonic_ns())
+        counted, looks = bus.counts.frames, 0
+        for _ in range(100):
+            looks += bus.exchange(command, measurement, time.monotonic_ns()) == 0
+        assert looks and bus.counts.frames - counted + emulator.skipped >= 0.8 * looks * frames
+        assert bus.counts.lost <= emulator.skipped + emulator.line.overflows
+        bus.close()
+
+
 def _until(bus: Any, measurement: Any, holds: Any, seconds: float = 3.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -173,6 +173,10 @@ class Serial:
         self.bytes_in += len(data)
         return data
 
+    def pause(self, until_ns: int) -> None:
+        if until_ns > self.stage.now_ns:
+            self.stage.wait(until_ns)
+
     def drain(self) -> int:
         thrown = len(self.line.outbox)
         self.line.outbox.clear()
