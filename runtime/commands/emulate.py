@@ -92,7 +92,7 @@ def emulate(
             loop.close()
             share.unlink()
             bus_file.unlink(missing_ok=True)
-    print("emulation ended", file=sys.stderr)
+    print(f"emulation ended; the latest answer came {loop.latest_ns * 1e-6:.1f} ms late", file=sys.stderr)
 
 
 def _warm(make: Any) -> None:

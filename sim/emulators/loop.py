@@ -57,6 +57,8 @@ class EmulatorLoop:
         self._actions: queue.SimpleQueue[tuple[Callable[[], None], threading.Event]] = queue.SimpleQueue()
         self.frozen = False
         """Fault hook: True stops serving without closing anything."""
+        self.latest_ns = 0
+        """The latest that anything came: a driver sees a silent device where this computer paused."""
         self._busy_ns = 0
         """When something happened last."""
         self._wanted: list[int] = []
@@ -72,6 +74,8 @@ class EmulatorLoop:
     def run(self) -> None:
         """Serve until ``stopping`` is set."""
         sharp_timers()
+        self.step()
+        self.latest_ns = 0  # what was due before anybody served
         while not self.stopping.is_set():
             if self.frozen:
                 time.sleep(0.001)
@@ -84,15 +88,18 @@ class EmulatorLoop:
             action, done = self._actions.get()
             action()
             done.set()
-        due_ns = min([e.due_ns() for e in self.emulators], default=NEVER)
+        dues = [e.due_ns() for e in self.emulators]
+        due_ns = min(dues, default=NEVER)
         ready = self._waited(due_ns)
         now_ns = self._clock()
+        self.latest_ns = max(self.latest_ns, now_ns - due_ns)
         for descriptor in ready:
             self._owners[descriptor].readable(descriptor, now_ns)
         if ready:
             now_ns = self._busy_ns = self._clock()
-        for emulator in self.emulators:
-            if emulator.due_ns() <= now_ns:
+            dues = [e.due_ns() for e in self.emulators]
+        for emulator, due_ns in zip(self.emulators, dues, strict=True):
+            if due_ns <= now_ns:
                 self._busy_ns = now_ns
                 emulator.on_time(now_ns)
 

@@ -73,7 +73,7 @@ class BusServer:
     def on_time(self, now_ns: int) -> None:
         """Let the buses run and tell the guests."""
         for name, bus in self.buses.items():
-            ended = bus.run(now_ns)
+            ended = bus.run(now_ns) if bus.due_ns() <= now_ns else []
             if ended or bus.faults.bus_off:
                 self._tell(name, bus, ended, now_ns)
         self._flush()

@@ -1,0 +1,38 @@
+"""Compiled copies of what an emulated sensor stream does for every sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from signals.compiled import law
+
+STALE = 2
+"""``signals.modes.Channel.STALE``."""
+
+
+@law
+def hall_words(
+    measurement: Any, tendons: NDArray[np.int64], value_max: int, stale: int, words: NDArray[np.uint16]
+) -> None:
+    """Words of one sample as they go over the wire.
+
+    Args:
+        measurement: ``signals.records.MEASUREMENT``, shape (1,): what the sensors show.
+        tendons: Hall channel of every channel of the bridge, -1: none; shape (channels,).
+        value_max: greatest value of a word; what lies beyond stays there.
+        stale: mask of "no new value".
+        words: filled, shape (channels,).
+    """
+    x = measurement[0]
+    for k in range(words.shape[0]):
+        t = tendons[k]
+        if t < 0:
+            words[k] = np.uint16(0)
+            continue
+        word = min(max(int(x.hall_count[t]), 0), value_max)
+        if int(x.hall_status[t]) & STALE:
+            word |= stale
+        words[k] = np.uint16(word)
