@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from drivers.dynamixel import codec
 from drivers.dynamixel.codec import BROADCAST, FAST_START, Instruction, Packet
-from drivers.dynamixel.laws import BLOCK, MANY, at_rest, goal_counts, take_blocks
+from drivers.dynamixel.laws import BLOCK, MANY, goal_counts, take_blocks
 from drivers.dynamixel.servo import CHECKED, Servo
 from drivers.handshake import Bools
 from drivers.motors import MotorMap
@@ -78,7 +78,7 @@ class Chain:
         self._in_position = np.zeros(n, dtype=np.bool_)
         self.rest: Bools = np.ones(n, dtype=np.bool_)
         self._requests: dict[bytes, tuple[bytes, bytes, int]] = {}
-        self._blocks: dict[bytes, NDArray[np.void]] = {}
+        self._blocks: dict[bytes, tuple[NDArray[np.void], NDArray[np.int16]]] = {}
         n = len(servos)
         self._everybody, self._all = np.arange(n), np.ones(n, dtype=np.bool_)
         self._stage = (new(COMMAND), new(MEASUREMENT), np.zeros(n, dtype=np.uint32), np.zeros(n))
@@ -95,7 +95,6 @@ class Chain:
         command, measurement, bits, degc = self._stage
         codec.is_fast_reply(self._blank.whole)
         self.fill(self._blank, self._everybody, measurement, (0, 0), bits, degc)
-        self.look(command)
         self.goals(command, self.rest, self._all, bits)
 
     def remember_setups(self) -> None:
@@ -119,12 +118,8 @@ class Chain:
             )
         return self._requests[key]
 
-    def look(self, command: RecordArray) -> None:
-        """Which motors are asked for no torque: ``rest``."""
-        at_rest(command, self._motors, self.rest)
-
     def goals(self, command: RecordArray, may_pull: Bools, enabled: Bools, bits: NDArray[np.uint32]) -> bytes:
-        """Sync writes of one cycle, after ``look``.
+        """Sync writes of one cycle.
 
         Args:
             command: ``signals.records.COMMAND``, shape (1,).
@@ -145,13 +140,15 @@ class Chain:
             self._in_position,
         )
         key = enabled.tobytes()
-        block = self._blocks.get(key)
-        if block is None:
-            block = self._blocks[key] = np.zeros(int(enabled.sum()), dtype=GOAL_CURRENT)
+        found = self._blocks.get(key)
+        if found is None:
+            block = np.zeros(int(enabled.sum()), dtype=GOAL_CURRENT)
             block["id"] = self.ids[enabled]
+            found = self._blocks[key] = (block, block["value"])
+        block, values = found
         if not block.size:
             return b""
-        block["value"] = self._counts[enabled]
+        values[:] = self._counts if block.size == enabled.size else self._counts[enabled]
         sent = codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_CURRENT_HEAD + block.tobytes())
         if n_position:
             sent = self._goal_positions(command) + sent

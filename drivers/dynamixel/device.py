@@ -194,9 +194,10 @@ class DynamixelBus:
 
     def _cycle(self, command: RecordArray, measurement: RecordArray) -> BusBit:
         track, chain = self._track, self._chain
-        chain.look(command)
-        track.release(command)
         now = track.now()
+        if now.held:
+            track.release(command)
+            now = track.now()
         if not now.rows.size:
             mark(measurement, self._motors, NONE, NONE, STALE)
             return BusBit.TIMEOUT

@@ -70,7 +70,7 @@ def goal_counts(
         a_count: signed amperes per count.
         limit_counts: current limit.
         may_pull: torque on, in the chain, not held.
-        rest: from ``at_rest``.
+        rest: filled: asked for no torque.
         bits: Channel bits; WRONG_MODE is set or cleared.
         current_counts: filled; 0 where a servo may not pull.
         in_position: filled: its own position loop is asked for.
@@ -79,6 +79,7 @@ def goal_counts(
         Servos in position mode.
     """
     c = command[0]
+    at_rest(command, motors, rest)
     n_position = 0
     for i in range(motors.shape[0]):
         m = motors[i]

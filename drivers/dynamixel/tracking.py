@@ -114,8 +114,6 @@ class Tracking:
 
     def release(self, command: RecordArray) -> None:
         """Hand-shake: begin to enable servos whose command is at rest, to repair those that need it."""
-        if not self.now().held:
-            return
         busy = {i for i, _ in self._chores}
         for i in self.shake.released(command):
             if self.active and not self.enabled[i] and i not in busy:

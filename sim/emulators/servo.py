@@ -17,6 +17,9 @@ WATCHDOG_NS: Final = 20_000_000
 OVERLOAD, OVERHEAT, VOLTAGE = 1 << 5, 1 << 2, 1 << 0
 PRESENT: Final = struct.Struct("<hii")
 """Current, velocity, position: registers 126 to 135."""
+CURRENT: Final = int(MotorMode.CURRENT)
+WORD: Final = struct.Struct("<H")
+GOAL_CURRENT: Final = struct.Struct("<h")
 GOALS: Final = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
 DEFAULTS: Final = {
     "firmware": 50,
@@ -55,6 +58,11 @@ class EmulatedServo:
         self.model, self.side, self.motor = model, side, motor
         self._turns_per_rad = direction * gear_ratio / (2.0 * math.pi)
         self._direction = direction
+        shown, told = side.measurement, side.command
+        self._angle_rad, self._speed_rad_s = shown["motor_angle_rad"][0], shown["motor_speed_rad_s"][0]
+        self._current_a, self._degc = shown["motor_current_a"][0], shown["motor_temperature_degc"][0]
+        self._told_mode, self._told_a = told["motor_mode"][0], told["motor_current_a"][0]
+        """Views of the side's records, shape (motors,): found once, not by name in every cycle."""
         self.table = bytearray(TABLE_BYTES)
         registers = model.registers
         self._present = registers["present_current"].address
@@ -142,20 +150,21 @@ class EmulatedServo:
 
     def sense(self, now_ns: int) -> None:
         """Bring the present values up to date."""
-        x, i = self.side.measurement[0], self.motor
-        turns = float(x["motor_angle_rad"][i]) * self._turns_per_rad + self._turn_offset
-        speed = float(x["motor_speed_rad_s"][i]) * self._turns_per_rad * 2.0 * math.pi
-        current = float(x["motor_current_a"][i]) * self._direction * self._counts_a
+        i = self.motor
+        turns = self._angle_rad.item(i) * self._turns_per_rad + self._turn_offset
+        speed = self._speed_rad_s.item(i) * self._turns_per_rad * 2.0 * math.pi
+        current = round(self._current_a.item(i) * self._direction * self._counts_a)
+        if not -32768 <= current <= 32767:
+            current = 32767 if current > 0 else -32768
         PRESENT.pack_into(
             self.table,
             self._present,
-            max(-32768, min(32767, round(current))),
+            current,
             round(speed / self._speed_lsb),
             round(turns * self.model.counts_per_turn),
         )
-        self.table[self._temperature] = max(0, min(255, round(float(x["motor_temperature_degc"][i]))))
-        tick = now_ns // 1_000_000 % 32768
-        self.table[self._tick : self._tick + 2] = tick.to_bytes(2, "little")
+        self.table[self._temperature] = max(0, min(255, round(self._degc.item(i))))
+        WORD.pack_into(self.table, self._tick, now_ns // 1_000_000 % 32768)
 
     def _act(self) -> None:
         """Pass the goals on to the hand."""
@@ -218,14 +227,13 @@ class EmulatedServo:
 
     def _quick(self, data: bytes) -> bool:
         """The write of every cycle: a goal current within the limit, torque on, current mode."""
-        t, counts = self.table, int.from_bytes(data, "little", signed=True)
+        t, (counts,) = self.table, GOAL_CURRENT.unpack(data)
         ready = t[self._torque] and not t[self._mode] and t[self._fed_at] < 128
-        if not ready or abs(counts) > int.from_bytes(t[self._limit : self._limit + 2], "little"):
+        if not ready or abs(counts) > WORD.unpack_from(t, self._limit)[0]:
             return False
         t[self._goal_current : self._goal_current + 2] = data
-        c, i = self.side.command[0], self.motor
-        c["motor_mode"][i] = MotorMode.CURRENT
-        c["motor_current_a"][i] = counts * self.model.current_lsb_a * self._direction
+        self._told_mode[self.motor] = CURRENT
+        self._told_a[self.motor] = counts * self.model.current_lsb_a * self._direction
         return True
 
     @property
