@@ -32,9 +32,10 @@ bus (feedback and set-point): three fill 81 %, a fourth 108 %."""
 RATE_HZ: Final = {"dynamixel": 1000, "odrive": 1000}
 """Control rate that a hand behind these wires should run at; a collector carries any."""
 TENSION_GAIN_SHARE: Final = 1.0 / 3.0
-"""Share of the hand's proportional tension gain for a run behind slow wires. The hand files' gain holds with
-2 ms from sample to torque, and the greatest gain goes with the inverse of that delay. These wires need 1.5
-ms; but their bus processes are no real-time ones, and a busy computer lets them wait for some ms: 6 in all.
+"""Share of the hand's proportional tension gain for a run behind slow wires. The greatest gain goes with the
+inverse of the time from sample to torque. These wires need 1.5 ms, which the hand files' gain stands; but
+their bus processes are no real-time ones, and a busy computer lets them wait for some ms. Pauses of up to 3
+ms (servos) or 2 ms (axes) are what that gain stands; a third of it stands 12 ms.
 """
 SERVO_MODEL: Final = "xm430-w210"
 BAUD: Final = 4_000_000

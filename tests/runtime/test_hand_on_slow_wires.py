@@ -226,13 +226,14 @@ class BusyStage(Stage):
         super().wait(until_ns, line)
 
 
+@pytest.mark.parametrize("kind", ["dynamixel", "odrive"])
 def test_the_printed_gain_holds_the_hand_on_a_busy_computer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the gain of the hand file the finger swings by some degrees there, or ends in a fault."""
+    """With the gain of the hand file the finger swings by some degrees there."""
     settings = (f"gains.tension_kp_nm_n={TENSION_GAIN_SHARE * 0.3}",)
     stage = BusyStage()
     put_on_stage(stage, monkeypatch)
-    run = Play("dynamixel", stage, tmp_path, settings).run(MOTION_S["dynamixel"])
+    run = Play(kind, stage, tmp_path, settings).run(MOTION_S[kind])
     assert run.faults == [] and run.moved_rad > np.radians(10.0)
-    assert run.tracking_deg < 1.3 * alone_deg("dynamixel", settings)
+    assert run.tracking_deg < 1.3 * alone_deg(kind, settings)
