@@ -290,7 +290,7 @@ def hall(seconds: float, realtime: bool) -> dict[str, Any]:
             measurement, command = new(MEASUREMENT), new(COMMAND)
             bus.exchange(command, measurement, now_ns())
             at_priority(priority)
-            frames, lost, before = bus.counts.frames, bus.counts.lost, list(never_sent)
+            frames, lost, before = bus.counts.frames, bus.counts.lost, never_sent[:]
             cpu, begun = time.process_time(), time.monotonic()
             ages = []
             while time.monotonic() - begun < seconds:
