@@ -25,7 +25,7 @@ from runtime.realtime import die_with_parent, quiet
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.channel import Channel
 
-BENCHES: Final = 8
+BENCHES: Final = 16
 """Hands in motion that a worker keeps; each has a few MB of states."""
 TWINS: Final = 4
 """Runs without the fault, with different noise, that a hit of a hard stop is compared with: a finger that
@@ -158,13 +158,19 @@ def _do(job: Job) -> list[Result]:
 
 
 def chunks(trials: Iterable[Trial], size: int = CHUNK) -> list[Job]:
-    """Trials grouped by what a worker has to set up for them."""
+    """Trials grouped by what a worker has to set up for them.
+
+    Jobs go by their first trial, so that those that are done when a run is stopped are spread over all
+    motions, and near enough those that were drawn first.
+    """
     groups: dict[tuple[str, int], list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault((trial.motion, trial.mismatch), []).append(trial)
     jobs: list[Job] = []
-    for group in groups.values():
-        jobs += [group[k : k + size] for k in range(0, len(group), size)]
+    for trial in trials:
+        group = groups.get((trial.motion, trial.mismatch))
+        if group is None or len(group) == size:
+            group = groups[trial.motion, trial.mismatch] = []
+            jobs.append(group)
+        group.append(trial)
     return jobs
 
 

@@ -513,6 +513,18 @@ def test_chunks_hold_every_trial_once_and_keep_one_motion_together(whole_hand: H
         assert len(job) <= 7 and len({(t.motion, t.mismatch) for t in job}) == 1  # type: ignore[arg-type,union-attr]
 
 
+@pytest.mark.parametrize("base", range(3))
+def test_a_run_that_is_stopped_has_tried_all_motions_alike(whole_hand: Hand, base: int) -> None:
+    motions = motions_of(whole_hand)
+    jobs = chunks(first_trials(1200, base, whole_hand.names, motions), 6)
+    firsts = [job[0].seed for job in jobs]  # type: ignore[index]
+    assert firsts == sorted(firsts)
+    done = [t.motion for job in jobs[: len(jobs) // 4] for t in job]  # type: ignore[union-attr]
+    assert set(done) == set(motions)
+    for motion in motions:
+        assert 0.5 < done.count(motion) * len(motions) / len(done) < 1.5
+
+
 def test_table_and_map_count_what_the_verdicts_say(hand: Hand, worker: Worker) -> None:
     found = first_trials(12, 1, hand.names, ("hold",), kinds=("tendon-break", "motor-lost", "hall-spike"))
     verdicts = [worker.judged(t) for t in found]
