@@ -35,6 +35,7 @@ FOLLOWING = {
     "thumb_metacarpal_m",
     "pinv_jt_1_m",
     "elongation_offset_m",
+    "hall_rest_count",
 }
 
 
