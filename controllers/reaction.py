@@ -7,8 +7,7 @@ in balance; then the motor is off. Two tendons are treated otherwise:
 * the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
   stop, and so is what else pulls the joint that gets there first; but not a millimetre further than slack, so
   that a tendon that is only slack finds something to pull against while the probe winds; what pulls another
-  joint into a stop close by is let go as fast at first, for the finger whips; after that no tendon is led
-  below its partner, or the joint would follow that one;
+  joint into a stop close by is let go as fast, for the finger whips;
 * a tendon that cannot be seen keeps its tension, held by its gear, and so does its partner: let go alone, the
   partner would leave the joint to the other.
 """
@@ -49,12 +48,6 @@ RAMP_S: Final = 0.1
 NEAR_STOP_RAD: Final = 0.15
 NEARER: Final = 0.8
 """Share of the way of every other joint below which one clearly is at its stop first."""
-HOPELESS_RAD: Final = 0.5
-"""Way that a thrown joint has behind it before any release acts: 18 rad/s for 28 ms."""
-LEVEL_N: Final = 2.0
-"""Difference of tension within which two partners are let down together: ripple and noise."""
-THROWS: Final = 2
-"""Value of ``urgent`` of a tendon that throws where the lost one does; 1: it only pulls into a stop."""
 REST_NMS_RAD: Final = 0.5
 """Brake of the probe's motor once the cause is named."""
 REST_NM: Final = 1.0
@@ -120,31 +113,22 @@ def pulls_into_stop(m: Any, P: Any, s: Any, f: int, t: int) -> bool:
 
 @law
 def first_at_stop(m: Any, P: Any, s: Any, f: int, lost: int) -> int:
-    """Joint of finger ``f`` to be kept from the stop that the loss of tendon ``lost`` throws it at; -1: none.
+    """Joint of finger ``f`` that the loss of tendon ``lost`` throws at its stop first; -1: no joint clearly.
 
     Without its pull a joint is driven towards +P. All joints of one tendon are thrown about alike, so the
-    least way decides. A joint with less than ``HOPELESS_RAD`` left gets to its stop whatever is let go: what
-    would be let go for it is what holds the next one. If there is no other, the one with most way.
+    least way decides.
     """
     joint, least, second = -1, math.inf, math.inf
-    far, most, less = -1, 0.0, 0.0
     for k in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, k]
         if P[lost, j] == 0.0:
             continue
         q = s.joint_angle_rad[j]
         way = m.joint_max_rad[j] - q if P[lost, j] > 0.0 else q - m.joint_min_rad[j]
-        if way < HOPELESS_RAD:
-            if way > most:
-                far, most, less = j, way, most
-            else:
-                less = max(less, way)
-        elif way < least:
+        if way < least:
             joint, least, second = j, way, least
         else:
             second = min(second, way)
-    if joint < 0:
-        return far if less < NEARER * most else -1
     return joint if least < NEARER * second else -1
 
 
@@ -180,7 +164,7 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
         mem.blind[t] = m.hall_weight[t] == 0.0 or blind_tendon(z, s, f, t, m.tendon_motor[t])
         if cause == TENSION_LOST:
             throws = throws_with(m, mem.P_tj_m, f, t, part, thrown)
-            mem.urgent[t] = THROWS if throws else int(pulls_into_stop(m, mem.P_tj_m, s, f, t))
+            mem.urgent[t] = throws or pulls_into_stop(m, mem.P_tj_m, s, f, t)
             if throws:
                 mem.release_to_n[t] = 0.0
         else:
@@ -231,38 +215,19 @@ def rest_nm(s: Any, i: int) -> float:
 
 
 @law
-def waits_for_partner(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
-    """True if the partner of tendon ``t`` is tighter: let down alone, ``t`` would leave the joint to it.
-
-    Not where ``t`` throws where the lost tendon does: that one is let go whatever the others hold.
-    """
-    if mem.probe_phase[f] == 0 or mem.urgent[t] == THROWS:
-        return False
-    for k in range(m.finger_n_tendons[f]):
-        o = m.finger_tendon[f, k]
-        if o != mem.probe_tendon[f] and s.tension_n[t] < s.tension_n[o] - LEVEL_N:
-            if mem.left_alone[o] == 0 and partners(m, mem.P_tj_m, f, t, o):
-                return True
-    return False
-
-
-@law
 def let_go_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
     """Torque [N m], never one that winds in, that leads the tension of tendon ``t`` down; zero once there."""
     i = m.tendon_motor[t]
     if is_released(m, mem, s, f, t):
         return 0.0
     early = mem.fault_age_s[f] < URGENT_S
-    if mem.probe_phase[f] != 0 and (mem.urgent[t] == THROWS or (early and mem.urgent[t] != 0)):
+    if mem.probe_phase[f] != 0 and mem.urgent[t] != 0:
         mem.release_n[t] = s.tension_n[t]
         limit = float(m.motor_torque_limit_nm[i])
         # on its ramp from then on, from what there was
         less = -mem.last_torque_nm[i] - limit * m.dt_s / RAMP_S
         return -limit if early else -max(less, RELEASE_NM)
     if mem.probe_phase[f] != 0 and early:
-        return 0.0
-    if waits_for_partner(m, mem, s, f, t):
-        mem.release_n[t] = s.tension_n[t]
         return 0.0
     before = mem.release_n[t]
     mem.release_n[t] = max(before - RELEASE_N_S * m.dt_s, mem.release_to_n[t])

@@ -214,14 +214,8 @@ def test_without_a_lost_tendon_nothing_is_urgent_and_nothing_probes(cause: Cause
     ("pose", "thrown"),
     [
         # tendon 0 lost (P: + +): joints 0 and 1 are thrown towards their greatest angles, 20 and 90 deg
-        ((-0.25, 0.3, 0.6, 0.6), 0),
-        ((-0.34, 1.05, 0.6, 0.6), 1),
-        # within half a radian of its stop a joint cannot be kept from it: the other one, or the farther one
-        ((-0.14, 0.3, 0.6, 0.6), 1),
-        ((-0.16, 0.3, 0.6, 0.6), 0),
-        ((-0.25, 1.56, 0.6, 0.6), 0),
-        ((0.0, 1.56, 0.6, 0.6), 0),
-        ((0.3, 1.2, 0.6, 0.6), 1),
+        ((0.0, 0.3, 0.6, 0.6), 0),
+        ((0.3, 1.56, 0.6, 0.6), 1),
         ((0.1, math.radians(90.0) - 0.25, 0.6, 0.6), None),
         ((0.1, math.radians(90.0) - 0.24 / 0.79, 0.6, 0.6), None),
     ],
@@ -349,50 +343,6 @@ def test_an_urgent_one_unwinds_at_full_torque_for_18_milliseconds_then_on_a_ramp
     assert all(fault.torque(t) == 0.0 for t in others), "the others wait for it"
     fault.mem["fault_age_s"][0] = 0.0181
     assert all(fault.torque(t) < 0.0 for t in others)
-
-
-def test_a_slacker_one_waits_for_its_partner_once_the_first_moment_is_over() -> None:
-    fault = Faulted(Cause.TENSION_LOST, 2).begin()
-    fault.mem["fault_age_s"][0] = 0.03
-    for slacker, tighter in ((6, 7), (7, 6), (0, 3), (5, 4)):
-        for apart, waits in ((1.9, False), (2.1, True)):
-            fault.s["tension_n"][:8] = 20.0
-            fault.s["tension_n"][slacker] -= apart
-            fault.mem["release_n"][:8] = 12.0
-            fault.mem["urgent"][slacker] = 1
-            assert (fault.torque(slacker) == 0.0) is waits
-            assert fault.torque(tighter) < 0.0
-            # led on from where it is, not from where it would be by now
-            assert not waits or fault.mem["release_n"][slacker] == 20.0 - apart
-
-
-def test_nobody_waits_for_one_that_is_lost_or_left_alone_nor_one_that_throws_nor_without_a_lost_one() -> None:
-    def waits(cause: Cause, slacker: int, **more: tuple[int, int]) -> bool:
-        fault = Faulted(cause, 2).begin()
-        fault.mem["fault_age_s"][0] = 0.03
-        for name, (t, value) in more.items():
-            fault.mem[name][t] = value
-        fault.s["tension_n"][:8] = 20.0
-        fault.s["tension_n"][slacker] = 12.0
-        fault.mem["release_n"][:8] = 10.0
-        return fault.torque(slacker) == 0.0
-
-    assert waits(Cause.TENSION_LOST, 6)
-    assert not waits(Cause.TENSION_LOST, 6, left_alone=(7, 1))
-    assert not waits(Cause.TENSION_LOST, 6, urgent=(6, 2))
-    assert not waits(Cause.TENSION_LOST, 1, urgent=(1, 0))
-    assert not waits(Cause.MOTOR_BLOCKED, 6)
-
-
-def test_what_only_pulls_into_a_stop_is_led_like_the_others_after_the_first_moment() -> None:
-    fault = Faulted(Cause.TENSION_LOST, 2, (0.0, 0.6, 0.6, 0.05)).begin()
-    assert fault.mem["urgent"][7] == 1 and fault.mem["urgent"][1] == 2
-    fault.mem["last_torque_nm"][:8] = -LIMIT_NM
-    for age, full in ((0.0179, True), (0.0181, False)):
-        fault.mem["fault_age_s"][0] = age
-        assert (fault.torque(7) == -LIMIT_NM) is full
-    assert -1.37 <= fault.torque(7) < 0.0
-    assert fault.torque(1) < -2.0, "the partner of the lost one is on its ramp"
 
 
 @given(speed=st.floats(-14.0, 14.0))
