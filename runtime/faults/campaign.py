@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +37,10 @@ CHUNK: Final = 12
 """Trials on the same hand and motion that a worker takes at a time."""
 POLL_S: Final = 0.1
 """Between two looks whether to stop: a signal may come to a thread that does not wake this one."""
+
+
+class WorkerDied(RuntimeError):
+    """A worker process was killed from outside, and nobody asked the campaign to stop."""
 
 
 def motions_of(hand: Hand) -> tuple[str, ...]:
@@ -184,6 +190,9 @@ def results(hand: str, jobs: list[Job], workers: int, stopped: Callable[[], bool
         jobs: what to do.
         workers: worker processes.
         stopped: asked every ``POLL_S``; the work ends once it says True.
+
+    Raises:
+        WorkerDied: a worker was killed, by the kernel for want of memory for one.
     """
     context = get_context("spawn")
     begin, others = (hand, os.getpid()), set(active_children())
@@ -195,11 +204,28 @@ def results(hand: str, jobs: list[Job], workers: int, stopped: Callable[[], bool
                 done, pending = wait(pending, POLL_S, FIRST_COMPLETED)
                 for future in done:
                     yield future.result()
+        except BrokenProcessPool:
+            # a signal to the whole group, as a service's or a container's end sends it, may reach them first
+            if not _soon(stopped):
+                raise WorkerDied(
+                    "a worker process was killed from outside, or by the kernel for want of memory; "
+                    "fewer --workers need less. With --out, what was done is in results.jsonl"
+                ) from None
         finally:
             if pending:
                 for worker in set(active_children()) - others:
                     worker.kill()
                 pool.shutdown(cancel_futures=True)
+
+
+def _soon(stopped: Callable[[], bool]) -> bool:
+    """Whether it says so within a few looks."""
+    until = time.monotonic() + 5.0 * POLL_S
+    while not stopped():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1 * POLL_S)
+    return True
 
 
 def run_here(hand: Hand, trials: Iterable[Trial]) -> list[Verdict]:

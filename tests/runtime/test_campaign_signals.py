@@ -47,13 +47,19 @@ def wait_for(process: subprocess.Popen[str], what: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def workers_of(process: subprocess.Popen[str]) -> int:
+def workers(process: subprocess.Popen[str]) -> list[int]:
+    """Process ids of the workers of a campaign."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    lines = []
+    found = []
     for child in children:
         with suppress(OSError):
-            lines.append(Path(f"/proc/{child}/cmdline").read_bytes())
-    return sum(b"spawn_main" in line for line in lines)
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found
+
+
+def workers_of(process: subprocess.Popen[str]) -> int:
+    return len(workers(process))
 
 
 def ended(process: subprocess.Popen[str], number: signal.Signals) -> tuple[str, str]:
@@ -108,3 +114,18 @@ def test_ctrl_c_before_the_first_worker_ends_it_too() -> None:
         wait_for(process, lambda: "numpy" in maps.read_text())
         out, _ = ended(process, signal.SIGINT)
     assert out == "" or json.loads(out)["trials"] == 0
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("told", [False, True])
+def test_killed_workers_are_told_apart_from_an_asked_stop(told: bool) -> None:
+    """Workers die first: without a stop it is an error in a sentence, with one it is none."""
+    with campaign("--none", "--minutes", "720", "--hands", "1") as process:
+        wait_for(process, lambda: workers_of(process) == 1)
+        for worker in workers(process):
+            os.kill(worker, signal.SIGKILL)
+        if told:
+            process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=END_S)
+    assert process.returncode == (130 if told else 1), err
+    assert ("a worker process was killed" in err) is not told and "internal error" not in err
