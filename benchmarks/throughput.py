@@ -234,8 +234,8 @@ def one_bus(
     bus.close()
 
 
-def odrive(seconds: float, realtime: bool) -> dict[str, Any]:
-    buses, per_bus, port, feedback_ms = 5, 8, 40384, 2
+def odrive(seconds: float, realtime: bool, buses: int = 5) -> dict[str, Any]:
+    per_bus, port, feedback_ms = 8, 40384, 2
     above, below = (51, 50) if realtime else (0, 0)
     context = mp.get_context("spawn")
     peer = context.Process(target=axes, args=(port, buses, per_bus, feedback_ms, above), daemon=True)

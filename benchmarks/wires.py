@@ -13,7 +13,9 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -163,12 +165,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--netns", action="store_true")
     parser.add_argument("--realtime", action="store_true", help="driver and emulator at SCHED_FIFO")
+    parser.add_argument("--buses", type=int, default=5, choices=range(1, 6), help="odrive: CAN buses at once")
     words = parser.parse_args()
     if words.what == "collector":
         found = collector(words.seconds, words.netns)
     else:
-        measure = {"dynamixel": dynamixel, "odrive": odrive, "hall": hall}[words.what]
-        found = measure(words.seconds, words.realtime)
+        measures: dict[str, Callable[[float, bool], dict[str, Any]]]
+        measures = {"dynamixel": dynamixel, "odrive": partial(odrive, buses=words.buses), "hall": hall}
+        found = measures[words.what](words.seconds, words.realtime)
     print(json.dumps(found))
 
 
