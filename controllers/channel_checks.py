@@ -69,7 +69,7 @@ def complete(m: Any, z: Any) -> bool:
         if not channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             return False
     for t in range(m.n_tendons):
-        if m.hall_weight[t] > 0.0 and not hall_believed(m, z, t):
+        if m.hall_weight[t] > 0.0 and not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             return False
     for a in range(m.n_axes):
         if not channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a]):

@@ -27,8 +27,6 @@ STEP_SHARE_100N: Final = 0.28
 LARGE_S: Final = 0.050
 DRIFT_MEMORY_S: Final = 3.0
 DRIFT_SHARE: Final = 0.7
-SETTLED_S: Final = 1.0
-"""Time after a change of state before slow averages count."""
 
 
 @law

@@ -293,7 +293,7 @@ use_friction               | bool  | -      | i8 | runtime | 0: --without fricti
 use_ripple                 | bool  | -      | i8 | runtime | 0: --without ripple
 use_wrist                  | bool  | -      | i8 | runtime | 0: --without wrist (estimator term and feedforward)
 torque_rate_nm_s           | N m/s | -      | f8 | configs | greatest change of a motor torque
-tension_rate_n_s           | N/s   | -      | f8 | configs | greatest change of a wanted tension
+tension_rate_n_s           | N/s   | -      | f8 | configs | greatest change of a goal's tension (tendon force mode)
 command_age_s              | s     | -      | f8 | configs | oldest usable goal
 measurement_age_s          | s     | tier   | f8 | configs | warn, degraded, fault
 winding_limit_degc         | degC  | level  | f8 | configs | derate, fault
