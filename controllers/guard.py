@@ -16,8 +16,9 @@ from controllers.hold import begin_hold, hold_torque_nm
 from controllers.latch import FAULT, latch_finger
 from controllers.limits import NOT_FINITE, motor_bounds, rate_bounds, tension_bounds
 from controllers.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_request
+from controllers.outlook import look_ahead
 from controllers.probe import WINDING, judge_probe
-from controllers.reaction import begin_reaction, fault_torque_nm, reaction_of
+from controllers.reaction import begin_reaction, change_choice, fault_torque_nm, reaction_of
 from controllers.winding import check_windings, winding_temperatures
 from mechanics.coupling import tendon_jacobian
 from signals.compiled import law
@@ -153,6 +154,7 @@ def guard(
         detect(m, mem, z, s)
         check_windings(m, s)
         check_command(m, s)
+        look_ahead(m, mem, s)
         mem.started = 1
     else:
         mem.started = 0
@@ -160,6 +162,7 @@ def guard(
     advance(m, g, mem, s, complete(m, z))
     fall_with_fingers(m, s)
     begin_states(m, mem, z, s)
+    change_choice(m, mem, s)
     command_motors(m, mem, z, s, c)
     command_axes(m, mem, s, c)
     c.time_ns = s.time_ns

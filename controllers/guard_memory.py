@@ -7,7 +7,12 @@ from typing import Any, Final
 import numpy as np
 
 from signals.records import RecordArray
-from signals.sizes import AXES, FINGERS, JOINTS, MOTORS, TENDONS
+from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGER_TENDONS, FINGERS, JOINTS, MOTORS, TENDONS
+
+MOMENTS: Final = 6
+"""States of the hand that are kept, one every 5 ms."""
+LOOKS: Final = 16
+"""Sets of tendons that a look ahead tries at most."""
 
 GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
     [
@@ -39,6 +44,49 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("probe_angle_rad", "f8", (FINGERS,)),
         ("probe_age_s", "f8", (FINGERS,)),
         ("probe_back_s", "f8", (FINGERS,)),
+        # states before now, and the look ahead from one of them
+        ("moment", "i8"),
+        ("moment_ns", "i8", (MOMENTS,)),
+        ("moment_angle_rad", "f8", (MOMENTS, JOINTS)),
+        ("moment_speed_rad_s", "f8", (MOMENTS, JOINTS)),
+        ("moment_elongation_m", "f8", (MOMENTS, TENDONS)),
+        ("moment_lever_rad", "f8", (MOMENTS, TENDONS)),
+        ("moment_torque_nm", "f8", (MOMENTS, TENDONS)),
+        ("look_phase", "i8"),
+        ("look_finger", "i8"),
+        ("look_tendon", "i8"),
+        ("look_lost", "i8"),
+        ("look_count", "i8"),
+        ("look_done", "i8"),
+        ("look_choice", "i8"),
+        ("look_taken", "i8"),
+        ("look_throws", "i8"),
+        ("look_partners", "i8"),
+        ("look_set", "i8", (LOOKS,)),
+        ("look_stop_rad_s", "f8", (LOOKS, FINGER_JOINTS, 2)),
+        ("from_q_rad", "f8", (FINGER_JOINTS,)),
+        ("from_qd_rad_s", "f8", (FINGER_JOINTS,)),
+        ("from_e_m", "f8", (FINGER_TENDONS,)),
+        ("from_lever_rad", "f8", (FINGER_TENDONS,)),
+        ("from_torque_nm", "f8", (FINGER_TENDONS,)),
+        ("look_angle_rad", "f8", (JOINTS,)),
+        ("look_R", "f8", (BODIES, 3, 3)),
+        ("look_p_m", "f8", (BODIES, 3)),
+        ("look_screw", "f8", (BODIES, 6)),
+        ("look_inertia", "f8", (10,)),
+        ("look_P_m", "f8", (FINGER_TENDONS, FINGER_JOINTS)),
+        ("look_H", "f8", (FINGER_JOINTS, FINGER_JOINTS)),
+        ("look_A", "f8", (FINGER_JOINTS, FINGER_JOINTS)),
+        ("look_b_nm", "f8", (FINGER_JOINTS,)),
+        ("look_q_rad", "f8", (FINGER_JOINTS,)),
+        ("look_qd_rad_s", "f8", (FINGER_JOINTS,)),
+        ("look_away_rad", "f8", (FINGER_JOINTS, 2)),
+        ("look_hit_rad_s", "f8", (FINGER_JOINTS, 2)),
+        ("look_e_m", "f8", (FINGER_TENDONS,)),
+        ("look_lever_rad", "f8", (FINGER_TENDONS,)),
+        ("look_w_rad_s", "f8", (FINGER_TENDONS,)),
+        ("look_torque_nm", "f8", (FINGER_TENDONS,)),
+        ("look_slack", "i8", (FINGER_TENDONS,)),
         # detectors
         ("last_angle_rad", "f8", (MOTORS,)),
         ("motor_sample_ns", "i8", (MOTORS,)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from controllers.hurry import partners
 from controllers.latch import write_finger_cause
 from controllers.tension_checks import at_slack_stop
 from mechanics.friction import motor_friction_nm
@@ -58,8 +59,11 @@ def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
         for k in range(m.finger_n_tendons[f]):
             other = m.finger_tendon[f, k]
             if mem.urgent[other] != 0:
+                # its partner goes slack; any other one that did would leave its own partner the joint
+                alone = partners(m, mem.P_tj_m, f, t, other)
                 mem.urgent[other] = 0
-                mem.release_to_n[other] = mem.released_s[other] = 0.0
+                mem.release_to_n[other] = 0.0 if alone else m.tension_min_n[other]
+                mem.released_s[other] = 0.0
 
 
 @law

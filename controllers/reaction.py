@@ -14,14 +14,16 @@ in balance; then the motor is off. Two tendons are treated otherwise:
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 from controllers.channel_checks import channel_usable
 from controllers.hold import hold_torque_nm
+from controllers.hurry import RAMP_S, RELEASE_NM, URGENT_S, partners
+from controllers.outlook import DONE, NOTHING, begin_look
 from controllers.probe import PROBED, begin_probe, probe_torque_nm
 from controllers.tension_checks import TENSION_LOST, at_slack_stop
 from controllers.tension_loop import tension_torque_nm
+from controllers.throw import coasting_m
 from mechanics.friction import motor_friction_nm
 from signals.compiled import law
 from signals.faults import Cause
@@ -39,15 +41,6 @@ MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 NONE: Final = int(Cause.NONE)
 
 RELEASE_N_S: Final = 500.0
-RELEASE_NM: Final = 1.37
-"""Greatest torque that unwinds: friction, ripple and their spread. Up to 1.5 N m by the torque constant's."""
-URGENT_S: Final = 0.018
-"""Time in which it is let go at full torque; a joint is at its stop after some 25 ms."""
-RAMP_S: Final = 0.1
-"""Time in which full torque would be gone after that; a tendon that still pulls is let go further on it."""
-NEAR_STOP_RAD: Final = 0.15
-NEARER: Final = 0.8
-"""Share of the way of every other joint below which one clearly is at its stop first."""
 REST_NMS_RAD: Final = 0.5
 """Brake of the probe's motor once the cause is named."""
 REST_NM: Final = 1.0
@@ -57,8 +50,6 @@ RELEASED_S: Final = 0.005
 GIVE_UP_S: Final = 1.0
 HOLD_SHARE: Final = 0.5
 """Share of the torque limit in the reaction HOLD."""
-OPPOSITE: Final = -0.9
-"""Cosine between the rows of P below which two tendons are partners."""
 
 
 @law
@@ -69,18 +60,6 @@ def reaction_of(m: Any, s: Any, f: int) -> int:
         return HOLD
     sound = cause == NONE or cause == MOTOR_BLOCKED or cause == JOINT_OUT_OF_RANGE
     return int(m.finger_reaction[f]) if sound else RELEASE
-
-
-@law
-def partners(m: Any, P: Any, f: int, a: int, b: int) -> bool:
-    """True if tendons ``a`` and ``b`` of finger ``f`` turn its joints in opposite senses."""
-    aa = bb = ab = 0.0
-    for k in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, k]
-        aa += P[a, j] * P[a, j]
-        bb += P[b, j] * P[b, j]
-        ab += P[a, j] * P[b, j]
-    return bool(ab < OPPOSITE * (aa * bb) ** 0.5)
 
 
 @law
@@ -96,57 +75,40 @@ def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
 
 
 @law
-def pulls_into_stop(m: Any, P: Any, s: Any, f: int, t: int) -> bool:
-    """True if tendon ``t`` pulls a joint of finger ``f`` towards a stop that it is close to.
-
-    A tendon over several such joints is judged by the most distal, the lightest one.
-    """
-    for k in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, m.finger_n_joints[f] - 1 - k]
-        q = s.joint_angle_rad[j]
-        to_max, to_min = m.joint_max_rad[j] - q, q - m.joint_min_rad[j]
-        if P[t, j] != 0.0 and min(to_max, to_min) < NEAR_STOP_RAD:
-            # pulling turns the joint towards -P
-            return bool(P[t, j] < 0.0) if to_max < to_min else bool(P[t, j] > 0.0)
-    return False
+def let_go_of(m: Any, mem: Any, f: int, urgent: int, to_slack: int) -> None:
+    """Let go a set of places in finger ``f`` at full torque, those of another one until they are slack."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        mem.urgent[t] = (urgent >> k) & 1
+        mem.release_to_n[t] = 0.0 if (to_slack >> k) & 1 else m.tension_min_n[t]
 
 
 @law
-def first_at_stop(m: Any, P: Any, s: Any, f: int, lost: int) -> int:
-    """Joint of finger ``f`` that the loss of tendon ``lost`` throws at its stop first; -1: no joint clearly.
-
-    Without its pull a joint is driven towards +P. All joints of one tendon are thrown about alike, so the
-    least way decides.
-    """
-    joint, least, second = -1, math.inf, math.inf
-    for k in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, k]
-        if P[lost, j] == 0.0:
-            continue
-        q = s.joint_angle_rad[j]
-        way = m.joint_max_rad[j] - q if P[lost, j] > 0.0 else q - m.joint_min_rad[j]
-        if way < least:
-            joint, least, second = j, way, least
-        else:
-            second = min(second, way)
-    return joint if least < NEARER * second else -1
+def hurry(m: Any, mem: Any, s: Any, f: int, lost: int) -> None:
+    """What is let go in a hurry once the loss of tendon ``lost`` is confirmed, as the look ahead chose."""
+    if mem.look_phase == NOTHING or mem.look_tendon != lost:
+        begin_look(m, mem, s, f, lost)
+    take_choice(m, mem, f)
 
 
 @law
-def throws_with(m: Any, P: Any, f: int, t: int, lost: int, thrown: int) -> bool:
-    """True if tendon ``t`` throws a joint where the loss of tendon ``lost`` does.
+def take_choice(m: Any, mem: Any, f: int) -> None:
+    """Let go what the look ahead has chosen so far."""
+    k = mem.look_choice
+    mem.look_taken = k
+    chosen = mem.look_set[k]
+    let_go_of(m, mem, f, chosen, mem.look_throws if k == 0 else chosen)
 
-    Its partner does, and what pulls joint ``thrown`` there and moves no joint that the lost one leaves alone.
-    """
-    if partners(m, P, f, t, lost):
-        return True
-    if thrown < 0 or P[t, thrown] * P[lost, thrown] >= 0.0:
-        return False
-    for k in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, k]
-        if P[t, j] != 0.0 and P[lost, j] == 0.0:
-            return False
-    return True
+
+@law
+def change_choice(m: Any, mem: Any, s: Any) -> None:
+    """A look ahead that ends after the reaction began may still change what is let go."""
+    f = mem.look_finger
+    if mem.look_phase != DONE or mem.look_choice == mem.look_taken:
+        return
+    if s.finger_cause[f] == TENSION_LOST and mem.probe_tendon[f] == mem.look_tendon:
+        if mem.probe_phase[f] != 0 and mem.fault_age_s[f] < URGENT_S:
+            take_choice(m, mem, f)
 
 
 @law
@@ -155,20 +117,16 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
     mem.fault_age_s[f] = 0.0
     mem.probe_phase[f] = 0
     cause, part = s.finger_cause[f], s.finger_cause_part[f]
-    thrown = first_at_stop(m, mem.P_tj_m, s, f, part) if cause == TENSION_LOST else -1
+    if cause == TENSION_LOST:
+        hurry(m, mem, s, f, part)
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.release_n[t] = s.tension_n[t]
-        mem.release_to_n[t] = m.tension_min_n[t]
         mem.released_s[t] = 0.0
         mem.blind[t] = m.hall_weight[t] == 0.0 or blind_tendon(z, s, f, t, m.tendon_motor[t])
-        if cause == TENSION_LOST:
-            throws = throws_with(m, mem.P_tj_m, f, t, part, thrown)
-            mem.urgent[t] = throws or pulls_into_stop(m, mem.P_tj_m, s, f, t)
-            if throws:
-                mem.release_to_n[t] = 0.0
-        else:
+        if cause != TENSION_LOST:
             mem.urgent[t] = 0
+            mem.release_to_n[t] = m.tension_min_n[t]
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.left_alone[t] = mem.blind[t]
@@ -181,23 +139,16 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
 
 
 @law
-def coasting_m(m: Any, s: Any, t: int) -> float:
-    """Way [m] that the motor of tendon ``t`` still unwinds without torque, against the gear's friction."""
-    i = m.tendon_motor[t]
-    w, friction = s.motor_speed_rad_s[i], 0.5 * math.pi * m.friction_gamma_2_nm[i]
-    if w >= 0.0 or friction <= 0.0:
-        return 0.0
-    return float(0.5 * m.motor_inertia_kg_m2[i] * w * w / friction * m.spool_radius_m[t])
-
-
-@law
 def is_released(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
     """True once tendon ``t`` is down at its tension, at its slack stop, or takes too long; stays so.
 
     One that is to go slack is, once it will coast there.
     """
+    i = m.tendon_motor[t]
     slack = at_slack_stop(m, t, s.lever_angle_rad[t])
-    coasts = mem.release_to_n[t] == 0.0 and s.elongation_m[t] <= coasting_m(m, s, t)
+    coasts = mem.release_to_n[t] == 0.0 and s.elongation_m[t] <= coasting_m(
+        m, i, m.spool_radius_m[t], s.motor_speed_rad_s[i]
+    )
     if slack or coasts or s.tension_n[t] <= mem.release_to_n[t] + RELEASED_N:
         mem.released_s[t] += m.dt_s
     enough = 0.0 if mem.urgent[t] != 0 else RELEASED_S

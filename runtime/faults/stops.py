@@ -20,6 +20,7 @@ from signals.records import RecordArray
 AFTER_HIT_S: Final = 0.1
 """Time after the last hit up to which it is looked for without the fault and under the brake."""
 WHIP: Final = "under the strongest brake another joint hits its stop"
+EXCHANGE: Final = "the strongest brake throws another joint into its stop instead"
 
 
 @dataclass(slots=True)
@@ -59,7 +60,9 @@ class Stops:
 
         A hit that even the strongest brake from the moment that anyone could tell the fault cannot slow down
         enough is no breach of the controller's: it is counted apart. So is what a finger's whip, as such a
-        hit stops it, does to a later joint, if the brake of that joint only passes it on to another.
+        hit stops it, does to a later joint, if the brake of that joint only passes it on to another. And
+        where one of two stops alone can be spared, the other one is: its joint's brake drives a joint into a
+        stop that was not hit, and letting nothing go hits this one too, or one that was not.
         """
         all_hits = self.hits(recording)
         if not all_hits:
@@ -78,11 +81,36 @@ class Stops:
                 verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
             elif whipped and set(least) - set(all_hits):
                 verdict.unavoidable.append(f"{text}; {WHIP}")
+            elif set(least) - set(all_hits) and self._spares_less(
+                verdict.trial, (j, side), all_hits, braked, until_s
+            ):
+                verdict.unavoidable.append(f"{text}; {EXCHANGE}")
             elif any((j, side) in self.hits(twin(until_s)) for twin in twins[1:]):
                 continue
             else:
                 verdict.breaches.append(text)
             verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
+
+    def _spares_less(
+        self,
+        trial: Trial,
+        stop: tuple[int, int],
+        all_hits: dict[tuple[int, int], tuple[float, float]],
+        braked: Callable[[FloatArray, float], Recording],
+        until_s: float,
+    ) -> bool:
+        """True if letting nothing go hits this stop too, or one that was not hit."""
+        still = set(self.hits(braked(self.nothing_a(trial), until_s)))
+        return stop in still or bool(still - set(all_hits))
+
+    def nothing_a(self, trial: Trial) -> FloatArray:
+        """Currents [A] that switch the motors of the faulted finger off; NaN: not touched."""
+        m, own = self.model[0], self.finger_of(trial)
+        current = np.full(int(m["n_motors"]), np.nan)
+        for t in range(int(m["n_tendons"])):
+            if own is None or int(m["tendon_finger"][t]) == own:
+                current[int(m["tendon_motor"][t])] = 0.0
+        return current
 
     def coupling(self, q_rad: FloatArray | None = None) -> FloatArray:
         """P = dh/dq at joint angles, shape (nt, nj); at the straight hand without any."""
@@ -102,14 +130,15 @@ class Stops:
         joint of another finger all of the faulted one unwind.
         """
         m, rows, own = self.model[0], self.coupling(q_rad), self.finger_of(trial)
-        current = np.full(int(m["n_motors"]), np.nan)
+        current = self.nothing_a(trial)
         foreign = own is not None and int(m["joint_finger"][j]) != own
         for t in range(int(m["n_tendons"])):
             if own is None or int(m["tendon_finger"][t]) == own:
                 # a tendon that pulls turns the joint towards -P
                 pulls_there = foreign or -side * rows[t, j] > 0.0
-                i = int(m["tendon_motor"][t])
-                current[i] = -float(m["motor_current_limit_a"][i]) if pulls_there else 0.0
+                if pulls_there:
+                    i = int(m["tendon_motor"][t])
+                    current[i] = -float(m["motor_current_limit_a"][i])
         return current
 
     def hits(self, recording: Recording) -> dict[tuple[int, int], tuple[float, float]]:

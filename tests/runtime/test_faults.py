@@ -17,7 +17,7 @@ from runtime.faults.bench import REST_S, SLOTS, Bench
 from runtime.faults.campaign import Worker, chunks, motions_of
 from runtime.faults.draw import Trial, check_kinds, draw, first_trials
 from runtime.faults.judge import Judge
-from runtime.faults.record import KEPT, Recording
+from runtime.faults.record import KEPT, FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.tally import HEAD, cells, shares, table, tallies
 from runtime.faults.verdict import Verdict
@@ -46,6 +46,9 @@ def whole_hand() -> Hand:
 @pytest.fixture(scope="module")
 def worker(hand: Hand) -> Worker:
     return Worker(hand)
+
+
+BREAK = Trial(seed=0, kind="tendon-break", motion="hold", mismatch=0, part=0, moment=0.0, size=0.0)
 
 
 # --- the draw ---------------------------------------------------------------------------------------------
@@ -257,24 +260,45 @@ def test_a_stop_breaks_a_rule_exactly_above_its_speed_unless_the_twin_hits_it_to
 
 @pytest.mark.parametrize("base_can_be_saved", [False, True])
 def test_only_a_whip_after_an_unavoidable_stop_may_be_passed_on(hand: Hand, base_can_be_saved: bool) -> None:
-    """Joint 0 hits its stop, then joint 2; what saves joint 2 throws joint 3 instead."""
+    """Joint 0 hits its stop, then joint 2; what saves joint 2 throws joint 3 instead, nothing let go none."""
     both, later = thrown(hand, 0, 12.0, 1), thrown(hand, 2, 8.0, -1)
     shift = round(0.01 * RATE_HZ)
     for name in ("joint_angle_rad", "joint_speed_rad_s"):
         both.of("truth", name)[shift:, 2] = later.of("truth", name)[:-shift, 2]
     calls: list[int] = []
 
-    def braked(brake_a: object, after_s: float, until_s: float) -> Recording:
+    def braked(brake_a: FloatArray, after_s: float, until_s: float) -> Recording:
+        if not np.nan_to_num(brake_a).any():
+            return recording_without(both)
         calls.append(len(calls))
         assert until_s > 0.06 and after_s == KINDS["tendon-break"].tell_s
         base = recording_without(both) if base_can_be_saved else thrown(hand, 0, 9.0, 1)
         return base if len(calls) == 1 else thrown(hand, 3, 9.0, 1)
 
-    trial = Trial(seed=0, kind="tendon-break", motion="hold", mismatch=0, part=0, moment=0.0, size=0.0)
-    verdict = Judge(hand.names, hand.model).judge(trial, both, (lambda _: recording_without(both),), braked)
+    verdict = Judge(hand.names, hand.model).judge(BREAK, both, (lambda _: recording_without(both),), braked)
     assert len(calls) == 2
     assert len(verdict.breaches) == (2 if base_can_be_saved else 0)
     assert len(verdict.unavoidable) == (0 if base_can_be_saved else 2)
+
+
+@pytest.mark.parametrize(
+    ("instead", "let_be", "excused"), [(2, 0, True), (2, 3, True), (2, None, False), (None, 3, False)]
+)
+def test_one_of_two_stops_may_be_hit_if_neither_the_brake_nor_letting_all_be_spares_both(
+    hand: Hand, instead: int | None, let_be: int | None, excused: bool
+) -> None:
+    """Joint 0 hits its stop; its brake throws another one instead, and so does letting nothing go."""
+    hit = thrown(hand, 0, 12.0, 1)
+
+    def run(joint: int | None) -> Recording:
+        return recording_without(hit) if joint is None else thrown(hand, joint, 9.0, 1)
+
+    def braked(brake_a: FloatArray, after_s: float, until_s: float) -> Recording:
+        assert np.isfinite(brake_a).all(), "every motor of the finger is on its current or off"
+        return run(instead) if brake_a.any() else run(let_be)
+
+    verdict = Judge(hand.names, hand.model).judge(BREAK, hit, (lambda _: recording_without(hit),), braked)
+    assert bool(verdict.unavoidable) == excused and bool(verdict.breaches) != excused
 
 
 def test_shares_count_what_was_asked_for() -> None:

@@ -1,0 +1,228 @@
+"""Where a lost tendon throws its finger: the next 80 ms of one finger in a few dozen microseconds.
+
+    (H + h C) dqd = h (-P^T f(e) - friction - stops),    de = P qd + r w,    B dw = tau - friction(w) - r f
+
+from a state of the finger, with the lost tendon gone, the mass matrix H and the coupling P as they are there,
+the palm at rest, gravity left out (a hundredth of what a tendon does), and the motors as the reaction
+will drive them: those of a set of tendons unwind, the others are off. Friction and stops are taken linearly
+implicitly: a fingertip of half a gram metre squared would else need microseconds. Against the simulated hand,
+which knows the noise and the wrist too, it says the stops that are hit right in nine of ten sets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
+from mechanics.guides import guided_tension_n
+from mechanics.springs import spring_state
+from signals.compiled import law
+
+STEP_S: Final = 0.0005
+LOOK_S: Final = 0.08
+"""Time that is looked ahead: joints that can be kept from their stop reach it 20 to 85 ms after a break."""
+AWAY_RAD: Final = 0.03
+"""Way from a stop that a joint must have been before it can hit it: joints at rest there only tremble."""
+
+
+@law
+def coasting_m(m: Any, i: int, radius_m: float, w_rad_s: float) -> float:
+    """Way [m] of tendon that motor ``i`` still unwinds without torque, against the gear's friction."""
+    friction = 0.5 * math.pi * m.friction_gamma_2_nm[i]
+    if w_rad_s >= 0.0 or friction <= 0.0:
+        return 0.0
+    return float(0.5 * m.motor_inertia_kg_m2[i] * w_rad_s * w_rad_s / friction * radius_m)
+
+
+@law
+def begin_throw(m: Any, mem: Any, f: int) -> None:
+    """The state that is looked ahead from into the scratch."""
+    for x in range(m.finger_n_joints[f]):
+        mem.look_q_rad[x], mem.look_qd_rad_s[x] = mem.from_q_rad[x], mem.from_qd_rad_s[x]
+        mem.look_away_rad[x, 0] = mem.look_away_rad[x, 1] = 0.0
+        mem.look_hit_rad_s[x, 0] = mem.look_hit_rad_s[x, 1] = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        mem.look_e_m[k], mem.look_lever_rad[k] = mem.from_e_m[k], mem.from_lever_rad[k]
+        mem.look_w_rad_s[k], mem.look_torque_nm[k] = 0.0, mem.from_torque_nm[k]
+        mem.look_slack[k] = 0
+
+
+@law
+def resist(m: Any, mem: Any, f: int) -> None:
+    """Joint friction and stops: torques into ``look_b_nm``, H + h C of them into ``look_A``."""
+    v0, h = m.joint_friction_speed_rad_s, STEP_S
+    for x in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, x]
+        q, qd = mem.look_q_rad[x], mem.look_qd_rad_s[x]
+        root = math.sqrt(qd * qd + v0 * v0)
+        viscous, coulomb = m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j]
+        torque = -viscous * qd - coulomb * qd / root
+        damping = viscous + coulomb * v0 * v0 / (root * root * root)
+        beyond = max(q - m.joint_max_rad[j], 0.0) + min(q - m.joint_min_rad[j], 0.0)
+        if beyond != 0.0:
+            torque -= m.stop_stiffness_nm_rad * (beyond + h * qd) + m.stop_damping_nms_rad * qd
+            damping += m.stop_damping_nms_rad + h * m.stop_stiffness_nm_rad
+        mem.look_b_nm[x] = torque
+        for y in range(x + 1):
+            mem.look_A[x, y] = mem.look_H[x, y]
+        mem.look_A[x, x] += h * damping
+
+
+@law
+def unwind(m: Any, mem: Any, k: int, t: int, wanted_nm: float, tension_n: float) -> None:
+    """One step of the motor of tendon ``t``: its torque goes to the wanted one at the hand's rate."""
+    i, h = m.tendon_motor[t], STEP_S
+    w, change = mem.look_w_rad_s[k], m.torque_rate_nm_s * h
+    torque = mem.look_torque_nm[k]
+    torque = min(max(wanted_nm, torque - change), torque + change)
+    g1, g2, g3 = m.friction_gamma_1_s_rad[i], m.friction_gamma_2_nm[i], m.friction_gamma_3_nms_rad[i]
+    friction, slope = motor_friction_nm(w, g1, g2, g3), motor_friction_slope_nms_rad(w, g1, g2, g3)
+    load = m.spool_radius_m[t] * tension_n
+    mem.look_w_rad_s[k] = w + h * (torque - friction - load) / (m.motor_inertia_kg_m2[i] + h * slope)
+    mem.look_torque_nm[k] = torque
+
+
+@law
+def wanted_nm(m: Any, mem: Any, k: int, t: int, unwound: bool, driven: bool, share: float) -> float:
+    """Torque [N m] that the reaction gives the motor of tendon ``t``: none, or until it coasts into slack."""
+    if not driven:
+        return float(mem.look_torque_nm[k])
+    i = m.tendon_motor[t]
+    if mem.look_e_m[k] <= coasting_m(m, i, m.spool_radius_m[t], mem.look_w_rad_s[k]):
+        mem.look_slack[k] = 1
+    return float(-share * m.motor_torque_limit_nm[i]) if unwound and mem.look_slack[k] == 0 else 0.0
+
+
+@law
+def pull(m: Any, mem: Any, f: int, lost: int, unwound: int, driven: bool, share: float) -> None:
+    """Tendons: their torques and the damping of their guides, and their motors.
+
+    Args:
+        m: model record.
+        mem: guard memory.
+        f: finger.
+        lost: place in the finger of the lost tendon.
+        unwound: bit set of places of tendons whose motors unwind.
+        driven: False as long as nobody has noticed: the torques stay.
+        share: of the torque limit that these get.
+    """
+    n, h = m.finger_n_joints[f], STEP_S
+    for k in range(m.finger_n_tendons[f]):
+        if k == lost:
+            continue
+        t = m.finger_tendon[f, k]
+        row = mem.look_P_m[k]
+        v = 0.0
+        for x in range(n):
+            v += row[x] * mem.look_qd_rad_s[x]
+        lever, tension = spring_state(m, t, mem.look_e_m[k], mem.look_lever_rad[k], 0.0)
+        mem.look_lever_rad[k] = lever
+        force, slope = guided_tension_n(tension, m.guide_loss_frac[t], v, m.guide_speed_m_s[t])
+        for x in range(n):
+            px = row[x]
+            if px != 0.0:
+                mem.look_b_nm[x] -= px * force
+                for y in range(x + 1):
+                    mem.look_A[x, y] += h * px * slope * row[y]
+        unwind(m, mem, k, t, wanted_nm(m, mem, k, t, bool((unwound >> k) & 1), driven, share), tension)
+
+
+@law
+def solve_look(mem: Any, n: int) -> bool:
+    """Solve ``look_A x = look_b_nm`` in place by Cholesky; False if A is not positive definite."""
+    A, b = mem.look_A, mem.look_b_nm
+    for x in range(n):
+        for y in range(x + 1):
+            a = A[x, y]
+            for c in range(y):
+                a -= A[x, c] * A[y, c]
+            if x != y:
+                A[x, y] = a * A[y, y]
+            elif a > 0.0:
+                A[x, x] = 1.0 / math.sqrt(a)
+            else:
+                return False
+    for x in range(n):
+        a = b[x]
+        for c in range(x):
+            a -= A[x, c] * b[c]
+        b[x] = a * A[x, x]
+    for x in range(n - 1, -1, -1):
+        a = b[x]
+        for c in range(x + 1, n):
+            a -= A[c, x] * b[c]
+        b[x] = a * A[x, x]
+    return True
+
+
+@law
+def move(m: Any, mem: Any, f: int) -> None:
+    """Angles and elongations after the step; the hardest hits of the stops so far."""
+    n, h = m.finger_n_joints[f], STEP_S
+    for x in range(n):
+        j = m.finger_joint[f, x]
+        q, qd = mem.look_q_rad[x], mem.look_qd_rad_s[x]
+        after = q + h * qd
+        for side in range(2):
+            inside = m.joint_max_rad[j] - q if side == 0 else q - m.joint_min_rad[j]
+            then = m.joint_max_rad[j] - after if side == 0 else after - m.joint_min_rad[j]
+            away = max(mem.look_away_rad[x, side], inside)
+            if then < 0.0:
+                if inside >= 0.0 and away > AWAY_RAD:
+                    outward = qd if side == 0 else -qd
+                    mem.look_hit_rad_s[x, side] = max(mem.look_hit_rad_s[x, side], outward)
+                away = 0.0
+            mem.look_away_rad[x, side] = away
+        mem.look_q_rad[x] = after
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        v = m.spool_radius_m[t] * mem.look_w_rad_s[k]
+        for x in range(n):
+            v += mem.look_P_m[k, x] * mem.look_qd_rad_s[x]
+        mem.look_e_m[k] += h * v
+
+
+@law
+def throw(
+    m: Any,
+    mem: Any,
+    f: int,
+    lost: int,
+    unwound: int,
+    react_s: float,
+    urgent_s: float,
+    ramp_s: float,
+    rest_nm: float,
+) -> bool:
+    """What happens if the motors of a set of tendons unwind.
+
+    Args:
+        m: model record.
+        mem: guard memory, with ``look_H``, ``look_P_m`` and the state that is looked ahead from.
+        f: finger.
+        lost: place in the finger of the lost tendon.
+        unwound: bit set of places of tendons.
+        react_s: time from the loss until the motors are driven [s].
+        urgent_s: time from then on at full torque [s].
+        ramp_s: time in which that is gone after it [s], but for
+        rest_nm: torque that goes on unwinding [N m].
+
+    Returns:
+        False if the finger's mass matrix is none; else the speeds at which its joints hit their upper and
+        lower stops are in ``look_hit_rad_s``.
+    """
+    begin_throw(m, mem, f)
+    n = m.finger_n_joints[f]
+    limit = m.motor_torque_limit_nm[m.tendon_motor[m.finger_tendon[f, 0]]]
+    for step in range(int(LOOK_S / STEP_S)):
+        time_s = step * STEP_S - react_s
+        resist(m, mem, f)
+        share = min(max(1.0 - (time_s - urgent_s) / ramp_s, rest_nm / limit), 1.0)
+        pull(m, mem, f, lost, unwound, time_s >= 0.0, share)
+        if not solve_look(mem, n):
+            return False
+        for x in range(n):
+            mem.look_qd_rad_s[x] += STEP_S * mem.look_b_nm[x]
+        move(m, mem, f)
+    return True
