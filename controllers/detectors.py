@@ -22,6 +22,6 @@ def detect(m: Any, mem: Any, z: Any, s: Any) -> None:
     check_motors(m, mem, z, s)
     check_tensions(m, mem, z, s)
     check_wrist(m, mem, z, s)
-    check_residuals(m, mem, s)
+    check_residuals(m, mem, z, s)
     check_joints(m, mem, s)
     check_friction(m, mem, z, s)

@@ -8,15 +8,15 @@ in balance; then the motor is off. Two tendons are treated otherwise:
   stop, and so is what else pulls the joint that gets there first; but not a millimetre further than slack, so
   that a tendon that is only slack finds something to pull against while the probe winds; what pulls another
   joint into a stop close by is let go as fast, for the finger whips;
-* a tendon that cannot be seen keeps its tension, held by its gear, and so does its partner: let go alone, the
-  partner would leave the joint to the other.
+* a tendon that cannot be seen or driven keeps its tension, held by its gear, and so does its partner: let go
+  alone, the partner would leave the joint to the other. If its tension is seen, the partner is led to that.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable
+from controllers.channel_checks import channel_usable, hall_believed
 from controllers.hold import hold_torque_nm
 from controllers.hurry import RAMP_S, RELEASE_NM, URGENT_S, partners
 from controllers.outlook import DONE, NOTHING, begin_look
@@ -72,6 +72,14 @@ def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
         return True
     hall = channel_usable(int(z.hall_status[t]), z.hall_fine_count[t])
     return not (hall and channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]))
+
+
+@law
+def tension_seen(m: Any, z: Any, s: Any, f: int, t: int) -> bool:
+    """True if the Hall sensor of tendon ``t`` can be believed, whatever its motor does."""
+    if s.finger_cause_part[f] == t and HALL_FIRST <= s.finger_cause[f] <= HALL_LAST:
+        return False
+    return hall_believed(m, z, t)
 
 
 @law
@@ -133,7 +141,10 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
         for o in range(m.finger_n_tendons[f]):
             other = m.finger_tendon[f, o]
             if mem.blind[other] != 0 and partners(m, mem.P_tj_m, f, t, other):
-                mem.left_alone[t] = 1
+                if tension_seen(m, z, s, f, other):
+                    mem.release_to_n[t] = max(mem.release_to_n[t], s.tension_n[other])
+                else:
+                    mem.left_alone[t] = 1
     if cause == TENSION_LOST:
         begin_probe(mem, s, f, m.tendon_motor[part])
 

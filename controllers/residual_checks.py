@@ -4,7 +4,7 @@ A tendon that slips or jumps its pulley, and a sensor that jumps, make a step; c
 slow growth. Hysteresis and the tolerances of a hand make a residual too, which grows with the tension, so the
 limit of a step grows with it. An antagonist pair has identical columns: the tendon named stands for the pair.
 What one wrist angle explains of all fingers is the wrist sensor's affair (``controllers.joint_checks``) and
-not counted here.
+not counted here. Nor is what a finger moves between its samples, where a slow bus brings them one by one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,24 @@ def follow(average: float, value: float, dt_s: float, memory_s: float) -> float:
 
 
 @law
-def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float) -> None:
+def skew_m(m: Any, z: Any, s: Any, f: int) -> float:
+    """Way [m] that the fastest tendon of finger ``f`` is wound between its oldest and its newest sample."""
+    oldest_ns = newest_ns = s.time_ns
+    speed = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        i = m.tendon_motor[t]
+        first_ns = last_ns = z.motor_time_ns[i]
+        if m.hall_weight[t] > 0.0:
+            first_ns, last_ns = min(first_ns, z.hall_time_ns[t]), max(last_ns, z.hall_time_ns[t])
+        oldest_ns = first_ns if k == 0 else min(oldest_ns, first_ns)
+        newest_ns = last_ns if k == 0 else max(newest_ns, last_ns)
+        speed = max(speed, m.spool_radius_m[t] * abs(s.motor_speed_rad_s[i]))
+    return float(1e-9 * float(newest_ns - oldest_ns) * speed)
+
+
+@law
+def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float, skew: float) -> None:
     """Latch a residual of tendon ``t`` that steps, is large, or has grown slowly."""
     r = s.residual_unexplained_m[t]
     if mem.started == 0:
@@ -44,27 +61,29 @@ def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float
         mem.residual_slow_m[t] = r
     mem.residual_fast_m[t] = follow(mem.residual_fast_m[t], r, m.dt_s, STEP_MEMORY_S)
     mem.residual_slow_m[t] = follow(mem.residual_slow_m[t], r, m.dt_s, DRIFT_MEMORY_S)
-    step, allowed = r - mem.residual_fast_m[t], limit * (STEP_SHARE + STEP_SHARE_100N * 0.01 * s.tension_n[t])
+    step = r - mem.residual_fast_m[t]
+    allowed = limit * (STEP_SHARE + STEP_SHARE_100N * 0.01 * s.tension_n[t]) + skew
     mem.step_s[t] = mem.step_s[t] + m.dt_s if abs(step) > allowed else 0.0
-    mem.large_s[t] = mem.large_s[t] + m.dt_s if abs(r) > limit else 0.0
+    mem.large_s[t] = mem.large_s[t] + m.dt_s if abs(r) > limit + skew else 0.0
     if mem.step_s[t] > STEP_S:
         latch_finger(s, f, RESIDUAL_TOO_LARGE, t, 1e3 * r, 1e3 * allowed)
     elif mem.large_s[t] > LARGE_S:
-        latch_finger(s, f, RESIDUAL_TOO_LARGE, t, 1e3 * r, 1e3 * limit)
+        latch_finger(s, f, RESIDUAL_TOO_LARGE, t, 1e3 * r, 1e3 * (limit + skew))
     elif abs(mem.residual_slow_m[t]) > DRIFT_SHARE * limit:
         latch_finger(s, f, HALL_DRIFT, t, 1e3 * mem.residual_slow_m[t], 1e3 * DRIFT_SHARE * limit)
 
 
 @law
-def check_residuals(m: Any, mem: Any, s: Any) -> None:
+def check_residuals(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch fingers whose tendon lengths contradict each other.
 
     With a wrist whose lengths are not removed (``use_wrist`` 0) nothing can be told.
     """
     if m.n_axes > 0 and m.use_wrist == 0:
         return
-    for t in range(m.n_tendons):
-        f = m.tendon_finger[t]
+    for f in range(m.n_fingers):
         limit = m.residual_limit_m[f]
         if limit > 0.0:
-            check_tendon_residual(m, mem, s, f, t, limit)
+            skew = skew_m(m, z, s, f)
+            for k in range(m.finger_n_tendons[f]):
+                check_tendon_residual(m, mem, s, f, m.finger_tendon[f, k], limit, skew)

@@ -12,9 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from controllers.friction_checks import friction_factor
+from controllers.residual_checks import check_residuals
 from mechanics.springs import spring_at
+from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel
 from tests.controllers.bare import COUNT, Bare
@@ -489,6 +493,42 @@ def test_the_hands_own_limit_of_tension_counts_where_it_is_the_lower_one() -> No
 
 
 # --- residuals ----------------------------------------------------------------------------------------
+
+
+@law
+def _residuals(model: Any, memory: Any, measurement: Any, state: Any) -> None:
+    check_residuals(model[0], memory[0], measurement[0], state[0])
+
+
+@given(
+    age_ms=st.floats(0.0, 60.0),
+    late=st.sampled_from(("hall_time_ns", "motor_time_ns")),
+    speed=st.floats(-5.0, 5.0),
+    share=st.sampled_from((0.97, 1.03)),
+)
+def test_what_a_finger_moves_between_its_samples_is_no_residual(
+    age_ms: float, late: str, speed: float, share: float
+) -> None:
+    """A slow bus: one sample is older; the fastest tendon, another one, has moved since."""
+    bench = Bare()
+    bench.s["motor_speed_rad_s"][5] = speed
+    limit_m = float(bench.m["residual_limit_m"][0])
+    skew_m = 1e-3 * age_ms * 0.01 * abs(speed)
+    r = share * (limit_m + skew_m)
+    bench.s["residual_unexplained_m"][2] = r
+    bench.s["tension_n"][2] = 0.0
+    for _ in range(bench.cycles(0.050) + 1):
+        bench.stamp()
+        bench.z[late][1] -= round(1e6 * age_ms)
+        # as if it had always been so: neither a step nor a drift
+        bench.mem["residual_fast_m"][2], bench.mem["residual_slow_m"][2] = r, 0.0
+        _residuals(bench.model, *bench.records[:3])
+        if bench.found:
+            break
+    assert (bench.found is not None) == (share > 1.0)
+    if share > 1.0:
+        value, limit = pytest.approx(1e3 * r), pytest.approx(1e3 * r / share)
+        assert bench.found == (Cause.RESIDUAL_TOO_LARGE, 2, value, limit)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])

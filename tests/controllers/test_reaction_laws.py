@@ -125,16 +125,22 @@ MOTORS = (
 
 @pytest.mark.parametrize("cause", list(CAUSES))
 @pytest.mark.parametrize("part", [2, 7])
-def test_a_tendon_whose_own_sensor_or_motor_is_the_cause_is_left_alone_with_its_partner(
-    cause: Cause, part: int
+@pytest.mark.parametrize("tension_n", [2.0, 8.7, 40.0])
+def test_a_tendon_whose_own_sensor_or_motor_is_the_cause_is_left_alone_and_its_partner_not_below_it(
+    cause: Cause, part: int, tension_n: float
 ) -> None:
+    """With a bad Hall sensor its tension is not known: the partner is left alone too."""
     fault = Faulted(cause, part)
     # motor 7 - t winds tendon t: whose cause it is depends on what the part counts
     fault.m["tendon_motor"][:8] = np.arange(8)[::-1]
+    fault.s["tension_n"][[part, 7 - part]] = tension_n
     fault.begin()
     blind = {part} if cause in HALLS else {7 - part} if cause in MOTORS else set()
     assert fault.marked("blind") == blind
-    assert fault.marked("left_alone") == blind | {PAIRS[t] for t in blind}
+    assert fault.marked("left_alone") == (blind | {PAIRS[t] for t in blind} if cause in HALLS else blind)
+    if cause is not Cause.TENSION_LOST:
+        down_to = {PAIRS[t]: max(tension_n, 5.0) for t in blind if cause in MOTORS}
+        assert all(fault.mem["release_to_n"][t] == down_to.get(t, 5.0) for t in range(8))
 
 
 @pytest.mark.parametrize("name", ["hall_status", "motor_status"])
@@ -145,12 +151,16 @@ def test_a_tendon_that_cannot_be_seen_is_left_alone_whatever_the_cause(name: str
         fault.z[name][4] = int(Channel.MISSING)
     else:
         fault.z["hall_fine_count" if name == "hall_status" else "motor_angle_rad"][4] = math.nan
+    fault.s["tension_n"][5] = 40.0
     fault.begin()
     assert fault.marked("blind") == {4}
-    assert fault.marked("left_alone") == {4, 5}
-    for t in (4, 5):
-        assert fault.torque(t) == 0.0
-    assert fault.torque(0) < 0.0
+    assert fault.torque(4) == 0.0 and fault.torque(0) < 0.0
+    if name == "hall_status":
+        assert fault.marked("left_alone") == {4, 5}
+        assert fault.torque(5) == 0.0
+    else:
+        assert fault.marked("left_alone") == {4}
+        assert fault.mem["release_to_n"][5] == 20.0 and fault.torque(5) < 0.0
 
 
 def test_what_pulls_a_joint_into_a_stop_nearby_is_found_by_its_sign() -> None:
@@ -197,6 +207,7 @@ def test_without_a_lost_tendon_nothing_is_urgent_and_nothing_probes(cause: Cause
     fault.mem["probe_phase"][0] = WINDING
     fault.mem["fault_age_s"][0] = 3.0
     fault.mem["released_s"][:8] = 1.0
+    fault.s["tension_n"][2] = 4.0
     fault.begin()
     assert not fault.marked("urgent") and fault.mem["probe_phase"][0] == 0
     assert fault.mem["fault_age_s"][0] == 0.0
