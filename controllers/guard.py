@@ -47,15 +47,15 @@ def begin_states(m: Any, mem: Any, z: Any, s: Any) -> None:
     for f in range(m.n_fingers):
         state = int(s.finger_state[f])
         if state != mem.last_finger_state[f]:
+            if state == HOLDING or state == FAULT:
+                begin_hold(m, mem, s, f)
+            if state == FAULT:
+                begin_reaction(m, mem, z, s, f)  # asks since when a tendon is slack
             for k in range(m.finger_n_tendons[f]):
                 t = m.finger_tendon[f, k]
                 mem.slack_s[t] = 0.0
                 if mem.last_finger_state[f] == FAULT:
                     mem.taut[t] = 0
-            if state == HOLDING or state == FAULT:
-                begin_hold(m, mem, s, f)
-            if state == FAULT:
-                begin_reaction(m, mem, z, s, f)
             mem.last_finger_state[f] = state
         elif state == FAULT:
             mem.fault_age_s[f] += m.dt_s

@@ -237,9 +237,9 @@ def look_ahead(m: Any, mem: Any, s: Any) -> None:
             mem.moment_ns[k] = 0
     keep_moment(m, mem, s)
     f = mem.look_finger
-    over = (
-        mem.fault_age_s[f] > URGENT_S if s.finger_state[f] == FAULT else mem.slack_s[mem.look_tendon] == 0.0
-    )
+    # in the cycle that latches a fault its age is still that of the one before
+    reacts = mem.last_finger_state[f] == FAULT
+    over = mem.fault_age_s[f] > URGENT_S if reacts else mem.slack_s[mem.look_tendon] == 0.0
     if over:
         mem.look_phase = NOTHING
     if mem.look_phase == NOTHING:

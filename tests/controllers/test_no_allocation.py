@@ -14,8 +14,10 @@ from pathlib import Path
 SCRIPT = """
 import numpy as np
 from numba.core.runtime import rtsys
+from signals.faults import Cause
 from signals.modes import Channel, Mode, Request
 from tests.controllers.desk import Desk
+from tests.controllers.test_detectors import shift, slacken
 
 desk = Desk("hasy")
 desk.cycle(2)
@@ -29,6 +31,15 @@ def spent(count, act=None):
     return after.alloc - before.alloc - 15 * count
 
 total = spent(20) + spent(20, lambda: desk.ask(Request.ARM)) + spent(20, lambda: desk.ask(Request.ACTIVATE))
+total += spent(200)  # from now on its tendons were taut
+lost, partner = (int(t) for t in desk.m["finger_tendon"][2, :2])
+def break_a_tendon():
+    slacken(desk, lost)
+    shift(desk, partner, 300)
+total += spent(11, break_a_tendon)
+assert desk.keeper["look_tendon"][0] == lost and desk.keeper["look_done"][0] > 2
+total += spent(9)
+assert desk.state["finger_cause"][0, 2] == Cause.TENSION_LOST
 for mode in Mode:
     desk.goal["finger_mode"][0, : desk.n_fingers] = int(mode)
     total += spent(20)
