@@ -16,6 +16,7 @@ from controllers.outlook import brake_set
 from controllers.throw import STEP_S, begin_throw, coasting_m, move, pull, resist, solve_look, wanted_nm
 from mechanics.springs import spring_energy_j, spring_state
 from runtime.faults.bench import SLOTS, Bench
+from runtime.faults.campaign import Worker
 from runtime.faults.draw import Trial
 from runtime.faults.stops import Stops
 from runtime.options import RunOptions
@@ -292,3 +293,27 @@ def test_the_simulated_hand_hits_the_stops_of_its_base_as_forecast(bench, part):
     ):
         seen = stops.hits(bench.run_trial(trial, brake=current, brake_after_s=0.0045, until_s=0.1))
         assert seen[int(x), sign][0] == pytest.approx(forecast[x, side], rel=0.25)
+
+
+def test_a_stop_that_the_reaction_without_looking_would_hit_is_spared_in_the_whole_hand() -> None:
+    """Ring finger, its second tendon, in a grasp: what throws abduction holds flexion off its lower stop."""
+    hand = read_hand(RunOptions(hand="hasy"))
+    worker, stops, m = Worker(hand), Stops(hand.names, hand.model), hand.model[0]
+    moment, part = 0.18120420400719173, hand.names.tendons.index("ring_2")
+    trial = Trial(
+        seed=42000715, kind="tendon-break", motion="grasp", mismatch=0, part=part, moment=moment, size=0.0
+    )
+    spared = hand.names.joints.index("ring_flexion"), -1
+    assert spared not in stops.hits(worker.record(trial))
+    mem = worker.bench("grasp", 0).rig.stages.guard_memory[0].copy()
+    assert mem["look_tendon"] == part and mem["look_choice"] != 0
+    # what it would have let go without looking, by hand
+    current = stops.nothing_a(trial)
+    own = m["finger_tendon"][mem["look_finger"]]
+    for k in range(6):
+        if mem["look_set"][0] >> k & 1:
+            i = int(m["tendon_motor"][own[k]])
+            current[i] = -m["motor_current_limit_a"][i]
+    assert spared in stops.hits(worker.record(trial, brake=current, brake_after_s=0.0045, until_s=0.15))
+    verdict = worker.judged(trial)
+    assert verdict.right and not verdict.breaches
