@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -125,6 +125,7 @@ def test_the_first_joint_is_the_clearly_nearest_one_or_none(seed: int) -> None:
             assert first_at_stop(hand.m, hand.P, hand.q, f, lost) == (-1 if first is None else first)
 
 
+@settings(max_examples=12)
 @given(seeds, st.floats(0.01, 100.0))
 def test_partners_are_so_both_ways_whatever_the_unit_of_their_coupling(seed: int, scale: float) -> None:
     hand = Hand(seed)

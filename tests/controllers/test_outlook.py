@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controllers.guard_memory import LOOKS, MOMENTS
@@ -94,6 +94,16 @@ def test_the_newest_state_not_later_than_a_time_is_taken_or_else_the_oldest(
     assert bench.mem["moment_ns"][slot] == (early[0] if early else by_age[-1])
 
 
+@pytest.mark.parametrize("moment", range(MOMENTS))
+def test_where_all_states_are_later_the_oldest_is_taken(moment: int) -> None:
+    bench = Ahead()
+    for back in range(MOMENTS):
+        bench.mem["moment_ns"][(moment - back) % MOMENTS] = 100 - back
+    bench.mem["moment"] = moment
+    for wanted, age in ((94, 5), (95, 5), (96, 4), (100, 0), (101, 0)):
+        assert moment_before(bench.mem, wanted) == (moment - age) % MOMENTS
+
+
 def test_states_before_the_hand_was_armed_are_forgotten_and_so_is_a_look() -> None:
     bench = Ahead().run(200).suspect(2).run(3)
     assert bench.mem["look_phase"] != NOTHING and bench.mem["moment_ns"].all()
@@ -159,6 +169,17 @@ def test_a_look_begins_from_the_newest_state_a_millisecond_before_the_fall(f: in
             assert (mem["look_throws"], mem["look_set"][0], mem["look_partners"]) == sets
             assert (mem["look_phase"], mem["look_count"], mem["look_done"]) == (AS_IT_IS, 1, 0)
             assert mem["look_choice"] == 0
+
+
+@pytest.mark.parametrize("late_ns", [-1, 0, 1])
+def test_a_state_is_old_enough_a_millisecond_before_the_fall_to_the_nanosecond(late_ns: int) -> None:
+    bench = Ahead()
+    mem = bench.mem
+    bench.s["time_ns"], mem["slack_s"][2] = 100 * MS, 0.004
+    mem["moment_ns"][:2], mem["moment"] = (90 * MS, 95 * MS + late_ns), 1
+    mem["moment_angle_rad"][:2] = [[0.1], [0.2]]
+    begin_look(bench.m, mem, bench.s, 0, 2)
+    assert np.all(mem["from_q_rad"][:4] == (0.1 if late_ns > 0 else 0.2))
 
 
 def test_without_a_state_before_it_a_look_begins_from_the_one_now() -> None:
@@ -250,6 +271,20 @@ def test_a_fault_of_before_does_not_end_the_look_of_the_next_one() -> None:
     assert bench.mem["look_done"] == 3
 
 
+@pytest.mark.parametrize("limit_nm", [1.4, 2.94])
+@pytest.mark.parametrize("lost", range(8))
+def test_a_set_is_thrown_with_the_figures_of_the_reaction(limit_nm: float, lost: int) -> None:
+    """Motors that can hardly unwind show how long, how hard and how hard after it."""
+    bench = Ahead().pose(POSE).pull(40.0)
+    bench.m["motor_torque_limit_nm"][:8] = limit_nm
+    bench.run(40).suspect(lost).cycle()
+    names = ("look_e_m", "look_w_rad_s", "look_torque_nm", "look_q_rad")
+    seen = [bench.mem[name].copy() for name in names]
+    bench.throw(int(bench.mem["look_set"][0]))
+    assert all(np.array_equal(a, bench.mem[name]) for a, name in zip(seen, names, strict=True))
+
+
+@settings(max_examples=30)
 @given(seeds, st.integers(0, 7))
 def test_one_set_a_cycle_none_twice_and_each_as_the_throw_says(seed: int, lost: int) -> None:
     rng = np.random.default_rng(seed)
@@ -308,6 +343,16 @@ def test_a_set_is_put_on_the_list_once_and_the_list_has_an_end(sets: list[int]) 
     wanted = list(dict.fromkeys(sets))[:LOOKS]
     assert bench.mem["look_count"] == len(wanted)
     assert list(bench.mem["look_set"][: len(wanted)]) == wanted
+    assert np.all(bench.mem["look_stop_rad_s"] == 3.0)
+
+
+def test_a_full_list_takes_no_more() -> None:
+    bench = Ahead()
+    bench.mem["look_stop_rad_s"] = 3.0
+    for tendons in range(30, 30 + 2 * LOOKS):
+        add_look(bench.mem, tendons)
+    assert bench.mem["look_count"] == LOOKS
+    assert list(bench.mem["look_set"]) == list(range(30, 30 + LOOKS))
     assert np.all(bench.mem["look_stop_rad_s"] == 3.0)
 
 

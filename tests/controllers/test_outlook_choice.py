@@ -122,6 +122,9 @@ def test_needless_stops_are_counted_each_as_likely_as_it_is() -> None:
     assert table.needless(1) == pytest.approx(0.5 * 0.5 + softer * 3.0, abs=1e-9)
     assert table.needless(2) == 0.0
     assert table.needless(3) == pytest.approx(softer * 7.0, abs=1e-9)
+    table.mem["look_stop_rad_s"][3, 1, DOWN] = 1.5
+    table.add(BRAKE[1, DOWN], {})
+    assert table.needless(3) == pytest.approx(0.125 + softer * (7.0 + 1.5), abs=1e-9)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(list(BRAKE)), st.floats(0.0, 20.0)), min_size=1, max_size=6))
@@ -182,7 +185,9 @@ def test_each_stop_has_its_own_brake(stop: Stop) -> None:
     assert table.sets == [0b1, 0b11, BRAKE[stop]]
 
 
-@pytest.mark.parametrize(("spared", "ends"), [(0.0, False), (4.0, False), (4.64, True), (5.0, True)])
+@pytest.mark.parametrize(
+    ("spared", "ends"), [(0.0, False), (4.0, False), (4.5, False), (4.64, True), (5.0, True)]
+)
 def test_where_nothing_is_needless_the_reaction_stands_as_it_is(spared: float, ends: bool) -> None:
     """Even if another set would hit the same stop softer."""
     table = Table((PARTNER, {(0, UP): 9.0}), (BRAKE[0, UP], {(0, UP): spared}))

@@ -9,10 +9,11 @@ import pytest
 
 from controllers.limits import motor_bounds, room_in_range, tension_bounds
 from controllers.machine import GOOD_CYCLES, fall_with_fingers
+from controllers.reaction import tension_seen
 from controllers.tension_loop import tension_torque_nm
 from mechanics.friction import motor_friction_nm
-from signals.faults import Cause
-from signals.modes import Clip, MachineState, Request
+from signals.faults import CAUSES, Cause
+from signals.modes import Channel, Clip, MachineState, Request
 from tests.controllers.bare import Bare
 from tests.controllers.test_guard_figures import Guarded
 from tests.controllers.test_machine import Machine
@@ -131,6 +132,19 @@ def test_an_estimate_without_stiffness_counts_as_one_newton_per_metre(stiffness:
     laws = [float(fault.m[n][1]) for n in FRICTION]
     expected = tension_torque_nm(fault.m, 1, 5.0, 6.5, stiffness, -speed) + motor_friction_nm(speed, *laws)
     assert fault.torque(1) == pytest.approx(min(max(expected, -1.37), 0.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("cause", list(CAUSES))
+@pytest.mark.parametrize("part", [2, 5])
+def test_a_tension_is_seen_unless_its_own_hall_sensor_is_the_cause_or_cannot_be_believed(
+    cause: Cause, part: int
+) -> None:
+    fault = Faulted(cause, part)
+    halls = (Cause.HALL_STUCK, Cause.HALL_SATURATED, Cause.HALL_GLITCH)
+    for t in (2, 5):
+        assert tension_seen(fault.m, fault.z, fault.s, 0, t) is not (t == part and cause in halls)
+    fault.z["hall_status"][7] = int(Channel.MISSING)
+    assert not tension_seen(fault.m, fault.z, fault.s, 0, 7)
 
 
 def test_a_motor_that_unwinds_too_fast_is_let_run_and_not_driven_back() -> None:

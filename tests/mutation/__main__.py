@@ -45,6 +45,8 @@ ROOMS = (
     "hold",
     "limits",
     "probe",
+    "hurry",
+    "outlook",
     "reaction",
     "machine",
     "guard",
@@ -61,6 +63,9 @@ FIRST = (
     "tests/controllers/test_reaction_memory.py",
     "tests/controllers/test_guard_bits.py",
     "tests/controllers/test_thrown_tendons.py",
+    "tests/controllers/test_hurry.py",
+    "tests/controllers/test_outlook.py",
+    "tests/controllers/test_outlook_choice.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (
