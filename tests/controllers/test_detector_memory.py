@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from controllers.detectors import detect
+from controllers.residual_checks import skew_m
 from signals.faults import Cause
 from signals.modes import MachineState
 from tests.controllers.bare import COUNT, TENSION_N, Bare
@@ -341,3 +344,24 @@ def test_a_friction_that_cannot_be_one_is_compared_with_nothing(name: str) -> No
     assert turning.run(2.0, first) == math.inf
     assert turning.run(0.2, then) == math.inf
     assert np.isfinite(bench.mem["friction_slow_nm"][4])
+
+
+# --- Residual ---------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000))
+def test_the_skew_of_a_fingers_samples_is_from_its_oldest_to_its_newest_and_not_to_now(seed: int) -> None:
+    """Of the second finger, whatever the others' are; a Hall sensor that is not used has no say."""
+    bench, rng = Bare("hasy"), np.random.default_rng(seed)
+    m, z, n = bench.m, bench.z, bench.n
+    m["hall_weight"][:n] = rng.integers(0, 2, n)
+    m["spool_radius_m"][:n] = rng.uniform(0.005, 0.015, n)
+    bench.s["motor_speed_rad_s"][:n] = rng.uniform(-5.0, 5.0, n)
+    bench.s["time_ns"] = 100_000_000
+    z["motor_time_ns"][:n], z["hall_time_ns"][:n] = rng.integers(90_000_000, 99_000_000, (2, n))
+    own = m["finger_tendon"][1, : m["finger_n_tendons"][1]]
+    motors = m["tendon_motor"][own]
+    times = [*z["motor_time_ns"][motors], *z["hall_time_ns"][own][m["hall_weight"][own] > 0.0]]
+    fastest = (m["spool_radius_m"][own] * abs(bench.s["motor_speed_rad_s"][motors])).max()
+    expected = 1e-9 * float(max(times) - min(times)) * fastest
+    assert skew_m(m, z, bench.s, 1) == pytest.approx(expected, rel=1e-9)
