@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from controllers.guard_memory import new_guard_memory
 from controllers.hurry import first_at_stop
 from controllers.outlook import brake_set
-from controllers.throw import STEP_S, begin_throw, coasting_m, move, pull, resist, solve_look, wanted_nm
+from controllers.throw import (
+    AWAY_RAD,
+    STEP_S,
+    begin_throw,
+    coasting_m,
+    move,
+    pull,
+    resist,
+    solve_look,
+    wanted_nm,
+)
 from mechanics.springs import spring_energy_j, spring_state
 from runtime.faults.bench import SLOTS, Bench
 from runtime.faults.campaign import Worker
@@ -103,7 +113,7 @@ def test_energy_never_grows_where_nothing_drives(seed, lost):
     begin_throw(finger.m, finger.mem, 0)
     least = begun = elastic_j(finger, lost)
     for _ in range(40):
-        assert steps(finger.m, finger.mem, 0, lost, 0, False, 1.0, 4)
+        assert steps(finger.m, finger.mem, 0, lost, 0, False, 1.0, round(0.002 / STEP_S))
         now = elastic_j(finger, lost) + kinetic_j(finger)
         # the springs are taken explicitly: a light joint's energy swings by a share of its own
         assert now <= least + 0.03 * begun
@@ -134,7 +144,7 @@ def test_the_joint_that_is_first_goes_where_the_lost_tendon_does_not_hold_it_any
     j = first_at_stop(finger.m, finger.mem["P_tj_m"], finger.s["joint_angle_rad"], 0, lost)
     begin_throw(finger.m, finger.mem, 0)
     sign = np.sign(finger.P[lost])
-    assert steps(finger.m, finger.mem, 0, lost, 0, False, 1.0, 4)
+    assert steps(finger.m, finger.mem, 0, lost, 0, False, 1.0, round(0.002 / STEP_S))
     went = finger.mem["look_q_rad"][:4] - finger.s["joint_angle_rad"][:4]
     torque = finger.P[lost] * finger.s["tension_n"][lost]
     assert went @ torque > 0.0, "the missing pull does work on what moves"
@@ -157,13 +167,14 @@ def test_the_base_hits_its_stops_only_on_the_side_of_the_missing_pull(pose, lost
 
 
 def test_a_joint_at_rest_beside_its_stop_does_not_hit_it():
-    """Only one that comes from three hundredths away does, and only inwards to outwards."""
+    """Only one that comes from further away does, and only inwards to outwards."""
     finger = Ahead()
     top = float(finger.m["joint_max_rad"][2])
-    for way, speed, hit in ((0.031, 5.0, 5.0), (0.029, 5.0, 0.0), (-0.001, 5.0, 0.0), (0.04, 0.0, 0.0)):
+    near, far = AWAY_RAD - 0.001, AWAY_RAD + 0.001
+    for way, speed, hit in ((far, 5.0, 5.0), (near, 5.0, 0.0), (-0.001, 5.0, 0.0), (0.04, 0.0, 0.0)):
         finger.pose((0.0, 0.6, top - way, 0.6)).pull(0.0).begin(0)
         begin_throw(finger.m, finger.mem, 0)
-        for _ in range(round(0.045 / 5.0 / STEP_S)):
+        for _ in range(round(0.010 / STEP_S)):
             finger.mem["look_qd_rad_s"][:4] = (0.0, 0.0, speed, 0.0)
             move(finger.m, finger.mem, 0)
         assert finger.mem["look_hit_rad_s"][2, 0] == hit
@@ -176,9 +187,17 @@ def test_the_hardest_hit_of_a_stop_counts_and_a_second_one_needs_its_way_again()
     finger.pose((0.0, bottom + 0.05, 0.6, 0.6)).pull(0.0).begin(0)
     begin_throw(finger.m, finger.mem, 0)
     mem, seen = finger.mem, []
-    # in at 3 rad/s, a tremble at 9, all the way back, in at 7, again back, in at 4
-    for speed, count in ((-3.0, 40), (2.0, 15), (-9.0, 6), (3.0, 50), (-7.0, 20), (6.0, 20), (-4.0, 30)):
-        for _ in range(count):
+    # in at 3 rad/s, a tremble at 9, all the way back, in at 7, again back, in at 4: speed and way
+    for speed, way in (
+        (-3.0, 0.06),
+        (2.0, 0.015),
+        (-9.0, 0.027),
+        (3.0, 0.075),
+        (-7.0, 0.07),
+        (6.0, 0.06),
+        (-4.0, 0.06),
+    ):
+        for _ in range(round(way / abs(speed) / STEP_S)):
             mem["look_qd_rad_s"][1] = speed
             move(finger.m, mem, 0)
         seen.append(float(mem["look_hit_rad_s"][1, 1]))
