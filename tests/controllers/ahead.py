@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from controllers.outlook import begin_look, look_ahead
+from controllers.outlook import OTHERS, begin_look, look_ahead
 from controllers.throw import throw
 from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
@@ -98,6 +98,14 @@ class Ahead(Bare):
         """Tendon ``t``, taut before and wanted so, has been at its slack stop for a time."""
         self.mem["slack_s"][t], self.mem["taut"][t], self.mem["thrown"][t] = slack_s, 1, 0
         self.s["ref_tension_n"][t] = 20.0
+        return self
+
+    def busy(self, t: int, done: int = 2) -> Ahead:
+        """A look at tendon ``t`` is under way: some of ten sets are done."""
+        self.run(40).suspect(t).cycle()
+        others = [k for k in range(1, 64) if not k >> int(self.mem["look_lost"]) & 1]
+        self.mem["look_set"][:10], self.mem["look_count"] = others[:10], 10
+        self.mem["look_done"], self.mem["look_phase"] = done, OTHERS
         return self
 
     def cycle(self) -> None:

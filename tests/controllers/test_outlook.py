@@ -29,7 +29,6 @@ from tests.controllers.ahead import MS, Ahead
 
 UP, DOWN = 0, 1
 POSE = (0.15, 0.2, 1.2, 0.9)
-"""Four sets are looked at there if tendon 3 is lost."""
 seeds = st.integers(0, 10_000)
 
 
@@ -251,7 +250,7 @@ def test_a_tendon_that_comes_back_ends_the_look(cycles: int) -> None:
 @pytest.mark.parametrize(("age_s", "goes_on"), [(0.0, True), (0.0194, True), (0.0196, False)])
 def test_once_its_finger_is_in_fault_a_look_goes_on_while_it_is_early(age_s: float, goes_on: bool) -> None:
     """The timers of the tendons begin anew with the fault; they say nothing then."""
-    bench = Ahead().pose(POSE).pull(20.0).run(40).suspect(3).run(2)
+    bench = Ahead().pose(POSE).pull(20.0).busy(3)
     bench.fall(0, age_s)
     bench.mem["slack_s"][3] = 0.0
     done = int(bench.mem["look_done"])
@@ -262,10 +261,10 @@ def test_once_its_finger_is_in_fault_a_look_goes_on_while_it_is_early(age_s: flo
 
 def test_a_fault_of_before_does_not_end_the_look_of_the_next_one() -> None:
     """The finger was in fault for a long time and was rearmed; now it falls, and its reaction is to begin."""
-    bench = Ahead().pose(POSE).pull(20.0).run(40)
+    bench = Ahead().pose(POSE).pull(20.0)
     bench.mem["fault_age_s"][0] = 5.0
     bench.mem["last_finger_state"][0] = int(MachineState.ACTIVE)
-    bench.suspect(3).run(2)
+    bench.busy(3)
     bench.s["finger_state"][0] = int(MachineState.FAULT)
     bench.cycle()
     assert bench.mem["look_done"] == 3
@@ -319,12 +318,11 @@ def test_one_set_a_cycle_none_twice_and_each_as_the_throw_says(seed: int, lost: 
 
 @pytest.mark.parametrize("tried", [0, 1, 3])
 def test_a_finger_whose_mass_matrix_is_none_keeps_what_the_reaction_does_without_looking(tried: int) -> None:
-    bench = Ahead().pose(POSE).pull(20.0).run(40).suspect(3)
-    bench.run(tried)
+    bench = Ahead().pose(POSE).pull(20.0)
     if tried:
-        bench.mem["look_H"][0, 0] = -1.0
+        bench.busy(3, tried).mem["look_H"][0, 0] = -1.0
     else:
-        bench.m["body_mass_kg"] = -1.0
+        bench.run(40).suspect(3).m["body_mass_kg"] = -1.0
     bench.mem["look_choice"] = 1
     bench.cycle()
     assert (bench.mem["look_phase"], bench.mem["look_choice"]) == (DONE, 0)

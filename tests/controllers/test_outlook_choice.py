@@ -19,6 +19,8 @@ from controllers.outlook import (
     DONE,
     NOTHING,
     OTHERS,
+    SPARED_RAD_S,
+    SURE_RAD_S,
     THEIR_BRAKES,
     add_brakes,
     avoidable_share,
@@ -90,41 +92,47 @@ class Table(Ahead):
 # --- how bad a set is -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("speed", "share"), [(0.0, 0.0), (1.0, 0.0), (1.4, 0.1), (3.0, 0.5), (4.6, 0.9), (5.0, 1.0), (25.0, 1.0)]
-)
-def test_a_hit_is_the_more_likely_the_faster_it_is_forecast(speed: float, share: float) -> None:
-    assert hit_share(speed) == pytest.approx(share)
+def likely(share: float) -> float:
+    """Speed [rad/s] of a hit that is as likely as that."""
+    return SPARED_RAD_S + share * (SURE_RAD_S - SPARED_RAD_S)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_a_hit_is_the_more_likely_the_faster_it_is_forecast(share: float) -> None:
+    assert hit_share(likely(share)) == pytest.approx(share)
+    assert hit_share(likely(share) - 3.0 * SURE_RAD_S) == 0.0
+    assert hit_share(likely(share) + 3.0 * SURE_RAD_S) == 1.0
 
 
 @pytest.mark.parametrize("stop", list(BRAKE))
-@pytest.mark.parametrize(("speed", "share"), [(0.0, 1.0), (2.0, 0.75), (4.0, 0.25), (6.0, 0.0)])
+@pytest.mark.parametrize("share", [1.1, 1.0, 0.75, 0.25, 0.0, -0.1])
 def test_a_stop_is_avoidable_as_far_as_its_own_brake_keeps_the_joint_from_it(
-    stop: Stop, speed: float, share: float
+    stop: Stop, share: float
 ) -> None:
     others = {other: 9.0 for other in BRAKE if other != stop}
-    table = Table((0b1, {stop: 9.0}), (BRAKE[stop], others | {stop: speed}))
-    assert avoidable_share(table.m, table.mem, *stop) == pytest.approx(share)
+    table = Table((0b1, {stop: 9.0}), (BRAKE[stop], others | {stop: likely(1.0 - share)}))
+    assert avoidable_share(table.m, table.mem, *stop) == pytest.approx(min(max(share, 0.0), 1.0))
     table.mem["look_done"] = 1
     assert avoidable_share(table.m, table.mem, *stop) == 0.0, "its brake was not looked at yet"
 
 
 def test_needless_stops_are_counted_each_as_likely_as_it_is() -> None:
+    half, eighth = likely(0.5), likely(0.125)
     table = Table(
-        (PARTNER, {(0, UP): 9.0, (1, UP): 3.0, (2, DOWN): 8.0, (3, UP): 0.9}),
-        (BRAKE[0, UP], {(0, UP): 3.0}),
-        (BRAKE[1, UP], {(3, UP): 0.99}),
+        (PARTNER, {(0, UP): 9.0, (1, UP): half, (2, DOWN): 8.0, (3, UP): likely(-0.01)}),
+        (BRAKE[0, UP], {(0, UP): half}),
+        (BRAKE[1, UP], {(3, UP): likely(-0.01)}),
         (BRAKE[2, DOWN], {(2, DOWN): 7.0}),
     )
     softer = 1e-4
     # half avoidable and sure; avoidable and half sure; unavoidable; too slow to count
-    assert table.needless(0) == pytest.approx(0.5 + 0.5 + 0.0 + softer * (9.0 + 3.0 + 8.0), abs=1e-9)
-    assert table.needless(1) == pytest.approx(0.5 * 0.5 + softer * 3.0, abs=1e-9)
+    assert table.needless(0) == pytest.approx(0.5 + 0.5 + 0.0 + softer * (9.0 + half + 8.0), abs=1e-9)
+    assert table.needless(1) == pytest.approx(0.5 * 0.5 + softer * half, abs=1e-9)
     assert table.needless(2) == 0.0
     assert table.needless(3) == pytest.approx(softer * 7.0, abs=1e-9)
-    table.mem["look_stop_rad_s"][3, 1, DOWN] = 1.5
+    table.mem["look_stop_rad_s"][3, 1, DOWN] = eighth
     table.add(BRAKE[1, DOWN], {})
-    assert table.needless(3) == pytest.approx(0.125 + softer * (7.0 + 1.5), abs=1e-9)
+    assert table.needless(3) == pytest.approx(0.125 + softer * (7.0 + eighth), abs=1e-9)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(list(BRAKE)), st.floats(0.0, 20.0)), min_size=1, max_size=6))
@@ -186,11 +194,11 @@ def test_each_stop_has_its_own_brake(stop: Stop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spared", "ends"), [(0.0, False), (4.0, False), (4.5, False), (4.64, True), (5.0, True)]
+    ("needless", "ends"), [(1.0, False), (0.25, False), (0.12, False), (0.09, True), (0.0, True)]
 )
-def test_where_nothing_is_needless_the_reaction_stands_as_it_is(spared: float, ends: bool) -> None:
+def test_where_nothing_is_needless_the_reaction_stands_as_it_is(needless: float, ends: bool) -> None:
     """Even if another set would hit the same stop softer."""
-    table = Table((PARTNER, {(0, UP): 9.0}), (BRAKE[0, UP], {(0, UP): spared}))
+    table = Table((PARTNER, {(0, UP): 9.0}), (BRAKE[0, UP], {(0, UP): likely(1.0 - needless)}))
     table.mem["look_phase"] = BRAKES
     assert table.further() == (DONE if ends else OTHERS)
     assert table.mem["look_choice"] == 0
