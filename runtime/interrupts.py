@@ -14,6 +14,14 @@ _WORDS: Final = {
 }
 
 
+def ending_signals() -> tuple[signal.Signals, ...]:
+    """Those that end a command; not the end of the terminal where that is ignored (nohup).
+
+    Ctrl-C is taken even if it is ignored, as in the background of a script.
+    """
+    return tuple(s for s in ENDING if s != signal.SIGHUP or signal.getsignal(s) != signal.SIG_IGN)
+
+
 class Interrupted(BaseException):
     """A signal came before the hand was started.
 

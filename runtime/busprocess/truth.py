@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,8 +48,10 @@ class TruthShare:
         """A new block named by this process; blocks of dead processes are removed."""
         for path in FOLDER.glob("flexor-truth-*"):
             match = _NAME.fullmatch(path.name)
-            if match and path.stat().st_uid == os.getuid() and process_start(int(match[1])) != int(match[2]):
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # its owner may end right now
+                mine = path.stat().st_uid == os.getuid()
+                if match and mine and process_start(int(match[1])) != int(match[2]):
+                    path.unlink()
         return cls(FOLDER / f"flexor-truth-{os.getpid()}-{process_start(os.getpid())}", True)
 
     @classmethod

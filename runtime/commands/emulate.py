@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from signals.choices import WrongChoice
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 EXAMPLES = """Examples:
@@ -21,6 +23,8 @@ flexor run hasy --bus hasy.toml --motion open_close --for 10
 
 flexor emulate finger_bench --wiring dynamixel --bus-file servos.toml
 """
+MARK = "# Written by flexor emulate, removed as it ends.\n"
+"""First line of every bus file of an emulation."""
 LEAST_STEP_SHARE = 0.5
 """Shortest step of the plant, as a share of its period."""
 NICE = -10
@@ -64,35 +68,57 @@ def emulate(
         seconds=seconds,
     )
     known = read_tendon_hand(options)
+    _spare(bus_file)
     truth = new(TRUTH)
     _warm(lambda: sim_bus(known, options, new(TRUTH)))
     side = BackendSide(lambda: sim_bus(known, options, truth), int(LEAST_STEP_SHARE * 1e9 / known.rate_hz))
-    share = TruthShare.create()
-    with tempfile.TemporaryDirectory(prefix="flexor-") as folder:
+    with contextlib.ExitStack() as ending:
+        folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="flexor-"))
+        share = TruthShare.create()
+        ending.callback(share.unlink)
         wired = wire(wiring, side, known.names, Path(folder), host, port)
+        loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
+        ending.callback(loop.close)
         for emulator in wired.emulators:
             if hasattr(emulator, "before_answer"):
                 emulator.before_answer = lambda: share.post(truth)
-        head = f'realtime = {"true" if wiring == "collector" else "false"}\ntruth = "{share.name}"\n\n'
+        head = f'{MARK}realtime = {"true" if wiring == "collector" else "false"}\ntruth = "{share.name}"\n\n'
+        ending.callback(_remove, bus_file, head)
         bus_file.write_text(head + wired.text, encoding="utf-8")
         for endpoint in wired.endpoints:
             print(endpoint, flush=True)
         words = ["flexor run", hand, "--bus", str(bus_file)]
         words += wired.run_words(float(known.model["tension_kp_nm_n"][0]))
         print(f"bus file {bus_file}; {' '.join(words)}", flush=True)
-        loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
         if wiring != "collector":
             loop.emulators.append(_TruthTimer(share, truth))
         with contextlib.suppress(OSError):
             go_before_others(NICE)
-        try:
-            with quiet():  # a collection would be 0.1 s in which no device answers
-                _serve(loop, seconds)
-        finally:
-            loop.close()
-            share.unlink()
-            bus_file.unlink(missing_ok=True)
+        with quiet():  # a collection would be 0.1 s in which no device answers
+            _serve(loop, seconds)
     print(f"emulation ended; the latest answer came {loop.latest_ns * 1e-6:.1f} ms late", file=sys.stderr)
+
+
+def _begins(bus_file: Path, head: str) -> bool:
+    """Whether a file is there and begins so."""
+    try:
+        with bus_file.open(encoding="utf-8", errors="replace") as file:
+            return file.read(len(head)) == head
+    except OSError:
+        return False
+
+
+def _spare(bus_file: Path) -> None:
+    """Refuse to write over a file that no emulation wrote: it would be deleted at the end."""
+    if bus_file.exists() and not _begins(bus_file, MARK):
+        text = f"--bus-file {bus_file} is there, and flexor emulate did not write it"
+        raise WrongChoice(f"{text}; legal: a new file, or one that an emulation left")
+
+
+def _remove(bus_file: Path, head: str) -> None:
+    """Remove the bus file, unless another emulation has written its own over it."""
+    if _begins(bus_file, head):
+        bus_file.unlink(missing_ok=True)
 
 
 def _warm(make: Any) -> None:
@@ -105,14 +131,16 @@ def _warm(make: Any) -> None:
 
 
 def _serve(loop: Any, seconds: float | None) -> None:
-    """Serve until Ctrl-C, SIGTERM or the end of the time."""
+    """Serve until Ctrl-C, SIGTERM, the end of the terminal or of the time."""
     import threading
+
+    from runtime.interrupts import ending_signals
 
     def stop(*_: Any) -> None:
         loop.stopping.set()
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    for number in ending_signals():
+        signal.signal(number, stop)
     if seconds is not None:
         timer = threading.Timer(seconds, stop)
         timer.daemon = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from runtime.interrupts import ENDING, Interrupted, Interrupts, stopped_by
+from runtime.commands.folder import make_folder
+from runtime.interrupts import Interrupted, Interrupts, ending_signals, stopped_by
 
 if TYPE_CHECKING:
     from runtime.faults.ask import Answer
@@ -53,7 +53,7 @@ def faults(
         ),
     ] = None,
     trial: Annotated[
-        int | None, typer.Option(help="Run the one trial of this seed again and draw it.")
+        int | None, typer.Option(min=0, help="Run the one trial of this seed again and draw it.")
     ] = None,
     none: Annotated[bool, typer.Option("--none", help="No faults: count false alarms.")] = False,
     minutes: Annotated[float, typer.Option(min=0.01, help="With --none: simulated time in all.")] = 30.0,
@@ -66,7 +66,7 @@ def faults(
     Exit code 0: no rule broken (or no false alarm); 1: some are; 2: a wrong argument; 130: stopped, with the
     results so far.
     """
-    with Interrupts(_signals()) as interrupts:
+    with Interrupts(ending_signals()) as interrupts:
         try:
             answer = _asked(
                 interrupts,
@@ -102,20 +102,12 @@ def _words(given: list[str] | None) -> tuple[str, ...]:
     return tuple(w.strip() for part in given or () for w in part.split(",") if w.strip())
 
 
-def _signals() -> tuple[signal.Signals, ...]:
-    """Those that end a campaign; not the end of the terminal where that is ignored (nohup).
-
-    Ctrl-C is taken even if it is ignored, as in the background of a script.
-    """
-    return tuple(s for s in ENDING if s != signal.SIGHUP or signal.getsignal(s) != signal.SIG_IGN)
-
-
 def _asked(interrupts: Interrupts, trial: int | None, none: bool, **given: Any) -> Answer:
     from runtime.faults.ask import Ask, fault_free, one_trial, run_trials
 
     ask, watch = Ask(**given), Onlooker(interrupts)
     if ask.out is not None:
-        ask.out.mkdir(parents=True, exist_ok=True)
+        make_folder(ask.out)
     if trial is not None:
         return one_trial(ask, trial)
     return fault_free(ask, watch) if none else run_trials(ask, watch)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from runtime.commands.folder import make_folder
 from runtime.doctor.finding import Level
 
 
@@ -23,14 +24,20 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
 
     Raises:
         runtime.telemetry.reader.LogError: no log, or nothing in it to judge sensors by.
-        OSError: the log cannot be read, or the folder not be written.
+        signals.choices.WrongChoice: ``out`` cannot be made a folder.
+        OSError: the folder cannot be written.
     """
     from runtime.doctor.show import counts, print_findings
     from runtime.reports.sensor_curves import hand_of_log
     from runtime.reports.sensors import judge
-    from runtime.telemetry.reader import read_log
+    from runtime.telemetry.reader import LogError, read_log
 
-    log = read_log(file)
+    if out is not None:
+        make_folder(out)
+    try:
+        log = read_log(file)
+    except OSError as error:  # its own exit code would say that a sensor fails
+        raise LogError(f"{file}: {error.strerror}") from None
     hand = hand_of_log(file, log)
     sensors, found = judge(hand.model, hand.names, log.frames)
     findings = [s.finding for s in sensors]
@@ -95,7 +102,6 @@ def _finger_lines(report: dict[str, Any]) -> list[str]:
 def _write(out: Path, report: dict[str, Any], sensors: list[Any], found: list[Any]) -> None:
     from runtime.reports.sensor_picture import draw_sensors
 
-    out.mkdir(parents=True, exist_ok=True)
     try:
         draw_sensors(sensors, found, f"{report['hand']}, {Path(report['log']).name}", out / "sensors.png")
         report["picture"] = str(out / "sensors.png")

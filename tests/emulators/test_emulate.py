@@ -42,7 +42,8 @@ def emulation(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str]
         process.wait()
 
 
-def test_an_emulation_is_reachable_and_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+def test_an_emulation_is_reachable_and_leaves_nothing_behind(tmp_path: Path, end: signal.Signals) -> None:
     with emulation(tmp_path, "finger_bench") as (process, bus_file):
         assert process.stdout is not None
         endpoint = process.stdout.readline().split("udp://")[1].strip()
@@ -50,7 +51,7 @@ def test_an_emulation_is_reachable_and_leaves_nothing_behind(tmp_path: Path) -> 
         assert Path("/dev/shm", file.truth).exists()
         (finding,) = scan(parsed(f"udp:{endpoint}"), listen=False)
         assert "8 motors, 8 Hall channels, 0 axes" in finding.detail
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(end)
         assert process.wait(10.0) == 0
         assert not bus_file.exists() and not Path("/dev/shm", file.truth).exists()
 
