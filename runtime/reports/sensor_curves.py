@@ -51,8 +51,8 @@ def hand_of_log(path: Path, log: Log) -> Hand:
     """The hand that the log was made with, from the file inside it, with the offsets of the run's homing.
 
     Raises:
-        LogError: the log carries no hand file, or no frames.
-        ValueError: the hand is a mechanism without tendons, or its file is refused.
+        LogError: the log carries no hand file, or no frames; the hand is a mechanism without tendons, or its
+            file is refused.
     """
     text = log.attachments.get(f"{log.run.get('hand', '')}.toml")
     if text is None or "options" not in log.run or not len(log.frames):
@@ -65,7 +65,11 @@ def hand_of_log(path: Path, log: Log) -> Hand:
         options = replace(
             options, hand=str(file), settings=(), motion=None, faults=(), seconds=None, bus=None
         )
-        hand = read_tendon_hand(options)
+        try:
+            hand = read_tendon_hand(options)
+        except ValueError as error:
+            said = str(error).replace(f"{folder}/", "")
+            raise LogError(f"{path}: the hand inside cannot be judged: {said}") from None
     take_homing(hand.model, log.frames)
     return hand
 
@@ -97,7 +101,7 @@ def curves(model: RecordArray, frames: RecordArray, unused: frozenset[int] = fro
             kept["hall_fine_count"][:, t].copy(),
             _noise_count(model, frames["measurement"], t),
             _share(_at_rail(model, frames["measurement"], t)),
-            _share((frames["measurement"]["hall_status"][:, t] & ~np.uint32(Channel.STALE)) != 0),
+            _share(_lost(model, frames, t)),
         )
         for t in range(int(model["n_tendons"][0]))
     ]
@@ -126,6 +130,14 @@ def _expected(model: RecordArray, kept: RecordArray, t: int, unused: frozenset[i
         estimate(own, kept[k : k + 1], memory, state)
         expected[k] = memory["hall_count"][0, t]
     return expected
+
+
+def _lost(model: RecordArray, frames: RecordArray, t: int) -> Any:
+    """Frames without a sample: its status says so, or, as on a wire that fell silent, the last one is old."""
+    z, limit_s = frames["measurement"], float(model["measurement_age_s"][0, -1])
+    age_s = 1e-9 * (frames["state"]["time_ns"] - z["hall_time_ns"][:, t])
+    wrong = (z["hall_status"][:, t] & ~np.uint32(Channel.STALE)) != 0
+    return wrong | (age_s > limit_s) if limit_s > 0.0 else wrong
 
 
 def _at_rail(model: RecordArray, z: Any, t: int) -> Any:

@@ -274,7 +274,10 @@ def _finding(name: str, figures: dict[str, Any], full_scale: int) -> Finding:
     blind = "the finger stops where it saturates, or follows a wrong tension"
     if figures["lost_frac"] > LOST_FAIL:
         return fail(
-            name, fact, "its finger stops (HALL_LOST)", "look at its wire and supply; " + MOTOR_ONLY_FIX
+            name,
+            fact,
+            "its finger stops (HALL_LOST, MEASUREMENT_TOO_OLD)",
+            "look at its wire and supply; " + MOTOR_ONLY_FIX,
         )
     flat = usable is not None and usable < USABLE_FAIL
     if flat or figures["saturated_frac"] > SATURATED_FAIL:

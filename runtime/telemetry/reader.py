@@ -74,7 +74,8 @@ def _records(path: Path, gathered: _Gathered) -> Iterator[Any]:
                     yield record
         except (EndOfFile, McapError, ValueError) as error:
             if not gathered.topics:
-                raise LogError(f"{path}: not a log, or cut off at its start ({error})") from None
+                why = f" ({error})" if str(error) else ""
+                raise LogError(f"{path}: not a log, or cut off at its start{why}") from None
             gathered.complete = False
 
 

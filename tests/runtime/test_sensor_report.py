@@ -16,6 +16,7 @@ from runtime.doctor.finding import Level
 from runtime.reports.sensor_curves import Curve, take_homing
 from runtime.reports.sensors import SLOPE_HIGH, SLOPE_LOW, SPAN, Sensor, judge, knots_of, slopes_of
 from runtime.telemetry.columns import Columns, counts_of
+from signals.modes import Channel
 from tests.safety.driven import Driven
 
 SWEEP = str(Path(__file__).parents[2] / "examples" / "sensor_sweep.toml")
@@ -121,6 +122,22 @@ def test_noise_is_listed_per_channel_and_warned_of(tendon: int, noise: float, se
     assert max(n for n in quiet if n is not None) < 1.2
 
 
+@settings(max_examples=3, deadline=None)
+@given(tendon=st.integers(0, 7), share=st.floats(0.3, 0.9))
+def test_a_wire_that_falls_silent_is_told_as_that_not_as_a_flat_sensor(tendon: int, share: float) -> None:
+    """A driver keeps the last value of a channel that no longer answers, and its time; no bit says lost."""
+    frames = swept()[2].copy()
+    z, last = frames["measurement"], int(share * len(frames))
+    z["hall_status"][last + 1 :, tendon] = Channel.STALE
+    for name in ("hall_time_ns", "hall_count", "hall_fine_count"):
+        z[name][last + 1 :, tendon] = z[name][last, tendon]
+    sensors = judged(frames)
+    bad = sensors[tendon]
+    assert bad.lost_frac == pytest.approx(1.0 - share, abs=0.02)
+    assert bad.finding.level is Level.FAIL and "silent" in bad.finding.fact and "wire" in bad.finding.fix
+    assert all(s.lost_frac == 0.0 for t, s in enumerate(sensors) if t != tendon)
+
+
 def test_three_bad_sensors_of_one_finger_are_told_apart() -> None:
     """The field report: clipped over 40 % of its travel, at full scale, ten times the noise."""
     frames = swept()[2].copy()
@@ -210,5 +227,33 @@ def test_too_many_bad_sensors_are_not_called_motor_only(tmp_path, capsys) -> Non
 
 
 def test_what_is_no_log_is_refused(tmp_path, capsys) -> None:
+    """With 2, for 1 says that a sensor fails."""
     (tmp_path / "x.mcap").write_bytes(b"no log at all")
-    assert run_cli(capsys, "log", "sensors", str(tmp_path / "x.mcap"))[0] == 2
+    (tmp_path / "empty.mcap").write_bytes(b"")
+    for name in ("x.mcap", "empty.mcap", "missing.mcap", "."):
+        with pytest.raises(SystemExit) as done:
+            main(["log", "sensors", str(tmp_path / name)])
+        text = capsys.readouterr().err
+        assert done.value.code == 2 and str(tmp_path / name) in text and "()" not in text
+
+
+def test_a_folder_that_is_none_is_refused_before_any_work(tmp_path, capsys) -> None:
+    (tmp_path / "file").write_text("mine")
+    for words in (("log", "sensors", str(tmp_path / "missing.mcap")), ("faults", "hasy", "--trials", "1")):
+        with pytest.raises(SystemExit) as done:
+            main([*words, "--out", str(tmp_path / "file")])
+        text = capsys.readouterr().err
+        assert done.value.code == 2 and f"--out {tmp_path / 'file'}" in text and "legal" in text
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_the_log_of_a_mechanism_is_refused_by_the_logs_name(tmp_path, capsys) -> None:
+    from runtime.session import run_lockstep
+
+    log = tmp_path / "run.mcap"
+    run_lockstep("muscle_finger", motion="hold", seconds=0.1, record=log)
+    with pytest.raises(SystemExit) as done:
+        main(["log", "sensors", str(log)])
+    text = capsys.readouterr().err
+    assert done.value.code == 2 and str(log) in text and "no tendons" in text
+    assert "/tmp" not in text.replace(str(tmp_path), "")
