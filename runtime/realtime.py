@@ -272,8 +272,9 @@ def go_before_others(niceness: int) -> None:
         OSError: the niceness was refused; the rest may have been granted.
     """
     number = _SCHED_SETATTR.get(os.uname().machine)
-    if number is not None:
-        attributes = struct.pack("<IIQiIQQQ", 48, 0, 0, 0, 0, TURN_NS, 0, 0)
+    if number is not None and os.sched_getscheduler(0) == os.SCHED_OTHER:  # else it would leave its class
+        own = os.getpriority(os.PRIO_PROCESS, 0)  # a lower one may be refused, and the turn with it
+        attributes = struct.pack("<IIQiIQQQ", 48, 0, 0, own, 0, TURN_NS, 0, 0)
         ctypes.CDLL(None).syscall(number, 0, attributes, 0)
     try:
         os.setpriority(os.PRIO_PROCESS, 0, niceness)

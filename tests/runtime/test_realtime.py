@@ -119,6 +119,25 @@ def test_the_io_process_goes_before_other_work_or_says_why_not(monkeypatch, tmp_
     assert lack is not None and f"nice {realtime.IO_NICE}" in lack.fix and "heartbeat" in lack.cost
 
 
+def test_shorter_turns_change_neither_niceness_nor_class():
+    """The call that sets a turn sets both too: who uses ``nice`` or ``chrt`` means it."""
+    script = """
+import os
+from runtime import realtime
+realtime._AUTOGROUP = "/nowhere/at/all"
+os.nice(3)
+own = os.getpriority(os.PRIO_PROCESS, 0)
+os.setpriority = lambda *_: None
+realtime.go_before_others(-10)
+print(os.getpriority(os.PRIO_PROCESS, 0) == own)
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+realtime.go_before_others(-10)
+print(os.sched_getscheduler(0) == os.SCHED_BATCH)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
 def test_a_finite_real_time_cpu_limit_is_lifted_or_told(monkeypatch):
     limits = {"value": (200_000, 200_000)}
     monkeypatch.setattr(
