@@ -23,6 +23,9 @@ MESSAGE: Final = re.compile(r"<\s*([a-z]+)\s*([^<>]*?)\s*>")
 GARBAGE_MAX: Final = 4096
 CHUNK: Final = 65536
 QUIET_NS: Final = 20_000_000
+IDS: Final = range(1 << 11)
+"""Classic ids; three hexadecimal digits hold more."""
+DATA_MAX: Final = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -127,9 +130,10 @@ class BusServer:
             words = rest.split()
             with contextlib.suppress(ValueError, IndexError):
                 data = bytes(int(w, 16) for w in words[2 : 2 + int(words[1], 16)])
-                bus = self.buses[guest.bus]
-                if len(words[0]) == 3 and not bus.faults.bus_off:
-                    bus.put(Frame(int(words[0], 16), data), guest, now_ns)
+                frame, bus = Frame(int(words[0], 16), data), self.buses[guest.bus]
+                legal = len(words[0]) == 3 and frame.id in IDS and len(data) <= DATA_MAX
+                if legal and not bus.faults.bus_off:
+                    bus.put(frame, guest, now_ns)
         elif verb == "open" and rest in self.buses:
             guest.bus = rest
             guest.out.append("< ok >")

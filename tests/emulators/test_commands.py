@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import select
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from drivers.bench import IdRefused, give_id, inject, log
 from drivers.busfile import load_bus_file
 from drivers.errors import BusBusy
 from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
 from drivers.scanning import scan
+from runtime.cli import main
 from runtime.commands.scan import scan as scan_command
+from sim.emulators.canbus import CanBus
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
+from sim.emulators.socketcand import BusServer
 from sim.emulators.wiring import WIRINGS, wire
 from tests.emulators import rigs
 
@@ -134,3 +143,55 @@ def test_every_wiring_writes_a_bus_file_that_fits_its_hand(kind: str, tmp_path: 
             emulator.close()
     with pytest.raises(ValueError, match="legal: collector"):
         wire("telepathy", side, hand, tmp_path)
+
+
+def _refused(words: list[str]) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    return int(ended.value.code or 0)
+
+
+def test_a_bus_file_of_the_users_own_is_neither_written_over_nor_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "bus.toml"
+    own.write_text("[[bus]]\n")
+    assert _refused(["emulate", "finger_bench", "--bus-file", str(own), "--for", "0.1"]) == 2
+    said = capsys.readouterr().err
+    assert str(own) in said and "legal" in said
+    assert own.read_text() == "[[bus]]\n"
+
+
+def test_an_emulation_that_cannot_begin_leaves_no_block_behind(tmp_path: Path) -> None:
+    nowhere = tmp_path / "missing" / "bus.toml"
+    for wiring in ("collector", "odrive"):
+        words = ["emulate", "finger_bench", "--wiring", wiring, "--bus-file", str(nowhere), "--for", "0.1"]
+        assert _refused(words) == 1
+    assert not list(Path("/dev/shm").glob(f"flexor-truth-{os.getpid()}-*"))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    frames=st.lists(
+        st.tuples(st.text("0123456789ABCDEF-", min_size=1, max_size=4), st.integers(0, 15)), max_size=8
+    )
+)
+def test_no_guest_of_a_bus_server_brings_it_down(frames: list[tuple[str, int]]) -> None:
+    """Ids beyond 11 bits and more than eight bytes are no classic frames: they are not on the bus."""
+    bus = CanBus()
+    server = BusServer({"can0": bus})
+    listener = server.descriptors()[0]
+    with socket.create_connection((server.host, server.port)) as guest:
+        try:
+            server.readable(listener, 0)
+            words = "< open can0 >< rawmode >"
+            words += "".join(f"< send {i} {n:X} {' '.join(['5A'] * n)} >" for i, n in frames)
+            guest.sendall(words.encode())
+            seen = server.descriptors()[1]
+            select.select([seen], [], [], 5.0)
+            server.readable(seen, 0)
+            server.on_time(10_000_000)
+        finally:
+            server.close()
+    legal = [i for i, n in frames if re.fullmatch("[0-7][0-9A-F]{2}", i) and n <= 8]
+    assert bus.frames == len(legal)
