@@ -129,6 +129,7 @@ class StreamBus(ABC):
         while self._clock() < until_ns:
             self._port.read(until_ns)
         self.forget()
+        self._newest_ns = self._clock()  # nobody was listened to: silence counts from here
 
     def deactivate(self) -> bool:
         """Nothing moves."""

@@ -100,6 +100,20 @@ def test_what_came_before_activate_is_never_shown(tmp_path: Path, monkeypatch: p
         bus.close()
 
 
+def test_silence_counts_from_activate_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody listened to is no silence: between two long batches a stream that begins is not lost."""
+    monkeypatch.setattr("drivers.hallbridge.stream.OLD_NS", 600_000_000)
+    emulator = HallBridgeEmulator(_bent_side(), [*range(N), -1, -1], tmp_path / "hall", axes=POTS)
+    with EmulatorThread([emulator]):
+        bus = HallBridgeBus(_settings(tmp_path / "hall", lost_ms=500.0), HAND)
+        emulator.faults.silent = True
+        bus.activate()
+        measurement, command = new(MEASUREMENT), new(COMMAND)
+        assert bus.exchange(command, measurement, time.monotonic_ns()) == BusBit.TIMEOUT
+        assert _until(bus, measurement, lambda status: status & BusBit.LOST)
+        bus.close()
+
+
 @pytest.mark.parametrize(("look_us", "frames"), [(0, 1), (2000, 6)])
 def test_frames_gather_for_a_look_and_none_is_lost(look_us: int, frames: int, tmp_path: Path) -> None:
     emulator = HallBridgeEmulator(_bent_side(), [*range(N), -1, -1], tmp_path / "hall", rate_hz=3000.0)
