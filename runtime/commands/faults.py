@@ -15,6 +15,7 @@ import typer
 
 from runtime.commands.folder import make_folder
 from runtime.interrupts import Interrupted, Interrupts, ending_signals, stopped_by
+from signals.choices import WrongChoice
 
 if TYPE_CHECKING:
     from runtime.faults.ask import Answer
@@ -74,8 +75,8 @@ def faults(
                 none,
                 hand=hand,
                 trials=trials,
-                kinds=_words(kinds),
-                motions=_words(motions),
+                kinds=_words("--kinds", kinds),
+                motions=_words("--motions", motions),
                 seed=seed,
                 hands=hands,
                 minutes=minutes,
@@ -98,8 +99,12 @@ def faults(
     raise typer.Exit(answer.code)
 
 
-def _words(given: list[str] | None) -> tuple[str, ...]:
-    return tuple(w.strip() for part in given or () for w in part.split(",") if w.strip())
+def _words(option: str, given: list[str] | None) -> tuple[str, ...]:
+    """Words of a repeatable option, each a list with commas; empty: not given, which means all."""
+    words = tuple(w.strip() for part in given or () for w in part.split(",") if w.strip())
+    if given and not words:
+        raise WrongChoice(f"{option} {given[0]!r} names nothing; legal: a name, or a,b,c; without it all")
+    return words
 
 
 def _asked(interrupts: Interrupts, trial: int | None, none: bool, **given: Any) -> Answer:

@@ -41,6 +41,7 @@ def _call(capsys, *words):
         (("run",), "Missing argument"),
         (("run", "finger_benc"), "did you mean 'finger_bench'"),
         (("faults", "carpal_wrist"), "hand carpal_wrist has no tendons; legal: finger_bench, hasy"),
+        (("faults", "hasy", "--kinds", ","), "--kinds ',' names nothing"),
         (("faults", "hasy", "--trial", "-1"), "'--trial': Input should be greater than or equal to 0"),
         (("emulate", "carpal_wrist"), "hand carpal_wrist has no tendons; legal: finger_bench, hasy"),
         (("run", "finger_bench", "--sensor", "ideal"), "--sensors"),
