@@ -97,7 +97,6 @@ _2F32: Final = struct.Struct("<ff")
 _POS: Final = struct.Struct("<fhh")
 _HEARTBEAT: Final = struct.Struct("<IB")
 _VERSION: Final = struct.Struct("<BBBBBBBB")
-_SDO: Final = struct.Struct("<BHB")
 FEEDFORWARD_LSB: Final = 0.001
 
 

@@ -24,7 +24,6 @@ from drivers.odrive.settings import OdriveSettings
 
 Clock = Callable[[], int]
 ERR_BUSOFF: Final = 0x40
-ERR_RESTARTED: Final = 0x100
 ENOBUFS: Final = 105
 CONNECT_S: Final = 0.5
 DRAIN_NS: Final = 100_000_000

@@ -22,7 +22,6 @@ from runtime.config.values import (
     Vec3,
 )
 
-ROLES = ("abduction", "flexion", "pip", "dip", "metacarpal")
 CHAIN_BONES = ("cross", "proximal", "middle", "distal")
 
 

@@ -103,11 +103,6 @@ class Machine:
         text = self.status("CapEff")
         return bool(int(text, 16) >> bit & 1) if re.fullmatch(r"[0-9a-fA-F]+", text) else False
 
-    def is_root(self) -> bool:
-        """Is the effective user root?"""
-        words = self.status("Uid").split()
-        return len(words) > 1 and words[1] == "0"
-
     def usable_cpus(self) -> list[int]:
         """Cores that this process may use and that are online."""
         allowed = cpu_list(self.status("Cpus_allowed_list"))

@@ -228,12 +228,6 @@ def _soon(stopped: Callable[[], bool]) -> bool:
     return True
 
 
-def run_here(hand: Hand, trials: Iterable[Trial]) -> list[Verdict]:
-    """Trials in this process, for tests and a handful of trials."""
-    worker = Worker(hand)
-    return [worker.judged(trial) for trial in trials]
-
-
 def quiet_jobs(motions: tuple[str, ...], hands: int, minutes: float) -> list[Job]:
     """Fault-free runs of every motion by every drawn hand that take ``minutes`` together."""
     seconds = 60.0 * minutes / (hands * len(motions))

@@ -9,7 +9,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from runtime.loop import LOCKSTEP_START_NS
 from runtime.options import RunOptions
 from runtime.reports.faults import FaultWatch, Latched
 from runtime.reports.score import add_frames, figures, new_score
@@ -134,8 +133,3 @@ def note(report: dict[str, Any], text: str) -> None:
     """A notice, in the report and on stderr."""
     report["notices"].append(text)
     print(f"notice: {text}", file=sys.stderr)
-
-
-def lockstep_time_s(time_ns: Any) -> Any:
-    """Time since the first cycle of a lockstep run [s]."""
-    return (time_ns - LOCKSTEP_START_NS) / 1e9

@@ -36,11 +36,6 @@ class Channel:
         """Count and publish one frame (as words); returns the overruns in the window."""
         return leave(words, self.slots, self.head, self.stats, self.overruns)
 
-    def forget_start(self) -> None:
-        """Empty the statistics; called once, after the warm-up cycles."""
-        self.stats[:] = 0
-        self.overruns[:] = 0
-
     def reader(self, capacity: int = 512, start: int | None = None) -> RingReader:
         """A reader of the frames."""
         return RingReader(self.slots, self.head, capacity, start)

@@ -15,7 +15,7 @@ import msgspec
 
 from runtime.clock import WallClock
 from runtime.clock import now_ns as clock_now_ns
-from runtime.telemetry.commands import ARGS, FREE, Refusal, Request, id_of, parse
+from runtime.telemetry.commands import FREE, Refusal, Request, id_of, parse
 from runtime.telemetry.keeper import GoalKeeper
 from runtime.telemetry.lease import TTL_NS, Lease
 from runtime.telemetry.segment import Segment
@@ -259,7 +259,3 @@ class CommandDesk:
             "finger_cause": [int(c) for c in state["finger_cause"][: self._n_fingers]],
             "holder": holder,
         }
-
-
-OPERATIONS: Final = tuple(ARGS)
-"""Every operation of a request."""

@@ -19,7 +19,6 @@ from sim.emulators.wire import HalfDuplex, Outbox, serial_ns
 
 IDLE_NS: Final = 2_000_000
 DELAY_UNIT_NS: Final = 2000
-CHAIN_TIMEOUT_NS: Final = 1_000_000
 
 
 @dataclass(slots=True)

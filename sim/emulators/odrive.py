@@ -14,7 +14,6 @@ from sim.emulators.side import DeviceSide
 
 ENCODER: Final = int(Command.ENCODER)
 ERROR_WATCHDOG: Final = 0x0100_0000
-ERROR_FEEDBACK: Final = 0x0040_0000
 BUS_V: Final = 24.0
 ASKED: Final = frozenset(
     {Command.HEARTBEAT, Command.ENCODER, Command.IQ, Command.TEMPERATURE, Command.BUS_VOLTAGE_CURRENT}
