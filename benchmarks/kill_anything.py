@@ -173,7 +173,10 @@ def one(trial: Trial, board: Board, port_base: int, orphans: list[str]) -> None:
         if trial.after == "motion" and trial.moment_s > 0.5 and not trial.was_on:
             trial.broken.append(UNCLEAN)
         killed_ns = time.monotonic_ns()
-        os.kill(pid, signal.SIGKILL)
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            trial.broken.append(f"it ended by itself before it was killed: {trial.faults or 'no fault'}")
         _wait_until_gone(trial, run, tag, killed_ns)
         _judge_torque(trial, board, killed_ns)
         _judge_end(trial, run, orphans)
