@@ -35,6 +35,7 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("fault_age_s", "f8", (FINGERS,)),
         ("release_n", "f8", (TENDONS,)),
         ("release_to_n", "f8", (TENDONS,)),
+        ("least_n", "f8", (TENDONS,)),
         ("released_s", "f8", (TENDONS,)),
         ("blind", "i8", (TENDONS,)),
         ("left_alone", "i8", (TENDONS,)),

@@ -19,6 +19,7 @@ from controllers.hurry import RAMP_S, RELEASE_NM, URGENT_S, hurried
 from controllers.latch import FAULT
 from controllers.tension_checks import LEAST_WANTED_N, wanted_tension_n
 from controllers.throw import throw
+from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
 from signals.compiled import law
 
@@ -205,6 +206,8 @@ def begin_look(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
     for x in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, x]
         mem.from_q_rad[x], mem.from_qd_rad_s[x] = mem.moment_angle_rad[k, j], mem.moment_speed_rad_s[k, j]
+    # the coupling there; now it is estimated with the very tendon that is gone
+    tendon_jacobian(m, mem.look_angle_rad, mem.P_tj_m)
     for n in range(m.finger_n_tendons[f]):
         o = m.finger_tendon[f, n]
         mem.from_e_m[n], mem.from_lever_rad[n] = mem.moment_elongation_m[k, o], mem.moment_lever_rad[k, o]
@@ -213,6 +216,7 @@ def begin_look(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
             mem.look_P_m[n, x] = mem.P_tj_m[o, m.finger_joint[f, x]]
     throws, urgent, others = hurried(m, mem.P_tj_m, mem.look_angle_rad, f, t)
     mem.look_throws, mem.look_set[0], mem.look_partners = throws, urgent, others
+    tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
     finger_mass(
         m, f, mem.look_angle_rad, mem.look_R, mem.look_p_m, mem.look_screw, mem.look_inertia, mem.look_H
     )

@@ -62,7 +62,7 @@ def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
                 # its partner goes slack; any other one that did would leave its own partner the joint
                 alone = partners(m, mem.P_tj_m, f, t, other)
                 mem.urgent[other] = 0
-                mem.release_to_n[other] = 0.0 if alone else m.tension_min_n[other]
+                mem.release_to_n[other] = 0.0 if alone else mem.least_n[other]
                 mem.released_s[other] = 0.0
 
 

@@ -88,7 +88,7 @@ def let_go_of(m: Any, mem: Any, f: int, urgent: int, to_slack: int) -> None:
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.urgent[t] = (urgent >> k) & 1
-        mem.release_to_n[t] = 0.0 if (to_slack >> k) & 1 else m.tension_min_n[t]
+        mem.release_to_n[t] = 0.0 if (to_slack >> k) & 1 else mem.least_n[t]
 
 
 @law
@@ -125,27 +125,26 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
     mem.fault_age_s[f] = 0.0
     mem.probe_phase[f] = 0
     cause, part = s.finger_cause[f], s.finger_cause_part[f]
-    if cause == TENSION_LOST:
-        hurry(m, mem, s, f, part)
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        mem.blind[t] = m.hall_weight[t] == 0.0 or blind_tendon(z, s, f, t, m.tendon_motor[t])
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.release_n[t] = s.tension_n[t]
         mem.released_s[t] = 0.0
-        mem.blind[t] = m.hall_weight[t] == 0.0 or blind_tendon(z, s, f, t, m.tendon_motor[t])
-        if cause != TENSION_LOST:
-            mem.urgent[t] = 0
-            mem.release_to_n[t] = m.tension_min_n[t]
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
+        mem.urgent[t] = 0
         mem.left_alone[t] = mem.blind[t]
+        mem.least_n[t] = m.tension_min_n[t]
         for o in range(m.finger_n_tendons[f]):
             other = m.finger_tendon[f, o]
             if mem.blind[other] != 0 and partners(m, mem.P_tj_m, f, t, other):
                 if tension_seen(m, z, s, f, other):
-                    mem.release_to_n[t] = max(mem.release_to_n[t], s.tension_n[other])
+                    mem.least_n[t] = max(mem.least_n[t], s.tension_n[other])
                 else:
                     mem.left_alone[t] = 1
+        mem.release_to_n[t] = mem.least_n[t]
     if cause == TENSION_LOST:
+        hurry(m, mem, s, f, part)
         begin_probe(mem, s, f, m.tendon_motor[part])
 
 

@@ -1,4 +1,4 @@
-"""Where a lost tendon throws its finger: the next tenth of a second of one finger in a few dozen microseconds.
+"""Where a lost tendon throws its finger: a tenth of a second of one finger in a few dozen microseconds.
 
     (H + h C) dqd = h (-P^T f(e) - friction - stops),    de = P qd + r w,    B dw = tau - friction(w) - r f
 

@@ -119,9 +119,10 @@ class StreamBus(ABC):
         self._throw_away()
 
     def pace(self, frame_ns: int) -> None:
-        """Frames come ``frame_ns`` apart: gather them for a look's time if that is longer."""
+        """Frames come ``frame_ns`` apart: gather them for a look's time if longer; one may be missed."""
         look_ns = self._stream.look_us * 1000
         self._look_ns = look_ns if frame_ns < look_ns else 0
+        self._wait_ns = max(2 * frame_ns, LEAST_WAIT_NS)
 
     def _throw_away(self) -> None:
         """What came while nobody read: old, with gaps, and in the kernel's buffers up to seconds."""
@@ -178,9 +179,8 @@ class StreamBus(ABC):
         if self._look_ns:
             self._port.pause(self._looked_ns + self._look_ns)
         begun_ns = self._looked_ns = self._clock()
-        wait_ns = max(int(2e9 / self._stream.rate_hz), LEAST_WAIT_NS)
         try:
-            newest = self._listen(begun_ns + wait_ns)
+            newest = self._listen(begun_ns + self._wait_ns)
         except BusLost as error:
             return self._give_up(str(error), measurement) | read_only
         if newest is None:

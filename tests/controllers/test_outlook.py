@@ -24,6 +24,7 @@ from controllers.outlook import (
     place_of_tendon,
     suspected,
 )
+from mechanics.coupling import tendon_jacobian
 from signals.modes import MachineState
 from tests.controllers.ahead import MS, Ahead
 
@@ -159,12 +160,19 @@ def test_a_look_begins_from_the_newest_state_a_millisecond_before_the_fall(f: in
             assert np.array_equal(mem["look_angle_rad"][: bench.joints], state["angle_rad"])
             assert np.array_equal(mem["from_q_rad"][:n], state["angle_rad"][bench.own])
             assert np.array_equal(mem["from_qd_rad_s"][:n], state["speed_rad_s"][bench.own])
-            for name, there in (("e_m", "elongation_m"), ("lever_rad", "lever_rad"), ("torque_nm",) * 2):
+            for name, kept in (("e_m", "elongation_m"), ("lever_rad", "lever_rad"), ("torque_nm",) * 2):
                 own = mem[f"from_{name}"][: len(bench.tendons)]
-                assert np.array_equal(own, state[there][bench.tendons]), name
-            assert np.array_equal(mem["look_P_m"][: len(bench.tendons), :n], bench.P)
+                assert np.array_equal(own, state[kept][bench.tendons]), name
+            there = np.zeros_like(mem["P_tj_m"])
+            tendon_jacobian(m, mem["look_angle_rad"], there)
+            assert np.array_equal(
+                mem["look_P_m"][: len(bench.tendons), :n], there[np.ix_(bench.tendons, bench.own)]
+            )
+            now_m = np.zeros_like(there)
+            tendon_jacobian(m, s["joint_angle_rad"], now_m)
+            assert np.array_equal(mem["P_tj_m"], now_m), "the others of this cycle go on with the pose now"
             assert mem["look_H"][:n, :n] == pytest.approx(bench.mass(mem["look_angle_rad"]))
-            sets = hurried(m, mem["P_tj_m"], mem["look_angle_rad"], f, t)
+            sets = hurried(m, there, mem["look_angle_rad"], f, t)
             assert (mem["look_throws"], mem["look_set"][0], mem["look_partners"]) == sets
             assert (mem["look_phase"], mem["look_count"], mem["look_done"]) == (AS_IT_IS, 1, 0)
             assert mem["look_choice"] == 0

@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 
 from controllers.hold import begin_hold
 from controllers.hurry import pulls_into_stop
+from controllers.outlook import DONE
 from controllers.probe import judge_probe
-from controllers.reaction import begin_reaction, fault_torque_nm, is_released, reaction_of, rest_nm
+from controllers.reaction import (
+    begin_reaction,
+    change_choice,
+    fault_torque_nm,
+    is_released,
+    reaction_of,
+    rest_nm,
+)
 from controllers.tension_loop import tension_torque_nm
 from controllers.throw import coasting_m
 from mechanics.friction import motor_friction_nm
@@ -43,6 +51,11 @@ def _torque(model: Any, memory: Any, state: Any, t: int, reaction: int) -> float
 @law
 def _released(model: Any, memory: Any, state: Any, t: int) -> bool:
     return is_released(model[0], memory[0], state[0], 0, t)
+
+
+@law
+def _change(model: Any, memory: Any, state: Any) -> None:
+    change_choice(model[0], memory[0], state[0])
 
 
 @law
@@ -487,3 +500,20 @@ def test_the_probe_winds_at_its_speed_with_the_friction_on_top_within_its_torque
     friction = 0.5586 * math.atan(10.0 * 2.5) + 0.0356 * 2.5
     expected = min(max(friction + 0.3 * (2.5 - speed), 0.0), 1.37)
     assert probe.torque(2) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_look_that_ends_late_keeps_what_the_partner_of_an_undriven_tendon_is_led_to() -> None:
+    """Tendon 2 is lost, motor 6 silent: tendon 7 is not let go below the tension that tendon 6 keeps."""
+    fault = Faulted(Cause.TENSION_LOST, 2)
+    fault.z["motor_status"][6] = int(Channel.MISSING)
+    fault.s["tension_n"][6] = 40.0
+    fault.begin()
+    assert fault.mem["release_to_n"][7] == 40.0
+    fault.mem["look_set"][1], fault.mem["look_choice"], fault.mem["look_phase"] = 0b10, 1, DONE
+    _change(fault.bench.model, *(fault.bench.records[k] for k in (0, 2)))
+    assert fault.marked("urgent") == {1}
+    assert fault.mem["release_to_n"][7] == 40.0
+    fault.mem["urgent"][7] = 1
+    fault.mem["probe_age_s"][0] = 0.51
+    assert fault.judge() is Cause.TENDON_BROKEN
+    assert fault.mem["release_to_n"][7] == 40.0 and fault.mem["release_to_n"][1] == 0.0

@@ -152,6 +152,15 @@ def test_counts_axes_and_ages_come_through(bridge: Any) -> None:
     assert bus.info.channels == N + 2 and bus.info.serial == "EMULATED"
 
 
+def test_the_next_frame_is_waited_for_however_many_samples_it_holds(bridge: Any) -> None:
+    bus, _, _ = bridge
+    command, measurement = new(COMMAND), new(MEASUREMENT)
+    late = [
+        bool(bus.exchange(command, measurement, time.monotonic_ns()) & int(BusBit.TIMEOUT)) for _ in range(24)
+    ]
+    assert sum(late) < 8, "a stall may cost some, a short wait costs three of four"
+
+
 def test_bad_channels_are_marked_and_keep_their_last_value(bridge: Any) -> None:
     bus, emulator, side = bridge
     m = new(MEASUREMENT)
