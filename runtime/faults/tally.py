@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from runtime.faults.rules import KINDS, REACT_S
-from runtime.faults.stops import WHIP
+from runtime.faults.stops import EXCHANGE, WHIP
 from runtime.faults.verdict import Verdict
 
 
@@ -75,6 +75,7 @@ class Tally:
             "unavoidable_stops": sum(bool(v.unavoidable) for v in self.verdicts),
             "unavoidable_hits": sum(len(v.unavoidable) for v in self.verdicts),
             "unavoidable_whips": sum(WHIP in text for v in self.verdicts for text in v.unavoidable),
+            "unavoidable_exchanges": sum(EXCHANGE in text for v in self.verdicts for text in v.unavoidable),
             "tension_max_n": max((v.tension_n for v in self.verdicts), default=0.0),
         }
 

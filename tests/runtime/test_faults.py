@@ -299,6 +299,7 @@ def test_one_of_two_stops_may_be_hit_if_neither_the_brake_nor_letting_all_be_spa
 
     verdict = Judge(hand.names, hand.model).judge(BREAK, hit, (lambda _: recording_without(hit),), braked)
     assert bool(verdict.unavoidable) == excused and bool(verdict.breaches) != excused
+    assert tallies([verdict])[0].as_dict()["unavoidable_exchanges"] == excused
 
 
 def test_shares_count_what_was_asked_for() -> None:
