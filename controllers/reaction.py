@@ -7,7 +7,8 @@ in balance; then the motor is off. Two tendons are treated otherwise:
 * the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
   stop, and so is what else pulls the joint that gets there first; but not a millimetre further than slack, so
   that a tendon that is only slack finds something to pull against while the probe winds; what pulls another
-  joint into a stop close by is let go as fast, for the finger whips;
+  joint into a stop close by is let go as fast, for the finger whips; ``controllers.outlook`` looks ahead
+  whether another choice spares a stop;
 * a tendon that cannot be seen or driven keeps its tension, held by its gear, and so does its partner: let go
   alone, the partner would leave the joint to the other. If its tension is seen, the partner is led to that.
 """
