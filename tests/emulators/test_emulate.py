@@ -31,6 +31,7 @@ def emulation(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str]
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # the tests may run under nohup
     )
     try:
         end = time.monotonic() + 180.0
