@@ -312,6 +312,7 @@ def killed(
         try:
             wrong: list[str] = []
             if not start_s:
+                whole_run(board, port_base)  # on a fresh tree it compiles, for a minute that is no start
                 wrong, start_s = whole_run(board, port_base)
             trials, orphans = drawn(moments, seed, start_s), list[str]()
             for k, trial in enumerate(trials):
