@@ -53,7 +53,7 @@ def skew_m(m: Any, z: Any, s: Any, f: int) -> float:
 
 
 @law
-def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float, skew: float) -> None:
+def check_tendon_residual(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, limit: float) -> None:
     """Latch a residual of tendon ``t`` that steps, is large, or has grown slowly."""
     r = s.residual_unexplained_m[t]
     if mem.started == 0:
@@ -62,7 +62,10 @@ def check_tendon_residual(m: Any, mem: Any, s: Any, f: int, t: int, limit: float
     mem.residual_fast_m[t] = follow(mem.residual_fast_m[t], r, m.dt_s, STEP_MEMORY_S)
     mem.residual_slow_m[t] = follow(mem.residual_slow_m[t], r, m.dt_s, DRIFT_MEMORY_S)
     step = r - mem.residual_fast_m[t]
-    allowed = limit * (STEP_SHARE + STEP_SHARE_100N * 0.01 * s.tension_n[t]) + skew
+    allowed = limit * (STEP_SHARE + STEP_SHARE_100N * 0.01 * s.tension_n[t])
+    # only raises the limits: asked for where one is passed
+    skew = skew_m(m, z, s, f) if abs(step) > allowed or abs(r) > limit else 0.0
+    allowed += skew
     mem.step_s[t] = mem.step_s[t] + m.dt_s if abs(step) > allowed else 0.0
     mem.large_s[t] = mem.large_s[t] + m.dt_s if abs(r) > limit + skew else 0.0
     if mem.step_s[t] > STEP_S:
@@ -84,6 +87,5 @@ def check_residuals(m: Any, mem: Any, z: Any, s: Any) -> None:
     for f in range(m.n_fingers):
         limit = m.residual_limit_m[f]
         if limit > 0.0:
-            skew = skew_m(m, z, s, f)
             for k in range(m.finger_n_tendons[f]):
-                check_tendon_residual(m, mem, s, f, m.finger_tendon[f, k], limit, skew)
+                check_tendon_residual(m, mem, z, s, f, m.finger_tendon[f, k], limit)
