@@ -1,8 +1,9 @@
 """The one door to numba: ``law`` compiles a function without the GIL, cached on disk.
 
-Numba keys its cache on the file of the function alone, so that a change in a callee's file leaves a
-stale caller behind: wrong physics, silently. Here every module gets a cache folder named by the hash
-of its own source and of all sources of this project that it imports, directly or not.
+Numba keys its cache on place, time and size of the function's file alone, so that a change in a callee's
+file leaves a stale caller behind: wrong physics, silently. Here every module gets a cache folder named by
+the hash of its own source and of all sources of this project that it imports, directly or not. Nothing else
+counts: a second clone of the same sources, or a folder that was moved, starts warm.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.caching import UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -81,20 +83,32 @@ def closure_hash(path: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+class ContentLocator(UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no types
+    """Where numba keeps what it compiled from a function: by content, wherever and from when its file is."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+        self._cache_path = str(cache_root() / closure_hash(Path(file)))
+
+    def get_source_stamp(self) -> str:
+        """Nothing beyond the folder's name, which is the hash of the sources."""
+        return ""
+
+
 def law(function: F) -> F:
     """Compile a law or a tick: no GIL, C division, cached; IEEE arithmetic with fused multiply-adds.
 
     Types are taken from the first call; ``runtime.warmup`` makes every first call before a loop
     starts, so nothing compiles in a cycle.
     """
-    path = Path(function.__code__.co_filename)
     settings: Any = numba.config
-    previous = settings.CACHE_DIR
-    settings.CACHE_DIR = str(cache_root() / closure_hash(path))
+    previous = settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES
+    settings.CACHE_DIR = str(cache_root())
+    settings.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
     try:
         compiled = numba.njit(
             nogil=True, cache=True, fastmath={"contract"}, error_model="numpy", boundscheck=False
         )(function)
     finally:
-        settings.CACHE_DIR = previous
+        settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = previous
     return cast(F, compiled)

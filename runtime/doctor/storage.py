@@ -71,7 +71,7 @@ def _is_cached(root: Path, module: str, function: str) -> bool:
         return False
     source = Path(spec.origin)
     folder = root / closure_hash(source)
-    return any(folder.glob(f"*/{source.stem}.{function}-*.nbi"))
+    return any(folder.glob(f"{source.stem}.{function}-*.nbi"))
 
 
 def compile_cache(machine: Machine) -> Finding:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,3 +44,27 @@ SOURCES = [
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_every_project_import_is_part_of_the_cache_key(path: Path) -> None:
     assert _true_imports(path) <= set(_imports_of(path))
+
+
+LAW = """
+from signals.compiled import law
+
+@law
+def twice(x: float) -> float:
+    return 2.0 * x
+
+print(twice(1.5), twice.stats.cache_hits)
+"""
+
+
+def test_a_second_folder_with_the_same_sources_starts_warm(tmp_path: Path) -> None:
+    printed = []
+    for place in ("first", "second"):
+        folder = tmp_path / place
+        folder.mkdir()
+        (folder / "twice.py").write_text(LAW, encoding="utf-8")
+        environment = {**os.environ, "FLEXOR_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "twice.py"]
+        printed.append(subprocess.check_output(command, cwd=folder, env=environment, text=True))
+    assert printed[0].startswith("3.0 Counter()")
+    assert "Counter({" in printed[1]

@@ -92,7 +92,7 @@ def _warm(cache: Path, law: str) -> None:
     spec = find_spec(LAWS[law])
     assert spec is not None and spec.origin is not None, f"{LAWS[law]} has moved; the doctor looks for it"
     source = Path(spec.origin)
-    folder = cache / closure_hash(source) / "room"
+    folder = cache / closure_hash(source)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{source.stem}.{law}-10.py311.nbi").touch()
 
