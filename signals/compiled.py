@@ -83,7 +83,7 @@ def closure_hash(path: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-class ContentLocator(UserProvidedCacheLocator):  # type: ignore[misc]  # numba has no types
+class ContentLocator(UserProvidedCacheLocator):
     """Where numba keeps what it compiled from a function: by content, wherever and from when its file is."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
