@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,9 @@ from typing import Any, Final, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.caching import UserProvidedCacheLocator
+from numba.core.dispatcher import Dispatcher
+
+from signals.kept import KeptFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,12 +38,22 @@ _IMPORT: Final = re.compile(
 
 
 def cache_root() -> Path:
-    """Folder of the compile cache: ``FLEXOR_CACHE_DIR``, or the user's cache folder."""
+    """Folder of the compile cache: ``FLEXOR_CACHE_DIR``, or the user's cache folder.
+
+    It may be one that cannot be made: then nothing is kept (``signals.kept``).
+    """
     chosen = os.environ.get("FLEXOR_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "flexor" / "compiled"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else _home() / ".cache") / "flexor" / "compiled"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user of a container: a number without a name and without HOME
+        return Path("/nonexistent")
 
 
 @cache
@@ -90,6 +104,11 @@ class ContentLocator(UserProvidedCacheLocator):
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
         self._cache_path = str(cache_root() / closure_hash(Path(file)))
 
+    def ensure_cache_path(self) -> None:
+        """Make the folder if that is possible; a warm one that takes no file is good to read from."""
+        with suppress(OSError):
+            os.makedirs(self._cache_path, exist_ok=True)
+
     def get_source_stamp(self) -> str:
         """Nothing beyond the folder's name, which is the hash of the sources."""
         return ""
@@ -109,6 +128,9 @@ def law(function: F) -> F:
         compiled = numba.njit(
             nogil=True, cache=True, fastmath={"contract"}, error_model="numpy", boundscheck=False
         )(function)
+        if isinstance(compiled, Dispatcher):
+            cache: Any = compiled._cache  # type: ignore[attr-defined]
+            cache._cache_file = KeptFile(cache.cache_path, cache._impl.filename_base)
     finally:
         settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = previous
     return cast(F, compiled)

@@ -60,6 +60,13 @@ def executable() -> str:
     return str(Path(sys.executable).with_name("flexor"))
 
 
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user of a container: a number without a name
+        return str(os.getuid())
+
+
 def write_all(folder: Path, user: str | None = None) -> list[Deployed]:
     """Write udev rule, limits and unit into ``folder``, made if it is not there.
 
@@ -71,7 +78,7 @@ def write_all(folder: Path, user: str | None = None) -> list[Deployed]:
         raise DeployRefused(
             f"{folder} belongs to the system; give a folder of yours, read the files there, then install them"
         )
-    user = user or os.environ.get("SUDO_USER") or getpass.getuser()
+    user = user or os.environ.get("SUDO_USER") or _user()
     texts = {name: filled(name, {"flexor": executable(), "user": user}) for name in _FILES}
     for name, text in texts.items():
         path = folder / name

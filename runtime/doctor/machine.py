@@ -38,6 +38,14 @@ def _space(path: Path) -> tuple[int, int]:
     return usage.free, usage.total
 
 
+def _here() -> Path:
+    """The current folder; the root where somebody has removed it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     """Where the checks look.
@@ -54,7 +62,7 @@ class Machine:
     """
 
     root: Path = Path("/")
-    folder: Path = field(default_factory=Path.cwd)
+    folder: Path = field(default_factory=_here)
     cache: Path | None = None
     space: Callable[[Path], tuple[int, int]] = _space
     access: Callable[[Path, int], bool] = os.access

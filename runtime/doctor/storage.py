@@ -62,6 +62,7 @@ def _is_cached(root: Path, module: str, function: str) -> bool:
     from importlib.util import find_spec
 
     from signals.compiled import closure_hash
+    from signals.kept import is_sound
 
     try:
         spec = find_spec(module)
@@ -71,7 +72,7 @@ def _is_cached(root: Path, module: str, function: str) -> bool:
         return False
     source = Path(spec.origin)
     folder = root / closure_hash(source)
-    return any(folder.glob(f"{source.stem}.{function}-*.nbi"))
+    return any(is_sound(index) for index in folder.glob(f"{source.stem}.{function}-*.nbi"))
 
 
 def compile_cache(machine: Machine) -> Finding:
@@ -85,7 +86,7 @@ def compile_cache(machine: Machine) -> Finding:
         return fail(
             name,
             f"{root} is not writable",
-            "every start compiles everything again: up to a minute",
+            "every start compiles everything again: a minute or more",
             f"sudo chown -R $USER {home}, or set FLEXOR_CACHE_DIR to a folder of yours",
         )
     cold = [law for law, module in LAWS.items() if not _is_cached(root, module, law)]

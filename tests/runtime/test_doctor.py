@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runtime.doctor import Finding, Level, Machine, examine
+from runtime.doctor import Finding, Level, Machine, examine, storage
 from runtime.doctor.examine import CHECKS
 from runtime.doctor.finding import fail, good
 from runtime.doctor.kernel import preemption_mode
@@ -88,13 +88,14 @@ def _warm(cache: Path, law: str) -> None:
 
     from runtime.doctor.storage import LAWS
     from signals.compiled import closure_hash
+    from signals.kept import sealed
 
     spec = find_spec(LAWS[law])
     assert spec is not None and spec.origin is not None, f"{LAWS[law]} has moved; the doctor looks for it"
     source = Path(spec.origin)
     folder = cache / closure_hash(source)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{source.stem}.{law}-10.py311.nbi").touch()
+    (folder / f"{source.stem}.{law}-10.py311.nbi").write_bytes(sealed(b"index"))
 
 
 def troubles(findings: list[Finding]) -> list[Finding]:
@@ -251,6 +252,16 @@ def test_the_kernels_own_configuration_is_read_compressed(tmp_path: Path) -> Non
     built = machine(tmp_path, DYNAMIC)
     (tmp_path / "proc/config.gz").write_bytes(gzip.compress(b"CONFIG_PREEMPT_NONE=y\n"))
     assert preemption_mode(built)[0] == "none"
+
+
+@pytest.mark.parametrize("content", [b"", b"index", bytes(100)])
+def test_a_damaged_index_is_no_warm_cache(content: bytes, tmp_path: Path) -> None:
+    sound = machine(tmp_path)
+    assert storage.compile_cache(sound).level is Level.PASS
+    for index in (tmp_path / "cache").rglob("*.nbi"):
+        index.write_bytes(content)
+    found = storage.compile_cache(sound)
+    assert found.level is Level.WARN and "estimate" in found.fact
 
 
 @pytest.mark.parametrize("junk", ["", "\x00\xff", "nonsense", "-", "1e999", "(", "9" * 400])
