@@ -63,6 +63,9 @@ def _refusal(root: type[BaseModel], raw: dict[str, Any], error: ErrorDetails) ->
     elif kind in _BOUNDS:
         name, sign = _BOUNDS[kind]
         legal = f"{sign} {context[name]}; {legal}"
+    elif kind in ("too_long", "too_short") and "exactly" not in legal:
+        least_or_most = "at most {max_length}" if kind == "too_long" else "at least {min_length}"
+        found, legal = f"{context['actual_length']} of them", f"{least_or_most.format(**context)}; {legal}"
     elif kind == "literal_error":
         near = _near_literal(root, raw, path, error["input"])
     elif kind in ("union_tag_invalid", "union_tag_not_found"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
@@ -18,6 +19,7 @@ from runtime.config.errors import HandFileError, nearest
 from runtime.config.locate import Locator, Path
 from runtime.config.origins import Origin
 from runtime.config.refusals import Refusal, refusals
+from signals.sizes import FINGER_JOINTS
 from sim.mechanisms.tables import Interval, Name, NonNegative, Positive, Table, Vec3
 
 FOLDER: Final = "mechanism_hands"
@@ -134,9 +136,9 @@ class MechanismHandFile(Table):
     """Loop and plant."""
     controller: Annotated[InverseDynamics | MuscleForce, Field(discriminator="kind")]
     """Controller."""
-    motor: Annotated[tuple[MotorTable, ...], Field(min_length=1)]
+    motor: Annotated[tuple[MotorTable, ...], Field(min_length=1, max_length=FINGER_JOINTS)]
     """Motors; one per coordinate, or one for a muscle."""
-    joint: Annotated[tuple[JointTable, ...], Field(min_length=1)]
+    joint: Annotated[tuple[JointTable, ...], Field(min_length=1, max_length=FINGER_JOINTS)]
     """Joints, in the order of the mechanism's coordinates."""
     sensors: Sensors
     """Joint sensors."""
@@ -171,10 +173,10 @@ def is_mechanism_hand(name_or_path: str | os.PathLike[str]) -> bool:
     if "/" not in name and not name.endswith(".toml"):
         return name in shipped_mechanism_hands()
     try:
-        with open(name, encoding="utf-8") as stream:
-            return any(line.split("=")[0].strip() == "mechanism" for line in stream)
-    except (OSError, UnicodeDecodeError):
+        content = text.text_of_file(FilePath(name), HandFileError)
+    except HandFileError:  # the reader of hand files says it again, to the user
         return False
+    return any(line.split("=")[0].strip() == "mechanism" for line in content.splitlines())
 
 
 def read_mechanism_hand(name_or_path: str | os.PathLike[str]) -> ReadHand:

@@ -23,6 +23,7 @@ from runtime.session import Session, run_lockstep
 from signals.modes import Bus as BusBits
 from signals.modes import Clip, MachineState, MotorMode
 from signals.records import COMMAND, GOAL, MEASUREMENT, STATE, TRUTH, new
+from signals.sizes import FINGER_JOINTS
 
 RUNS = (
     ("carpal_wrist", "carpal_circle", 5.0),
@@ -176,6 +177,51 @@ def test_wrong_hand_files_are_refused(tmp_path, old, new_text, error, message):
     path.write_text(text.replace(old, new_text, 1), encoding="utf-8")
     with pytest.raises(error, match=re.escape(message)):
         load_mechanism_hand(str(path))
+
+
+def _chain_hand(folder, n):
+    """A hand file of ``n`` joints around a chain of ``n`` bodies."""
+    body = (
+        '[[body]]\nname = "b{k}"\nparent = "{parent}"\naxis = [0.0, 1.0, 0.0]\n'
+        "position_m = [0.0, 0.0, 0.1]\nrods = [{{ mass_kg = 0.1, to_m = [0.0, 0.0, 0.1] }}]\n"
+        '[body.origin]\nparent = "assumed"\naxis = "assumed"\nposition_m = "assumed"\nrods = "assumed"\n'
+    )
+    chain = 'schema_version = 1\nkind = "tree"\nname = "chain"\ndescription = "x"\n'
+    chain += 'gravity_m_s2 = [0.0, 0.0, -9.81]\n[origin]\ngravity_m_s2 = "assumed"\n'
+    chain += '[scenario.fall]\norigin = "assumed"\ndescription = "x"\nduration_s = 1.0\nstep_s = 0.001\n'
+    chain += "".join(body.format(k=k, parent=f"b{k - 1}" if k else "world") for k in range(n))
+    (folder / "chain.toml").write_text(chain, encoding="utf-8")
+    text = read_mechanism_hand("prosthesis_arm").text
+    head, rest = text.split("[[motor]]", 1)
+    joint = rest[rest.index("[[joint]]") :].split("[[joint]]")[1]
+    motor, tail = rest.split("[[motor]]")[0], rest[rest.index("[sensors]") :]
+    head = head.replace('mechanism = "prosthesis_arm"', f'mechanism = "{folder / "chain.toml"}"')
+    motors = "".join("[[motor]]" + motor.replace("m_shoulder_1", f"m{k}") for k in range(n))
+    joints = "".join("[[joint]]" + joint.replace('"shoulder_1"', f'"b{k}"') for k in range(n))
+    path = folder / "hand.toml"
+    path.write_text(head + motors + joints + tail, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("n", range(1, 13))
+def test_a_mechanism_of_any_number_of_joints_is_a_hand_or_refused_with_the_limit(n, tmp_path):
+    path = _chain_hand(tmp_path, n)
+    if n <= FINGER_JOINTS:
+        hand = load_mechanism_hand(path)
+        assert hand.model["n_joints"][0] == len(hand.names.joints) == n
+        return
+    with pytest.raises(HandFileError, match=f"joint: found {n} of them; legal: at most {FINGER_JOINTS}"):
+        load_mechanism_hand(path)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_byte_order_mark_makes_no_other_hand(mark, tmp_path):
+    text = read_mechanism_hand("carpal_wrist").text
+    line = next(x for x in text.splitlines() if x.startswith("mechanism"))
+    path = tmp_path / "hand.toml"
+    path.write_bytes(mark + (line + "\n" + text.replace(line, "")).encode())
+    assert is_mechanism_hand(path)
+    assert load_mechanism_hand(path).file == load_mechanism_hand("carpal_wrist").file
 
 
 def test_options_for_tendons_are_refused():
