@@ -11,6 +11,7 @@ if _PYTHONS:
 
 import errno
 import importlib
+import io
 import os
 import sys
 from typing import Any, Final
@@ -140,6 +141,9 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a character that the terminal has not costs its look alone
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _code(command: Any, words: list[str]) -> int:

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from signals.choices import WrongChoice
+
+RESULTS: Final = ("report.json", "run.png")
+"""Files of a run whose names do not tell it from others; logs are numbered."""
+
+
+def free_folder(out: Path) -> Path:
+    """``out``, or the first of ``out-2``, ``out-3``, ... that holds no results of an earlier run."""
+    found, count = out, 1
+    while any((found / name).exists() for name in RESULTS):
+        count += 1
+        found = out.with_name(f"{out.resolve().name}-{count}")
+    return found
 
 
 def make_folder(out: Path) -> None:

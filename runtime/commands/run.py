@@ -84,6 +84,7 @@ def run(
     """Run a hand and report how it was estimated and controlled."""
     from runtime.options import RunOptions
 
+    out = _place(out)
     options = RunOptions(
         hand=hand,
         motion=motion,
@@ -119,7 +120,8 @@ def run(
             # also when a library has made something else of it: nothing was switched on
             code, message, report = _never_started(options, interrupts.number)
     if report is not None:
-        code, message = _show(report, as_json, out, code, message)
+        code, message = _keep(report, out, code, message)
+        _show(report, as_json)
     if message:
         print(message if code == 0 or code > 128 else f"error: {message}", file=sys.stderr)
     sys.stdout.flush()
@@ -132,6 +134,18 @@ Ended = tuple[int, str, dict[str, Any] | None]
 
 def _ways(options: Any) -> Callable[[Any, Any], Ended]:
     return _with_processes if options.publish else _in_process
+
+
+def _place(out: Path | None) -> Path | None:
+    """Folder of the results: never one that holds another run's."""
+    from runtime.commands.folder import free_folder
+
+    if out is None:
+        return None
+    found = free_folder(out)
+    if found != out:
+        tell(f"{out} holds the results of an earlier run; those of this one go into {found}")
+    return found
 
 
 def _check_places(options: Any) -> None:
@@ -236,22 +250,13 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     return outcome.code, outcome.message, outcome.report
 
 
-def _show(
-    report: dict[str, Any], as_json: bool, out: Path | None, code: int, message: str
-) -> tuple[int, str]:
-    """Report on stdout, then into its folder; a folder that takes no file is an error, but a late one."""
-    if as_json:
-        print(json.dumps(report))
-    elif "incomplete" not in report:
-        from runtime.reports.text import lines
-
-        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        print("\n".join(lines(report, color)))
-    sys.stdout.flush()
+def _keep(report: dict[str, Any], out: Path | None, code: int, message: str) -> tuple[int, str]:
+    """Report into its folder, before it is shown; a folder that takes no file is an error, but a late one."""
     if out is None:
         return code, message
+    report["out"] = str(out)
     try:
-        (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+        (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="ascii")
     except OSError as error:
         from runtime.telemetry.recorder import free_bytes
 
@@ -261,3 +266,15 @@ def _show(
         text = f"{out / 'report.json'} could not be written: {error.strerror} ({free:.0f} MB free there)"
         return (code or 1), (f"{message}; {text}" if message else text)
     return code, message
+
+
+def _show(report: dict[str, Any], as_json: bool) -> None:
+    """Report on stdout."""
+    if as_json:
+        print(json.dumps(report))
+    elif "incomplete" not in report:
+        from runtime.reports.text import lines
+
+        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        print("\n".join(lines(report, color)))
+    sys.stdout.flush()

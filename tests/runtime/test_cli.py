@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -145,12 +146,60 @@ def test_a_picture_that_fails_costs_nothing_but_itself(capsys, tmp_path, monkeyp
     assert json.loads((tmp_path / "report.json").read_text()) == report
 
 
-def test_a_report_file_that_cannot_be_written_does_not_take_the_report_along(capsys, tmp_path):
+def test_a_report_file_that_cannot_be_written_does_not_take_the_report_along(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("runtime.commands.folder.RESULTS", ())
     (tmp_path / "report.json").mkdir()
     words = ["run", "finger_bench", "--for", "0.3", "--lockstep", "--json", "--out", str(tmp_path)]
     code, out, err = _call(capsys, *words)
     assert code == 1 and json.loads(out)["cycles"] == 900
     assert "report.json could not be written: Is a directory" in err and "MB free" in err
+
+
+def test_a_second_run_into_a_folder_leaves_the_first_ones_results_alone(capsys, tmp_path):
+    folder = tmp_path / "same"
+    words = ["run", "finger_bench", "--for", "0.1", "--lockstep", "--record", "--out", str(folder)]
+    before: dict[Path, bytes] = {}
+    for k in range(1, 4):
+        place = folder if k == 1 else tmp_path / f"same-{k}"
+        code, out, err = _call(capsys, *words, "--seed", str(k))
+        assert code == 0 and str(place / "run.png") in out
+        assert (str(place) in err) == (k > 1)
+        assert all(path.read_bytes() == content for path, content in before.items())
+        report = json.loads((place / "report.json").read_text())
+        assert report["seed"] == k and report["out"] == str(place)
+        assert sorted(p.suffix for p in place.iterdir()) == [".json", ".mcap", ".png"]
+        before |= {path: path.read_bytes() for path in place.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["Läufe", "走り", "x\udcff"], ids=["umlaut", "kanji", "no-text"])
+@pytest.mark.parametrize("coding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize(
+    ("words", "ends_with"),
+    [
+        (("run", "finger_bench", "--for", "0.1", "--lockstep", "--out"), 0),
+        (("run", "finger_bench", "--for", "0.1", "--lockstep", "--json", "--out"), 0),
+        (("check",), 2),
+        (("log", "info"), 1),
+        (("run", "finger_bench", "--bus"), 2),
+        (("simulate", "y_tree", "--for", "0.01", "--csv", "--out"), 0),
+    ],
+    ids=lambda v: v[0] if isinstance(v, tuple) else "",
+)
+def test_a_terminal_without_a_character_loses_nothing_but_its_look(
+    words, ends_with, coding, name, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("runtime.reports.picture.draw_run", lambda *given: given[-1] / "run.png")
+    streams = {n: io.TextIOWrapper(io.BytesIO(), encoding=coding) for n in ("stdout", "stderr")}
+    for stream, wrapper in streams.items():
+        monkeypatch.setattr(sys, stream, wrapper)
+    place = tmp_path / name / ("" if words[-1] == "--out" else "none.toml")
+    with pytest.raises(SystemExit) as ended:
+        main([*words, str(place)])
+    shown = b"".join(wrapper.buffer.getvalue() for wrapper in streams.values())
+    assert (ended.value.code or 0) == ends_with, shown
+    assert b"internal" not in shown and b"Traceback" not in shown
+    if words[0] == "run" and ends_with == 0:
+        assert json.loads((place / "report.json").read_text())["cycles"] == 300
 
 
 @pytest.mark.parametrize(
