@@ -23,6 +23,7 @@ from runtime.options import RunOptions
 from runtime.setup import Hand, Rig, build, prepare
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import counts_of
+from runtime.telemetry.segment import Segment
 from signals.modes import FaultKind, MachineState, MotorMode
 from signals.records import COMMAND, RecordArray, new
 from sim.backend import SimulatedBus
@@ -48,18 +49,26 @@ class NotActive(RuntimeError):
 
 
 class Bench:
-    """One hand on one motion.
+    """One hand on one motion, or one that clients command.
 
     Args:
         hand: the hand, read; its model is copied.
-        motion: name of the motion.
+        motion: name of the motion; ``None``: goals come through the mailbox of ``segment``.
         mismatch: seed of the drawn plant; 0: as the file says.
         seed: seed of the sensors' noise until the first trial.
         channel: ring for the frames (``Channel.local(SLOTS)``); may be shared by benches of one process.
+        segment: mailbox of clients.
     """
 
     def __init__(
-        self, hand: Hand, motion: str, *, mismatch: int = 0, seed: int = 0, channel: Channel
+        self,
+        hand: Hand,
+        motion: str | None,
+        *,
+        mismatch: int = 0,
+        seed: int = 0,
+        channel: Channel,
+        segment: Segment | None = None,
     ) -> None:
         self.hand = replace(hand, model=hand.model.copy())
         options = RunOptions(
@@ -71,12 +80,11 @@ class Bench:
             seed=seed,
         )
         self.channel = channel
-        self.rig: Rig = build(options, self.hand, channel)
+        self.rig: Rig = build(options, self.hand, channel, segment=segment)
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
         self.counts = counts_of(self.hand.model)
         prepare(self.rig, LOCKSTEP_START_NS)
-        assert self.rig.motion is not None
-        self.period_s = self.rig.motion.duration_s or STILL_S
+        self.period_s = (self.rig.motion and self.rig.motion.duration_s) or STILL_S
         self._states: list[tuple[int, list[RecordArray]]] = []
 
     @property
@@ -92,19 +100,22 @@ class Bench:
         return self.loop.progress.cycles
 
     def _records(self) -> list[RecordArray]:
+        return list(self.records().values())
+
+    def records(self) -> dict[str, RecordArray]:
+        """All that the run remembers, by name."""
         bus, stages, rig = self.bus, self.rig.stages, self.rig
-        assert rig.motion is not None
-        return [
-            rig.frame,
-            self.hand.model,
-            bus.plant,
-            bus.work,
-            bus.model,
-            stages.estimator_memory,
-            stages.controller_memory,
-            stages.guard_memory,
-            rig.motion.head,
-        ]
+        found = {
+            "frame": rig.frame,
+            "model": self.hand.model,
+            "plant": bus.plant,
+            "work": bus.work,
+            "plant_model": bus.model,
+            "estimator_memory": stages.estimator_memory,
+            "controller_memory": stages.controller_memory,
+            "guard_memory": stages.guard_memory,
+        }
+        return found if rig.motion is None else found | {"motion": rig.motion.head}
 
     def cycles_of(self, seconds: float) -> int:
         """Cycles in a time [s]."""

@@ -141,7 +141,9 @@ class Stops:
                     current[i] = -float(m["motor_current_limit_a"][i])
         return current
 
-    def hits(self, recording: Recording) -> dict[tuple[int, int], tuple[float, float]]:
+    def hits(
+        self, recording: Recording, above_rad_s: float = rules.STOP_SPEED_RAD_S
+    ) -> dict[tuple[int, int], tuple[float, float]]:
         """(joint, side) -> (speed [rad/s], time [s]) of its fastest hit of that stop, where that is too fast.
 
         Side 1 is the upper stop, -1 the lower one.
@@ -156,7 +158,7 @@ class Stops:
             entered = beyond[1:] & ~beyond[:-1]
             # the stop may have slowed the joint within the cycle: the greater of the two speeds
             fast = np.where(entered, np.maximum(outward[1:], outward[:-1]), 0.0)
-            for j in np.flatnonzero(fast.max(axis=0, initial=0.0) > rules.STOP_SPEED_RAD_S):
+            for j in np.flatnonzero(fast.max(axis=0, initial=0.0) > above_rad_s):
                 k = int(fast[:, j].argmax())
                 found[int(j), side] = (float(fast[k, j]), float(recording.time_s[first + 1 + k]))
         return found

@@ -101,7 +101,7 @@ FREE: Final = frozenset({"stop", "ping", "get", "lease"})
 _REQUEST: Final = msgspec.msgpack.Decoder(Request)
 _DECODERS: Final = {op: msgspec.msgpack.Decoder(kind) for op, kind in ARGS.items()}
 
-_GOAL_FIELDS: Final = {
+GOAL_FIELDS: Final = {
     "joints": ("joint_angle_rad", "joint"),
     "joint_speeds": ("joint_speed_rad_s", "joint"),
     "joint_torques": ("joint_torque_nm", "joint"),
@@ -202,7 +202,7 @@ def apply_goal(
     """
     count = 0
     bounds = bounds or goal_bounds(model)
-    for argument, (field, space) in _GOAL_FIELDS.items():
+    for argument, (field, space) in GOAL_FIELDS.items():
         for name, value in getattr(args, argument).items():
             try:
                 index = names.index(space, name)

@@ -11,7 +11,7 @@ import mmap
 import os
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -177,6 +177,13 @@ class Segment:
         header = segment.header
         header["magic"], header["layout"], header["slots"] = MAGIC, layout_hash(), slots
         header["rate_mhz"], header["released"] = round(rate_hz * 1000), -1
+        return segment
+
+    @classmethod
+    def local(cls, slots: int) -> Self:
+        """A zeroed block in this process's own memory, without a name: control and io in one process."""
+        segment = cls("", -1, HEADER.itemsize + slots * (WORDS + 1) * 8)
+        segment.header["slots"], segment.header["released"] = slots, -1
         return segment
 
     @classmethod

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.bounds import goal_bounds
-from runtime.telemetry.commands import _GOAL_FIELDS
+from runtime.telemetry.commands import GOAL_FIELDS
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.lease import TTL_NS
 from signals.modes import Mode
@@ -43,7 +43,7 @@ def lease(desk):
     return _ask(desk, "lease", do="acquire", holder="test")["lease"]
 
 
-_SPACES = {key: space for key, (_, space) in _GOAL_FIELDS.items() if space != "axis"}
+_SPACES = {key: space for key, (_, space) in GOAL_FIELDS.items() if space != "axis"}
 _BAD = [math.nan, math.inf, -math.inf, 1e308, "text", None, True, [[1.0]], {"a": 1.0}]
 
 
@@ -256,9 +256,9 @@ def test_what_nobody_thought_of_is_answered_counted_and_logged(desk, monkeypatch
 # Bounds of the model.
 
 
-@pytest.mark.parametrize("key", _GOAL_FIELDS)
+@pytest.mark.parametrize("key", GOAL_FIELDS)
 def test_no_goal_field_takes_an_absurd_number(desk, lease, finger, key):
-    names = finger.names.of(_GOAL_FIELDS[key][1])
+    names = finger.names.of(GOAL_FIELDS[key][1])
     for name in names:
         for value in (1e5, -1e5):
             before = desk.goal.tobytes()
