@@ -75,11 +75,3 @@ class ReadOnly(DriverError):
     def __init__(self, bus: str) -> None:
         self.bus = bus
         super().__init__(f"bus {bus} was opened read-only; nothing is written to it")
-
-
-class FileError(DriverError, ValueError):
-    """A bus file or a device file cannot be used; carries every problem found."""
-
-    def __init__(self, path: str, problems: tuple[str, ...]) -> None:
-        self.path, self.problems = path, problems
-        super().__init__(f"{path}: " + "; ".join(problems))

@@ -58,7 +58,7 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
     """
     if options.bus is None:
         return "sim", True
-    from drivers.busfile import load_bus_file
+    from runtime.config.busfile import load_bus_file
 
     file = load_bus_file(options.bus)
     return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from drivers.busfile import load_bus_file
-from drivers.errors import FileError
 from drivers.hal import Bus, MotorSetup
 from runtime.busprocess.opening import check_capable, open_buses
 from runtime.busprocess.truth import TruthShare, TruthTap
+from runtime.config.busfile import load_bus_file
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -15,7 +14,7 @@ def check_bus_file(name_or_path: str, names: HandNames) -> None:
     """Read a bus file and compare it with a hand without opening anything.
 
     Raises:
-        FileError: with every problem.
+        BusFileError: with every problem.
     """
     load_bus_file(name_or_path).check_against(names)
 
@@ -49,7 +48,7 @@ def hardware_bus(
             return TruthTap(bus, TruthShare.attach(file.truth), truth)
     except (OSError, ValueError) as error:
         bus.close()
-        raise FileError(file.path, (f"truth: {error} (is flexor emulate still running?)",)) from None
+        raise file.refusal(f"truth: {error} (is flexor emulate still running?)") from None
     except BaseException:
         bus.close()
         raise

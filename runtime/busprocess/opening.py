@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from drivers.busfile import BusFile
 from drivers.errors import ConfigureError
 from drivers.hal import Bus, MotorSetup
 from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.remote import RemoteBus
+from runtime.config.busfile import BusFile
 from signals.names import HandNames
 
 
@@ -19,7 +19,7 @@ def open_buses(file: BusFile, names: HandNames, readonly: bool = False) -> Bus:
         readonly: watch only.
 
     Raises:
-        FileError: the file does not fit the hand.
+        BusFileError: the file does not fit the hand.
         DriverError: a bus does not open; those opened before are closed again.
     """
     file.check_against(names)

@@ -23,11 +23,14 @@ class Problem:
     """Path of the key, as ``fingers.index.joints[2].range_deg``."""
     found: str
     legal: str
+    """What could stand there; empty: ``found`` says it all."""
     nearest: str | None = None
     """Nearest legal name, where a name was wrong."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
+        if not self.legal:  # a sentence of its own
+            return f"{place}: {self.found}"
         text = f"{place}: {self.key}: found {self.found}; legal: {self.legal}"
         return f"{text}; did you mean {self.nearest!r}?" if self.nearest else text
 

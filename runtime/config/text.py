@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from runtime.config.errors import FileError, Problem, nearest
-from runtime.config.locate import Locator, dotted
+from runtime.config.locate import Locator, Place, dotted
 from runtime.config.refusals import Refusal
 
 LARGEST_BYTES = 1_000_000
@@ -116,9 +117,33 @@ def raw_of(text: str, file: str, locator: Locator, error: type[FileError]) -> di
         if not problems:
             problems.append(_syntax(syntax, text, file))
         raise error(problems) from None
+    except ValueError:  # a whole number of more digits than Python converts
+        at = max(re.finditer(r"\d[\d_]*", text), key=lambda m: len(m.group())).start()
+        place = Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), at)
+        raise error([_too_large(place, file, "(number)")]) from None
+    large = [_too_large(locator.place(path), file, dotted(path)) for path in _large(raw)]
+    if large:
+        raise error(large)
     if not raw:
         raise whole(file, "an empty file", "a file with content (see docs)", error)
     return raw
+
+
+def _large(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Places of whole numbers that TOML does not allow, and no float holds."""
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _large(item, (*path, key))
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        yield path
+
+
+def _too_large(place: Place, file: str, key: str) -> Problem:
+    found, legal = (
+        "a whole number of more than 64 bits",
+        "a whole number of 64 bits, or a number with a point",
+    )
+    return Problem(file=file, line=place.line, column=place.column, key=key, found=found, legal=legal)
 
 
 def _syntax(error: tomllib.TOMLDecodeError, text: str, file: str) -> Problem:

@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers.bench import IdRefused, give_id, inject, log
-from drivers.busfile import load_bus_file
 from drivers.errors import BusBusy
 from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
 from drivers.scanning import scan
 from runtime.cli import main
 from runtime.commands.scan import scan as scan_command
+from runtime.config.busfile import load_bus_file
 from sim.emulators.canbus import CanBus
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator

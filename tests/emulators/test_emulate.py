@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from drivers.busfile import load_bus_file
 from drivers.places import parsed
 from drivers.scanning import scan
+from runtime.config.busfile import load_bus_file
 
 FLEXOR = (sys.executable, "-m", "runtime.cli")
 ROOT = Path(__file__).parents[2]

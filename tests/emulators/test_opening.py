@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drivers.busfile import load_bus_file
-from drivers.errors import BusLost, ConfigureError, FileError
+from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.hardware import hardware_bus
 from runtime.busprocess.opening import check_capable, open_buses
 from runtime.busprocess.truth import TruthShare, TruthTap
+from runtime.config.busfile import BusFileError, load_bus_file
 from signals.modes import MotorMode
 from signals.records import COMMAND, MEASUREMENT, TRUTH, new
 from sim.emulators.loop import EmulatorThread
@@ -138,7 +138,7 @@ def test_a_bus_file_of_an_emulation_that_is_over_says_so(tmp_path: Path) -> None
         rig.bus.close()
         text = f'[[bus]]\nname = "b"\nfamily = "collector"\nhost = "127.0.0.1"\nport = {board.port}\n'
         (tmp_path / "bus.toml").write_text('truth = "flexor-truth-1-1"\n' + text)
-        with pytest.raises(FileError, match="is flexor emulate still running"):
+        with pytest.raises(BusFileError, match="is flexor emulate still running"):
             hardware_bus(str(tmp_path / "bus.toml"), HAND, SETUPS, 1000.0, new(TRUTH))
         with pytest.raises(ConfigureError, match="rate"):
             hardware_bus(str(tmp_path / "bus.toml"), HAND, SETUPS, 1e6, new(TRUTH))
