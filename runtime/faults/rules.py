@@ -47,6 +47,21 @@ SPIKE_S: Final = 0.002
 RESIDUAL_CONFIRM_S: Final = 0.050
 """Lengths that contradict each other count after this time: contact and quick motion do it for a moment."""
 
+GOAL_NEVER_N: Final = 160.0
+"""True tension that no legal goal and no touch may make: half-way to the tendons' 210 N from the 135 N."""
+GOAL_MOMENT_S: Final = 0.020
+"""Time in a row for which one may hold a tendon above ``TENSION_LATER_N``."""
+SECOND_S: Final = 0.5
+"""Time within which a second fault follows the first one."""
+TOUCH_N: Final = (0.5, 30.0)
+"""Forces on a fingertip that are no fault: from a tap to the weight of 3 kg."""
+TOUCH_S: Final = (0.005, 1.0)
+"""How long such a force lasts: from a knock to a held load."""
+GAVE_WAY_S: Final = 0.1
+"""Time after a touch in which a joint may still reach a stop by what the touch gave it."""
+QUIET_CAUSES: Final = frozenset({Cause.NONE, Cause.OPERATOR_STOP, Cause.COMMAND_TOO_OLD})
+"""What may be latched without a fault: a stop that was asked for, a client that fell silent."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindRule:
@@ -239,3 +254,5 @@ KINDS: Final[dict[str, KindRule]] = {
 
 SEEN_AXES: Final = frozenset({1})
 """Wrist axes whose error the fingers' residuals show; flexion hardly does near the neutral pose."""
+ALL_AT_ONCE: Final = ("motor-lost", "motor-reset", "not-a-number")
+"""Kinds that also befall every motor at once, as when a supply browns out: the hand-wide second fault."""
