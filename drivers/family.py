@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from drivers.errors import DriverError
 from drivers.hal import Bus
 from signals.names import HandNames
 
@@ -26,19 +27,23 @@ class BusSettings(Strict):
 
     def identity(self) -> str:
         """Name of the physical bus, the same through every path to it (``drivers.locks``)."""
-        raise NotImplementedError
+        raise self._lack("identity")
 
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """Motors that this bus moves."""
-        raise NotImplementedError
+        raise self._lack("motors")
 
     def halls(self, names: HandNames) -> tuple[str, ...]:
         """Tendons whose Hall channel this bus reads."""
-        raise NotImplementedError
+        raise self._lack("halls")
 
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Wrist axes whose angle this bus reads."""
-        raise NotImplementedError
+        raise self._lack("axes")
+
+    def _lack(self, method: str) -> DriverError:
+        kind = f"{type(self).__module__}.{type(self).__qualname__}"
+        return DriverError(f"driver family {self.family!r}: its settings, {kind}, have no {method}()")
 
     def conflicts(self) -> tuple[str, ...]:
         """What contradicts itself inside this table (an id used twice)."""

@@ -7,11 +7,16 @@ value is a ``drivers.family.Family``.
 from __future__ import annotations
 
 import difflib
+import sys
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
 
 from drivers.errors import DriverError
-from drivers.family import Family
+from drivers.family import BusSettings, Family
+from drivers.hal import Bus
+from signals.foreign import note, place_of_import, sentence
+from signals.names import HandNames
 
 GROUP = "flexor.drivers"
 
@@ -23,6 +28,11 @@ TABLE: dict[str, str] = {
     "orca-encoders": "drivers.hallbridge.orca_device",
 }
 """Our own families; each module holds ``FAMILY``."""
+_PARTS: Final = sorted(name for name in vars(Bus) if not name.startswith("_"))
+
+
+class ForeignDriver(DriverError):
+    """A driver family of somebody else's package that is broken; names the package, file and line."""
 
 
 class UnknownFamily(DriverError, ValueError):
@@ -45,14 +55,47 @@ def family(name: str) -> Family:
 
     Raises:
         UnknownFamily: with the legal names.
+        ForeignDriver: a package offers it and is broken, or two do.
     """
     if name in TABLE:
-        found = import_module(TABLE[name]).FAMILY
-    else:
-        points = [e for e in entry_points(group=GROUP) if e.name == name]
-        if not points:
-            raise UnknownFamily(name, family_names())
-        found = points[0].load()
+        ours: Family = import_module(TABLE[name]).FAMILY
+        return ours
+    points = [e for e in entry_points(group=GROUP) if e.name == name]
+    if not points:
+        raise UnknownFamily(name, family_names())
+    whose = sorted(_package(point) for point in points)
+    if len(points) > 1:
+        raise ForeignDriver(f"driver family {name!r} is offered by {' and by '.join(whose)}; remove one")
+    return _loaded(f"driver family {name!r} of {whose[0]}", points[0])
+
+
+def _package(point: EntryPoint) -> str:
+    named = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "?"
+    return f"package {named} ({point.value})"
+
+
+def _loaded(what: str, point: EntryPoint) -> Family:
+    try:
+        found = point.load()
+    except (Exception, SystemExit) as error:  # their code: it may raise anything
+        raise ForeignDriver(sentence(what, error, place_of_import(error))) from error
+    module = sys.modules.get(point.module)
+    if module is not None:
+        note(what, module)
     if not isinstance(found, Family):
-        raise DriverError(f"driver family {name!r}: {found!r} is not a drivers.family.Family")
+        raise ForeignDriver(f"{what}: {found!r} is not a drivers.family.Family")
     return found
+
+
+def opened(found: Family, settings: BusSettings, names: HandNames, readonly: bool) -> Bus:
+    """The bus of a family, opened.
+
+    Raises:
+        DriverError: it does not open, or what it opens is no bus.
+    """
+    bus = found.open(settings, names, readonly)
+    missing = [part for part in _PARTS if not hasattr(bus, part)]
+    if missing:
+        kind = f"{type(bus).__module__}.{type(bus).__qualname__}"
+        raise ForeignDriver(f"driver family {found.name!r} opens a {kind} without {', '.join(missing)}")
+    return bus

@@ -132,6 +132,12 @@ def _machines(error: BaseException) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
 
 
+def _strangers(error: BaseException) -> str:
+    """The sentence about an error in a user's own driver; empty: it is none."""
+    foreign = sys.modules.get("signals.foreign")
+    return foreign.told(error) if foreign is not None else ""
+
+
 def _open_streams() -> None:
     """A closed stdin, stdout or stderr leads nowhere; no file opened later shall take its place."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
@@ -173,6 +179,10 @@ def _code(command: Any, words: list[str]) -> int:
         return int(error.exit_code)
     except BrokenPipeError:
         raise
+    except SystemExit as error:
+        if not _strangers(error):
+            raise
+        return _told(error)
     except Exception as error:  # the border of the process: whatever it is, it is told in a line
         if interrupted:  # a library made something else of it
             print("stopped", file=sys.stderr)
@@ -184,11 +194,11 @@ def _code(command: Any, words: list[str]) -> int:
         signal.signal(signal.SIGINT, before)
 
 
-def _told(error: Exception) -> int:
+def _told(error: BaseException) -> int:
     if _users(error):
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1
-    line = _machines(error)
+    line = _machines(error) or _strangers(error)
     if line:
         print(f"error: {line}", file=sys.stderr)
         return 1

@@ -12,20 +12,25 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module, invalidate_caches
+from inspect import signature
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from signals.foreign import note, place_of, place_of_code, place_of_import, sentence
 from signals.records import RecordArray
 
 Law = Callable[..., Any]
 DEFAULT = "flexor"
 """Name of our own estimator and controller."""
+ESTIMATOR_ARGUMENTS: Final = ("model", "measurement", "memory", "state")
+CONTROLLER_ARGUMENTS: Final = ("model", "goal", "memory", "state", "command")
 
 
 class StageError(ValueError):
-    """A stage that the hand file names cannot be used."""
+    """A stage that the hand file names cannot be used, or raised something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,23 +58,61 @@ def _imported(name: str) -> ModuleType:
         sys.path.pop(len(sys.path) - 1 - sys.path[::-1].index(here))
 
 
-def _foreign(kind: str, name: str) -> tuple[Law, RecordArray]:
+def _module_of(what: str, name: str) -> ModuleType:
+    try:
+        return _imported(name)
+    except (Exception, SystemExit) as error:  # their code: it may raise anything
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
+            raise StageError(
+                f"{what}: cannot import {name!r} ({error}); run from its folder or put that folder into "
+                "PYTHONPATH"
+            ) from None
+        raise StageError(sentence(what, error, place_of_import(error))) from error
+
+
+def _foreign(kind: str, name: str, arguments: tuple[str, ...]) -> tuple[Law, RecordArray]:
+    what = f"{kind} {name!r}"
     module_name, colon, function_name = name.partition(":")
     if not colon:
-        raise StageError(f"{kind} {name!r}: write {DEFAULT!r} for ours or 'module:function' for your own")
-    try:
-        module = _imported(module_name)
-    except ImportError as error:
-        raise StageError(
-            f"{kind} {name!r}: cannot import {module_name!r} ({error}); "
-            "run from its folder or put that folder into PYTHONPATH"
-        ) from None
+        raise StageError(f"{what}: write {DEFAULT!r} for ours or 'module:function' for your own")
+    module = _module_of(what, module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
         names = ", ".join(n for n, v in vars(module).items() if callable(v) and not n.startswith("_"))
-        raise StageError(f"{kind} {name!r}: {module_name} has no such function (it has: {names})")
-    memory = np.zeros(1, dtype=getattr(module, "MEMORY", np.dtype([("nothing", "f8")], align=True)))
-    return function, memory
+        raise StageError(f"{what}: {module_name} has no such function (it has: {names})")
+    _check_arguments(what, function, arguments)
+    kept = getattr(module, "MEMORY", np.dtype([("nothing", "f8")], align=True))
+    if not isinstance(kept, np.dtype):
+        raise StageError(f"{what}: MEMORY in {module.__file__} is {kept!r}; legal: a numpy.dtype")
+    return _named(what, function, note(what, module), kept), np.zeros(1, dtype=kept)
+
+
+def _check_arguments(what: str, function: Law, arguments: tuple[str, ...]) -> None:
+    try:
+        taken = signature(getattr(function, "py_func", function))
+    except (TypeError, ValueError):  # built in C: it will say so itself
+        return
+    try:
+        taken.bind(*arguments)
+    except TypeError:
+        place = place_of_code(function)
+        where = f"{place[0]}:{place[1]}: " if place is not None else ""
+        legal = ", ".join(arguments)
+        raise StageError(f"{what}: {where}takes {taken}; legal: ({legal})") from None
+
+
+def _named(what: str, function: Law, root: Path | None, memory: np.dtype[Any]) -> Law:
+    """The same law; whatever it raises names it, its file and line."""
+
+    def law(*records: RecordArray) -> None:
+        try:
+            function(*records)
+        except (Exception, SystemExit) as error:
+            place = place_of(error, root) if root is not None else None
+            told = sentence(what, error, place or place_of_code(function), memory)
+            raise StageError(told) from error
+
+    return law
 
 
 def make_stages(estimator: str = DEFAULT, controller: str = DEFAULT) -> Stages:
@@ -91,9 +134,9 @@ def make_stages(estimator: str = DEFAULT, controller: str = DEFAULT) -> Stages:
     estimator_memory = np.zeros(1, dtype=ESTIMATOR_MEMORY)
     controller_memory = np.zeros(1, dtype=CONTROLLER_MEMORY)
     if estimator != DEFAULT:
-        estimate_law, estimator_memory = _foreign("estimator", estimator)
+        estimate_law, estimator_memory = _foreign("estimator", estimator, ESTIMATOR_ARGUMENTS)
     if controller != DEFAULT:
-        control_law, controller_memory = _foreign("controller", controller)
+        control_law, controller_memory = _foreign("controller", controller, CONTROLLER_ARGUMENTS)
     return Stages(
         estimate=estimate_law,
         estimator_memory=estimator_memory,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drivers.errors import ConfigureError
 from drivers.hal import Bus, MotorSetup
+from drivers.registry import opened
 from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.remote import RemoteBus
 from runtime.config.busfile import BusFile
@@ -29,7 +30,7 @@ def open_buses(file: BusFile, names: HandNames, readonly: bool = False) -> Bus:
         for entry in sorted(file.entries, key=lambda e: not e.family.in_control_process):
             settings = entry.settings
             if entry.family.in_control_process:
-                parts.append(entry.family.open(settings, names, readonly))
+                parts.append(opened(entry.family, settings, names, readonly))
             else:
                 parts.append(RemoteBus(settings, names, readonly, realtime=file.realtime, wait=False))
             motors.append(frozenset(names.motors.index(n) for n in settings.motors(names)))

@@ -19,13 +19,14 @@ import numpy as np
 
 from drivers.errors import DriverError
 from drivers.hal import Bus, Reporting
-from drivers.registry import family
+from drivers.registry import family, opened
 from drivers.slots import Indices, indices, limp, mark, wanted_on
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, setups_of
 from runtime.busprocess.rights import take_rights
 from runtime.clock import now_ns
 from runtime.realtime import die_with_parent, quiet
+from signals.foreign import told
 from signals.modes import Bus as BusBit
 from signals.modes import Channel
 from signals.names import HandNames
@@ -72,7 +73,7 @@ class Worker:
         names: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec["names"].items()}
         self.readonly = bool(spec["readonly"])
         hand = HandNames(**names)
-        self.bus: Bus = found.open(settings, hand, self.readonly)
+        self.bus: Bus = opened(found, settings, hand, self.readonly)
         self._motors = indices(settings.motors(hand), hand.motors)
         self._command_age_ns = int(spec["command_age_s"] * 1e9)
         """Age of the control process' heartbeat above which its command counts for nothing."""
@@ -124,8 +125,9 @@ class Worker:
         self._phase[0] = Phase.BUSY
         try:
             answer = {"ok": self._called(message)}
-        except DriverError as error:
-            answer = {"error": type(error).__name__, "text": str(error)}
+        except Exception as error:  # whatever a driver raises, who asked is told
+            kind, text = _said(error)
+            answer = {"error": kind, "text": text}
         if self._lost_since_ns:
             self.enter(Phase.LOST)
         else:
@@ -213,6 +215,13 @@ class Worker:
         self.ready()
 
 
+def _said(error: Exception) -> tuple[str, str]:
+    """Kind and sentence of an error, for the control process."""
+    if isinstance(error, DriverError):
+        return type(error).__name__, str(error)
+    return DriverError.__name__, told(error) or f"{type(error).__name__}: {error}"
+
+
 def main() -> None:
     """Entry point of the child process."""
     descriptor, calls, parent = (int(word) for word in sys.argv[1:4])
@@ -230,8 +239,8 @@ def main() -> None:
     try:
         worker = Worker(block, line, spec)
         worker.resume()
-    except DriverError as error:
-        block.say("reason", f"{type(error).__name__}\n{error}")
+    except Exception as error:
+        block.say("reason", "\n".join(_said(error)))
         block.field("phase")[0] = Phase.FAILED
         sys.exit(1)
     take_rights(bool(spec.get("realtime", True)))
@@ -239,6 +248,9 @@ def main() -> None:
         with quiet():
             worker.ready()
             worker.serve()
+    except Exception as error:
+        print(f"error: bus {spec['settings']['name']}: {_said(error)[1]}", file=sys.stderr)
+        sys.exit(1)
     finally:
         worker.bus.close()
     block.field("phase")[0] = Phase.STOPPED

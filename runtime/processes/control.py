@@ -31,6 +31,7 @@ from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment, parent_gone
 from runtime.warmup import warm_up
 from signals.faults import Cause
+from signals.foreign import told
 from signals.modes import Request
 
 LOOK_EVERY = 32
@@ -259,7 +260,8 @@ def main() -> None:
         account = run(segment, options)
     except (Exception, SystemExit, KeyboardInterrupt) as error:  # a callback may raise those too
         segment.field("control_phase")[0] = int(Phase.FAILED)
-        print(json.dumps({"error": f"{type(error).__name__}: {error}", "kind": type(error).__name__}))
+        text = told(error) or f"{type(error).__name__}: {error}"
+        print(json.dumps({"error": text, "kind": type(error).__name__}))
         if os.environ.get("FLEXOR_DEBUG"):
             raise
         sys.exit(1)
