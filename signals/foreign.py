@@ -78,9 +78,9 @@ def place_of(error: BaseException, root: Path) -> Place | None:
             for loc in _locations(frame.f_locals):
                 if Path(loc.filename).is_relative_to(root):
                     found = loc.filename, loc.line
-    loc: Any = getattr(error, "loc", None)
-    if found is None and hasattr(loc, "filename") and Path(loc.filename).is_relative_to(root):
-        return loc.filename, loc.line
+    for last in _locations({"loc": getattr(error, "loc", None)}):
+        if found is None and Path(last.filename).is_relative_to(root):
+            found = last.filename, last.line
     return found
 
 
