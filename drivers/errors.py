@@ -38,9 +38,11 @@ class DuplicateId(DriverError):
 class TurnsUnknown(DriverError):
     """A motor's whole turns were lost and cannot be told from its travel."""
 
-    def __init__(self, name: str, angle_rad: float, candidates: int) -> None:
+    def __init__(self, name: str, angle_rad: float, candidates: int | None) -> None:
         self.name, self.angle_rad, self.candidates = name, angle_rad, candidates
         found = "no turn fits its travel" if candidates == 0 else f"{candidates} turns fit its travel"
+        if candidates is None:
+            found = "the bus file gives it no travel_rad"
         super().__init__(f"{name}: turn count lost, {found} at {angle_rad:.3f} rad; re-home it before torque")
 
 

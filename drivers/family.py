@@ -49,6 +49,14 @@ class BusSettings(Strict):
         """What contradicts itself inside this table (an id used twice)."""
         return ()
 
+    def unwatched(self, names: HandNames) -> str:
+        """Why nothing may stop this bus' motors once the computer is gone; "" if its driver proves what does.
+
+        A driver proves the devices' own watchdog by reading it back or by watching it work, and refuses a
+        device without. Families that say nothing count as unwatched; it is told at every start and in health.
+        """
+        return "its driver proves no watchdog of its devices" if self.motors(names) else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

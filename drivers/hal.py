@@ -134,3 +134,11 @@ class Reporting(Protocol):
 
     def report(self) -> BusReport:
         """Counts and state since the start; not for the loop."""
+
+
+def reports_of(bus: Bus) -> tuple[BusReport, ...]:
+    """Reports of a bus, or of its parts (``reports``) where it has some; none of one that cannot say."""
+    several = getattr(bus, "reports", None)
+    if several is not None:
+        return tuple(several())
+    return (bus.report(),) if isinstance(bus, Reporting) else ()

@@ -32,7 +32,8 @@ class MotorDevice(Strict):
     zero_rad: float = 0.0
     """Spool angle that the device shows at the hand's zero."""
     travel_rad: tuple[float, float] | None = None
-    """Angles that the spool can have; needed where the device forgets its turns without power."""
+    """Angles that the spool can have, shorter than a turn of the device; without it a device that was reset
+    and forgot its turns stays without torque until the hand is homed anew."""
 
     @model_validator(mode="after")
     def _ordered(self) -> MotorDevice:
@@ -76,17 +77,24 @@ class MotorMap:
         """Device turns from spool angles, both shape (n,)."""
         return (angle_rad + self.zero_rad) / self.rad_per_turn
 
-    def resolve(self, i: int, turns: float) -> None:
+    def resolve(self, i: int, turns: float, lost: bool = False) -> None:
         """Choose the whole turns of device ``i`` so that its angle lies in the travel.
 
+        Args:
+            i: device.
+            turns: what it shows.
+            lost: it was reset in the middle of a run: what it shows no longer belongs to the hand's homing.
+
         Raises:
-            TurnsUnknown: none or several turns fit.
+            TurnsUnknown: none or several turns fit, or they are lost and there is no travel to choose by.
         """
         device = self.devices[i]
+        angle_rad = turns * float(self.rad_per_turn[i]) - device.zero_rad
         if device.travel_rad is None:
+            if lost:
+                raise TurnsUnknown(f"motor {device.motor}", angle_rad, None)
             return
         turn_rad = TURN_RAD / device.gear_ratio
-        angle_rad = turns * float(self.rad_per_turn[i]) - device.zero_rad
         fitting = turn_of(angle_rad, turn_rad, device.travel_rad)
         if len(fitting) != 1:
             raise TurnsUnknown(f"motor {device.motor}", angle_rad, len(fitting))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from drivers.hal import Bus, MotorSetup
+from drivers.hal import Bus, MotorSetup, reports_of
 from runtime.clock import new_timespec, now_ns, wait_until
 from runtime.motions import Motion
 from runtime.options import RunOptions
@@ -14,6 +14,7 @@ from signals.records import MEASUREMENT, RecordArray, new
 
 if TYPE_CHECKING:
     from runtime.setup import Hand
+    from signals.names import HandNames
 
 HOMING_S = 3.0
 """Longest wait for complete measurements of real devices."""
@@ -62,6 +63,27 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
 
     file = load_bus_file(options.bus)
     return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)
+
+
+def unwatched(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
+    """What nothing may stop once this computer is gone: one sentence per bus.
+
+    Args:
+        name_or_path: bus file of the run; None: a simulated hand, whose motors end with their process.
+        names: names of the hand.
+    """
+    if name_or_path is None:
+        return ()
+    from runtime.config.busfile import load_bus_file
+
+    buses = (entry.settings for entry in load_bus_file(name_or_path).entries)
+    found = ((bus.name, bus.unwatched(names)) for bus in buses)
+    return tuple(f"nothing stops the motors of bus {name!r} by itself: {why}" for name, why in found if why)
+
+
+def said_by(bus: Bus) -> tuple[str, ...]:
+    """The newest trouble of every bus that has had one, in its own words; not for the loop."""
+    return tuple(f"bus {r.name!r} said: {r.reason}" for r in reports_of(bus) if r.reason)
 
 
 def open_bus(
@@ -135,9 +157,10 @@ def at_rest_on_wire(
             measurements.append(measurement.copy())
     if len(measurements) < HOMING_CYCLES:
         silent = [n for n, s in zip(hand.names.motors, measurement["motor_status"][0], strict=False) if s]
+        said = "".join(f"; {text}" for text in said_by(bus))
         raise BusLost(
             bus.capabilities.family,
             f"no complete measurement within {HOMING_S:g} s (status {status}, "
-            f"without a good sample: {', '.join(silent[:6]) or 'Hall sensors'})",
+            f"without a good sample: {', '.join(silent[:6]) or 'Hall sensors'}{said})",
         )
     return measurements

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from runtime.backends import said_by
 from signals.modes import Channel, MachineState
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class StartWatch:
         """What holds the hand back."""
         state = MachineState(int(self._machine[0])).name.lower()
         waited_s = (int(self._time[0]) - self._first_ns) / 1e9
-        silent = "; ".join(silent_parts(self._rig)) or "every channel answers now"
+        silent = "; ".join((*silent_parts(self._rig), *said_by(self._rig.bus))) or "every channel answers now"
         return f"the hand did not start within {waited_s:.2g} s: {silent} (state {state})"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivers.counts import WireCounts
+from drivers.errors import TurnsUnknown
 from drivers.handshake import Bools, Handshake
 from drivers.motors import TURN_RAD, MotorMap
 from drivers.odrive import codec
@@ -18,13 +19,21 @@ from signals.records import RecordArray
 
 STALE, RESET, DEVICE_ERROR = int(Channel.STALE), int(Channel.RESET), int(Channel.DEVICE_ERROR)
 MISSING: Final = int(Channel.MISSING)
-FOREIGN: Final = codec.SETPOINTS | {Command.AXIS_STATE, Command.CONTROLLER_MODE, Command.LIMITS}
+FOREIGN: Final = codec.SETPOINTS | {
+    Command.AXIS_STATE,
+    Command.CONTROLLER_MODE,
+    Command.LIMITS,
+    Command.ESTOP,
+    Command.REBOOT,
+}
 """Commands that only the owner of a bus sends; seen on the bus, somebody else drives our motors."""
 HEARTBEATS_MISSED: Final = 4
 HEARTBEATS_TO_CLOSE: Final = 4
 """Heartbeats within which an axis has to show the closed loop that it was asked for."""
 HEARTBEATS_TO_REPAIR: Final = 2
 """Heartbeats after which a set-up that changed nothing is written again."""
+HEARTBEATS_TO_STARVE: Final = 3
+"""Heartbeats beyond the watchdog's time within which an axis without frames has to show that it let go."""
 Int64s = NDArray[np.int64]
 
 
@@ -61,6 +70,18 @@ class Axes:
         """When closed loop was asked for that no heartbeat has shown yet; 0: not asked."""
         self.repaired_ns: Int64s = np.zeros(n, dtype=np.int64)
         """When a set-up was written again that no heartbeat has confirmed yet; 0: not written."""
+        self.proven: Bools = np.zeros(n, dtype=np.bool_)
+        """Its own watchdog was read back or seen at work since its last reset."""
+        self.refused: Bools = np.zeros(n, dtype=np.bool_)
+        """It cannot be trusted again in this run; the reason says why."""
+        self._absent: Bools = np.zeros(n, dtype=np.bool_)
+        """Was silent; its next heartbeat tells whether it was reset."""
+        self.turns_lost: Bools = np.zeros(n, dtype=np.bool_)
+        """Was reset since its turns were chosen."""
+        self._watchdog = settings.watchdog_values()
+        self.expired = codec.WATCHDOG_EXPIRED[settings.firmware]
+        self.starve_ns = int(settings.watchdog_ms * 1e6) + self._beats_ns(HEARTBEATS_TO_STARVE)
+        """Time without frames after which an axis must have let go by itself."""
         self.reason = ""
 
     def take(self, frames: list[Frame], now_ns: int) -> None:
@@ -112,22 +133,66 @@ class Axes:
             return
         self.beat_ns[i], self.error[i], self.state[i] = now_ns, beat.error, beat.state
         self.beats[i] += 1
+        if self._absent[i]:  # without power it forgets its error, its watchdog and its whole turns
+            self._absent[i] = False
+            self._was_reset(i, not beat.error and beat.state != AxisState.CLOSED_LOOP)
         if not self.pulling:
             return
         if self.shake.held[i]:
             if self.repaired_ns[i] and not beat.error and beat.state == AxisState.IDLE:
-                self.repaired_ns[i], self.shake.checked[i] = 0, True
-            return
-        motor = self.settings.device[i].motor
-        if beat.error:
-            self.reason = f"motor {motor} (node {frame.node}): error {beat.error:#x}"
-            self.hold(i, DEVICE_ERROR)
-        elif beat.state == AxisState.CLOSED_LOOP:
-            self.closing_ns[i] = 0
-        elif not self.closing_ns[i] or now_ns - self.closing_ns[i] > self._beats_ns(HEARTBEATS_TO_CLOSE):
+                self._check_again(i)
+        elif beat.error:
+            self._stopped(i, beat.error)
+        elif beat.state != AxisState.CLOSED_LOOP:
+            if self.closing_ns[i] and now_ns - self.closing_ns[i] <= self._beats_ns(HEARTBEATS_TO_CLOSE):
+                return
             did = "did not enter" if self.closing_ns[i] else "left"
-            self.reason = f"motor {motor} (node {frame.node}): {did} closed loop (state {beat.state})"
+            self.reason = f"{self._label(i)}: {did} closed loop (state {beat.state})"
+            self._was_reset(i, not self.closing_ns[i])
             self.hold(i, RESET)
+        elif self.proven[i]:
+            self.closing_ns[i] = 0
+        elif now_ns - self.closing_ns[i] > self.starve_ns:
+            self.refused[i] = True
+            self.reason = f"{self._label(i)}: its own watchdog is off since its reset"
+            self.hold(i, DEVICE_ERROR)
+
+    def _label(self, i: int) -> str:
+        device = self.settings.device[i]
+        return f"motor {device.motor} (node {device.node})"
+
+    def _stopped(self, i: int, error: int) -> None:
+        """An axis that should pull shows an error."""
+        if self.closing_ns[i] and not self.proven[i] and error & self.expired:
+            self.proven[i] = True  # it was left without frames to see just that
+            self.hold(i, RESET)
+            return
+        self.reason = f"{self._label(i)}: error {error:#x}"
+        self.hold(i, DEVICE_ERROR)
+
+    def _was_reset(self, i: int, reset: bool) -> None:
+        if reset:
+            self.turns_lost[i] = True
+            self.proven[i] = self.settings.without_watchdog
+
+    def _check_again(self, i: int) -> None:
+        """A held axis took its set-up: is its watchdog on, are its turns known?"""
+        if self.refused[i]:
+            return
+        if any(self.replies.get((i, e), b"")[: len(v)] != v for e, v in self._watchdog.items()):
+            return
+        self.proven[i] |= bool(self._watchdog)
+        try:
+            self.choose_turns(i)
+        except TurnsUnknown as error:
+            self.refused[i], self.reason = True, str(error)
+            return
+        self.repaired_ns[i], self.shake.checked[i] = 0, True
+
+    def choose_turns(self, i: int) -> None:
+        """Whole turns of axis ``i`` by its travel; raises TurnsUnknown."""
+        self.map.resolve(i, float(self.turns[i]), bool(self.turns_lost[i]))
+        self.turns_lost[i] = False
 
     def _beats_ns(self, n: int) -> int:
         """Duration of n heartbeats."""
@@ -136,6 +201,7 @@ class Axes:
     def begin(self, held: bool = False, bits: int = 0) -> None:
         """All axes were set up and closed: by ``activate``, or held after a loss."""
         self.closing_ns[:] = self.repaired_ns[:] = 0
+        self.refused[:] = False
         self.shake.begin(held, bits)
 
     def hold(self, i: int, bits: int, checked: bool = False) -> None:
@@ -154,6 +220,17 @@ class Axes:
             return False
         self.repaired_ns[i] = now_ns
         return True
+
+    def lost(self) -> None:
+        """The bus is gone: how each axis comes back tells whether it was reset."""
+        self._absent[:] = self.pulling
+
+    def went_silent(self, i: int) -> None:
+        """No heartbeat for too long: no torque, and a look at how it comes back."""
+        if not self.shake.held[i]:
+            self.reason = f"{self._label(i)} is silent"
+        self._absent[i] = True
+        self.hold(i, RESET)
 
     def silent(self, now_ns: int) -> Bools:
         """Axes without a heartbeat for too long."""

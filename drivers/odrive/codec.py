@@ -64,6 +64,11 @@ class ControlMode(IntEnum):
 
 
 PASSTHROUGH: Final = 1
+WATCHDOG_EXPIRED: Final = {"0.5": 0x800, "0.6": 0x0100_0000}
+"""Error bit of an axis that its own watchdog stopped, by firmware."""
+ESTOP_REQUESTED: Final = {"0.5": 0x4000, "0.6": 0x0200_0000}
+"""Error bit of an axis that was stopped by message 02."""
+SDO_READ, SDO_WRITE = 0, 1
 
 
 class Frame(NamedTuple):
@@ -144,6 +149,16 @@ def limits(node: int, speed_turns_s: float, current_a: float) -> Frame:
 def clear_errors(node: int) -> Frame:
     """Forget latched errors."""
     return _frame(node, Command.CLEAR_ERRORS, b"")
+
+
+def estop(node: int) -> Frame:
+    """Stop at once and latch an error."""
+    return _frame(node, Command.ESTOP, b"")
+
+
+def sdo(node: int, opcode: int, endpoint: int, data: bytes = b"") -> Frame:
+    """Read (0) or write (1) an endpoint."""
+    return _frame(node, Command.RX_SDO, struct.pack("<BHB", opcode, endpoint, 0) + data)
 
 
 def heartbeat(node: int, error: int, state: int, result: int = 0, done: int = 0) -> Frame:

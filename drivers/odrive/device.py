@@ -1,8 +1,8 @@
 """Driver of ODrive axes on one CAN bus: a torque frame out per axis and cycle, cyclic feedback in.
 
-The protocol has no broadcast set-point and no read-back of limits but by endpoints (SDO); where the bus file
-gives none, ``configure`` checks what the heartbeat shows and the report says so. Any frame to an axis feeds
-its watchdog, so an axis without a command gets no traffic at all.
+The protocol has no broadcast set-point and no read-back of limits but by endpoints (SDO). Where the bus file
+gives none, the report says so, and ``configure`` proves the watchdog of every axis by leaving it without
+frames. Any frame to an axis feeds its watchdog, so an axis without a command gets no traffic at all.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class OdriveBus:
             motor_modes=frozenset(MotorMode),
             rate_max_hz=self.settings.bitrate / (2.0 * n * FRAME_BITS),
             in_control_process=False,
-            device_watchdog_s=self.settings.watchdog_ms * 1e-3 if self._start.verifies_watchdog else None,
+            device_watchdog_s=None if self.settings.without_watchdog else self.settings.watchdog_ms * 1e-3,
             own_position_loop=True,
         )
 
@@ -114,7 +114,7 @@ class OdriveBus:
         self._start.set_up(wanted)
         for i, setup in self._setups.items():
             self._modes[i], self._limit_a[i] = setup.mode, setup.current_limit_a
-            self._map.resolve(i, float(self._axes.turns[i]))
+            self._axes.choose_turns(i)
 
     def activate(self) -> None:
         """Closed loop with zero torque in every axis, confirmed by its heartbeat."""
@@ -158,8 +158,8 @@ class OdriveBus:
     def report(self) -> BusReport:
         """Counts and state for the slow path."""
         reason = self._lost_why if self._lost else self._axes.reason
-        if not reason and not self.settings.endpoints:
-            reason = "limits and watchdog were not read back (no endpoints in the bus file)"
+        if not reason and "current_soft_max" not in self.settings.endpoints:
+            reason = "limits were not read back (no current_soft_max among the endpoints of the bus file)"
         return BusReport(
             name=self.settings.name,
             family="odrive",
@@ -185,6 +185,7 @@ class OdriveBus:
             missing = self._collect(begun_ns)
         except BusLost as error:
             self._lost, self._lost_why = True, str(error)
+            self._axes.lost()
             mark(measurement, self._motors, NONE, NONE, STALE)
             return int(BusBit.LOST) | read_only
         done_ns = self._clock()
@@ -207,9 +208,10 @@ class OdriveBus:
             if held[i] or silent[i]:
                 self._repair(i, bool(silent[i]))
                 continue
-            if axes.closing_ns[i]:  # it is fed and may not be counted on yet
+            if axes.closing_ns[i]:  # it may not be counted on yet; unfed, its watchdog has to show itself
                 axes.shake.bits[i] = RESET
-                self._port.send(codec.input_torque(device.node, 0.0))
+                if axes.proven[i]:
+                    self._port.send(codec.input_torque(device.node, 0.0))
                 continue
             fits = mode[i] == self._modes[i] or mode[i] == MotorMode.OFF
             axes.shake.bits[i] = 0 if fits else WRONG_MODE
@@ -225,11 +227,10 @@ class OdriveBus:
         """An axis that is held: nothing while it is silent or sound, its set-up again if it misbehaved."""
         axes = self._axes
         if silent:
-            if not axes.shake.held[i]:
-                axes.reason = f"{self._start.label(i)} is silent"
-            axes.hold(i, RESET)
+            axes.went_silent(i)
         elif axes.needs_set_up(i, self._clock()):
-            for frame in self._start.frames(i, self._setups[i], CONTROL[MotorMode(int(self._modes[i]))]):
+            control = CONTROL[MotorMode(int(self._modes[i]))]
+            for frame in self._start.frames_again(i, self._setups[i], control):
                 self._port.send(frame)
 
     def _collect(self, begun_ns: int) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import struct
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -13,6 +14,17 @@ from drivers.odrive.codec import NODE_MAX
 from signals.names import HandNames
 
 Endpoint = Literal["current_soft_max", "vel_limit", "watchdog_timeout", "enable_watchdog"]
+FORMATS: Final[dict[str, str]] = {
+    "current_soft_max": "<f",
+    "vel_limit": "<f",
+    "watchdog_timeout": "<f",
+    "enable_watchdog": "<?",
+}
+
+
+def endpoint_bytes(name: str, value: float) -> bytes:
+    """Value of an endpoint as it goes over the wire."""
+    return struct.pack(FORMATS[name], value)
 
 
 class OdriveDevice(MotorDevice):
@@ -43,7 +55,27 @@ class OdriveSettings(BusSettings):
     watchdog_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 50.0
     endpoints: dict[Endpoint, Annotated[int, Field(ge=0, le=65535)]] = {}
     """Numbers from the firmware's own flat_endpoints.json; with them limits and watchdog are read back."""
+    without_watchdog: bool = False
+    """True: drive axes whose own watchdog is not proven; told at every start and in health."""
     device: Annotated[tuple[OdriveDevice, ...], Field(min_length=1)]
+
+    @property
+    def reads_watchdog(self) -> bool:
+        """Whether the axes' watchdog can be written and read back."""
+        return "watchdog_timeout" in self.endpoints
+
+    def watchdog_values(self) -> dict[int, bytes]:
+        """Endpoint -> its value as it goes over the wire, for the watchdog."""
+        if not self.reads_watchdog:
+            return {}
+        values = {"watchdog_timeout": self.watchdog_ms * 1e-3, "enable_watchdog": True}
+        return {self.endpoints[n]: endpoint_bytes(n, v) for n, v in values.items()}  # type: ignore[index]
+
+    def unwatched(self, names: HandNames) -> str:
+        """Only where the file asks for it; otherwise ``configure`` proves the watchdog of every axis."""
+        if not self.without_watchdog:
+            return ""
+        return "without_watchdog: the last torque stays on when this computer or the cable is gone"
 
     def identity(self) -> str:
         """Interface and channel; a server's address belongs to it."""
@@ -82,4 +114,6 @@ class OdriveSettings(BusSettings):
             found.append("interface socketcand needs host and port")
         if ("watchdog_timeout" in self.endpoints) != ("enable_watchdog" in self.endpoints):
             found.append("endpoints: watchdog_timeout and enable_watchdog go together")
+        if self.without_watchdog and self.reads_watchdog:
+            found.append("without_watchdog, and endpoints that switch the watchdog on; leave one of them out")
         return tuple(found)

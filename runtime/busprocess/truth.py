@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, Reporting
+from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, reports_of
 from runtime.telemetry.segment import FOLDER, post, process_start, take
 from signals.choices import WrongChoice
 from signals.records import TRUTH, RecordArray
@@ -129,6 +129,6 @@ class TruthTap:
         """Of the bus."""
         self.bus.close()
 
-    def report(self) -> BusReport | None:
-        """Of the bus, if it has one."""
-        return self.bus.report() if isinstance(self.bus, Reporting) else None
+    def reports(self) -> tuple[BusReport, ...]:
+        """Of the bus, or of its parts."""
+        return reports_of(self.bus)

@@ -20,6 +20,7 @@ import signal
 import time
 from typing import Any
 
+from runtime.backends import said_by
 from runtime.clock import SPIN_NS, now_ns
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.options import RunOptions
@@ -184,10 +185,12 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     watch = Watch(segment, rig, loop)
     if stop[0]:  # asked after the phase is told: whoever stops us sees one or the other
         rig.bus.close()
-        watch.why, confirmed = "stop", True
+        watch.why, confirmed, said = "stop", True, []
         moved = _moved(segment, loop, 0.0) | {"in_fault": False}
     else:
         confirmed, moved = _live(segment, rig, loop, watch)
+        said = [] if options.lockstep else list(said_by(rig.bus))
+        rig.bus.close()
     phase[0] = int(Phase.DONE)
     return {
         **moved,
@@ -195,6 +198,7 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
         "confirmed": confirmed,
         "why": watch.why,
         "reason": watch.reason,
+        "said": said,
         "realtime": granted.sentence() if granted is not None else "lockstep",
     }
 
@@ -208,7 +212,6 @@ def _live(segment: Segment, rig: Rig, loop: Loop, watch: Watch) -> tuple[bool, d
             prepare(rig, LOCKSTEP_START_NS if options.lockstep else now_ns(), watch.sign)
         except StopAsked:
             confirmed, watch.why = _release(rig, segment), "stop"
-            rig.bus.close()
             return confirmed, _moved(segment, loop, 0.0) | {"in_fault": False}
         except BaseException:
             _release(rig, segment)
@@ -223,7 +226,6 @@ def _live(segment: Segment, rig: Rig, loop: Loop, watch: Watch) -> tuple[bool, d
             lasted_s = loop.progress.elapsed_s if whole else time.perf_counter() - begun
             moved = _moved(segment, loop, lasted_s) | {"in_fault": rig.in_fault()}
             confirmed = stop_sequence(loop, rig, segment, int(segment.field("stop")[0]) >= Stop.NOW)
-    rig.bus.close()
     return confirmed, moved
 
 

@@ -266,6 +266,7 @@ class Supervisor:
         code, why, text = self._failure(segment, io, control, account, report, io_lost)
         if "error" in report or not report:
             report = self._bare(segment)
+        report["notices"] += account.get("said", ())
         report["ended"] = ended(why, text or "the time was up")
         return Outcome(code, text, report, account)
 

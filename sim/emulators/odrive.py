@@ -13,7 +13,10 @@ from sim.emulators.loop import NEVER
 from sim.emulators.side import DeviceSide
 
 ENCODER: Final = int(Command.ENCODER)
-ERROR_WATCHDOG: Final = 0x0100_0000
+ERROR_WATCHDOG: Final = codec.WATCHDOG_EXPIRED["0.6"]
+ERROR_ESTOP: Final = codec.ESTOP_REQUESTED["0.6"]
+ERROR_NO_POSITION: Final = 0x10
+"""Configuration refused: position control behind a hand that moves by currents alone."""
 BUS_V: Final = 24.0
 ASKED: Final = frozenset(
     {Command.HEARTBEAT, Command.ENCODER, Command.IQ, Command.TEMPERATURE, Command.BUS_VOLTAGE_CURRENT}
@@ -26,11 +29,13 @@ ENDPOINTS: Final = {
     13: ("enable_watchdog", "<?"),
 }
 """Made-up endpoint numbers of the emulated firmware."""
-WRITE: Final = 1
 
 
 class EmulatedAxis:
     """One axis.
+
+    Velocity control is not emulated; position control only where the hand behind it can (``side.positions``).
+    An axis that is asked for closed loop in another mode latches ``ERROR_NO_POSITION``.
 
     Args:
         node: its node.
@@ -43,6 +48,7 @@ class EmulatedAxis:
         feedback_ms: period of the encoder message.
         slow_ms: period of Iq and temperature; 0: none.
         start_ns: when it begins to talk.
+        watchdog_s: time of its watchdog, saved in the drive; 0: off.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class EmulatedAxis:
         feedback_ms: int = 10,
         slow_ms: int = 50,
         start_ns: int = 0,
+        watchdog_s: float = 0.0,
     ) -> None:
         self.node, self.side, self.motor = node, side, motor
         self._nm_a, self._direction = torque_constant_nm_a, direction
@@ -72,12 +79,14 @@ class EmulatedAxis:
         self._angle_rad, self._speed_rad_s = x["motor_angle_rad"][0], x["motor_speed_rad_s"][0]
         self._due_ns = {c: start_ns + p for c, p in self._periods_ns.items() if p}
         self._next_ns = min(self._due_ns.values())
-        self.values: dict[str, float] = {
+        self._saved = {
             "current_soft_max": 10.0,
             "vel_limit": 100.0,
-            "watchdog_timeout": 0.0,
-            "enable_watchdog": False,
+            "watchdog_timeout": watchdog_s,
+            "enable_watchdog": watchdog_s > 0.0,
         }
+        self.values: dict[str, float] = {}
+        """Endpoints; what was not saved is forgotten without power."""
         self.silent = False
         """Fault hook: says nothing, hears everything."""
         self.reboots = 0
@@ -85,6 +94,7 @@ class EmulatedAxis:
         self._power_up()
 
     def _power_up(self) -> None:
+        self.values = dict(self._saved)
         self.state, self.error = AxisState.IDLE, 0
         self.control = ControlMode.VELOCITY
         self.torque_nm = self.turns = 0.0
@@ -162,12 +172,16 @@ class EmulatedAxis:
             modes = codec.u32_pair_of(frame)
             if modes is not None and modes[0] in ControlMode._value2member_map_:
                 self.control = ControlMode(modes[0])
+                if self.state == AxisState.CLOSED_LOOP and self.control != ControlMode.TORQUE:
+                    self._state_wanted(AxisState.CLOSED_LOOP)  # a change under torque is checked as well
         elif command == Command.LIMITS:
             pair = codec.pair_of(frame)
             if pair is not None:
                 self.values["vel_limit"], self.values["current_soft_max"] = pair
         elif command == Command.CLEAR_ERRORS:
             self.error = 0
+        elif command == Command.ESTOP:
+            self.trip(ERROR_ESTOP)
         elif command == Command.REBOOT:
             self.reboot()
         elif command == Command.RX_SDO and len(frame.data) == 8:
@@ -178,11 +192,18 @@ class EmulatedAxis:
 
     def _state_wanted(self, state: int | None) -> list[Frame]:
         if state == AxisState.CLOSED_LOOP and not self.error:
-            self.state = AxisState.CLOSED_LOOP
+            if self.control == ControlMode.TORQUE or self._positions:
+                self.state = AxisState.CLOSED_LOOP
+            else:
+                self.trip(ERROR_NO_POSITION)
         elif state == AxisState.IDLE:
             self.state = AxisState.IDLE
             self._let_go()
         return [] if self.silent else [codec.heartbeat(self.node, self.error, self.state)]
+
+    @property
+    def _positions(self) -> bool:
+        return self.control == ControlMode.POSITION and self.side.positions
 
     def _setpoint(self, frame: Frame) -> None:
         if self.state != AxisState.CLOSED_LOOP:
@@ -191,11 +212,11 @@ class EmulatedAxis:
         if frame.command == Command.INPUT_TORQUE and self.control == ControlMode.TORQUE:
             torque_nm = codec.torque_of(frame)
             if torque_nm is not None:
-                top_nm = self.values["current_soft_max"] * self._nm_a
+                top_nm = max(0.0, self.values["current_soft_max"]) * self._nm_a
                 self.torque_nm = max(-top_nm, min(top_nm, torque_nm))
                 c["motor_mode"][i] = MotorMode.CURRENT
                 c["motor_current_a"][i] = self.torque_nm / self._nm_a * self._direction
-        elif frame.command == Command.INPUT_POS and self.control == ControlMode.POSITION:
+        elif frame.command == Command.INPUT_POS and self._positions:
             wanted = codec.position_of(frame)
             if wanted is not None:
                 c["motor_mode"][i] = MotorMode.POSITION
@@ -206,9 +227,11 @@ class EmulatedAxis:
         if endpoint not in ENDPOINTS:
             return []
         name, kind = ENDPOINTS[endpoint]
-        if opcode == WRITE:
-            (self.values[name],) = struct.unpack_from(kind, frame.data, 4)
+        if opcode == codec.SDO_WRITE:
+            (value,) = struct.unpack_from(kind, frame.data, 4)
+            if math.isfinite(value):
+                self.values[name] = value
             return []
-        head = struct.pack("<BHB", 0, endpoint, 0)
+        head = struct.pack("<BHB", codec.SDO_READ, endpoint, 0)
         data = (head + struct.pack(kind, self.values[name])).ljust(8, b"\0")
         return [] if self.silent else [Frame(codec.frame_id(self.node, Command.TX_SDO), data)]

@@ -23,6 +23,8 @@ class DeviceSide(Protocol):
     """``signals.records.COMMAND``, shape (1,): what the motors are told."""
     measurement: RecordArray
     """``signals.records.MEASUREMENT``, shape (1,): what the sensors show."""
+    positions: bool
+    """Whether its motors follow an angle (MotorMode.POSITION); devices refuse their position modes if not."""
 
     def advance(self, now_ns: int) -> None:
         """Let time pass until ``now_ns`` under the present command, then refresh ``measurement``."""
@@ -39,6 +41,8 @@ class BackendSide:
         make: makes the backend; called twice, the first one only shows the start pose.
         least_ns: shortest step; emulators ask far more often than the plant needs.
     """
+
+    positions = False
 
     def __init__(self, make: Callable[[], Bus], least_ns: int = 0) -> None:
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
@@ -72,6 +76,7 @@ class BenchSide:
     ``2048 + 400 angle_i``; an axis follows its command with a lag of 20 ms.
     """
 
+    positions = True
     KT_NM_A, K_NM_RAD, LAG_S, AXIS_LAG_S = 1.0, 1.0, 0.02, 0.02
     HALL_ZERO_COUNT, HALL_COUNTS_RAD = 2048.0, 400.0
 

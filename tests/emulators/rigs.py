@@ -151,7 +151,9 @@ def dynamixel(folder: Path, n: int = 4, **changes: Any) -> Iterator[tuple[Rig, C
             bus.close()
 
 
-def axis_settings(server: BusServer, n: int, **changes: Any) -> OdriveSettings:
+def axis_settings(
+    server: BusServer, n: int, travel_rad: tuple[float, float] | None = TRAVEL_RAD, **changes: Any
+) -> OdriveSettings:
     """Bus-file table of n axes."""
     devices = tuple(
         OdriveDevice(
@@ -159,7 +161,7 @@ def axis_settings(server: BusServer, n: int, **changes: Any) -> OdriveSettings:
             motor=f"motor_{i}",
             torque_constant_nm_a=NM_A,
             direction=-1 if i % 2 else 1,
-            travel_rad=TRAVEL_RAD,
+            travel_rad=travel_rad,
         )
         for i in range(n)
     )
@@ -181,8 +183,8 @@ def axis_settings(server: BusServer, n: int, **changes: Any) -> OdriveSettings:
     )
 
 
-def axis_bus(n: int, side: BenchSide) -> tuple[BusServer, list[EmulatedAxis]]:
-    """n emulated axes that fit ``axis_settings``."""
+def axis_bus(n: int, side: BenchSide, watchdog_s: float = 0.0) -> tuple[BusServer, list[EmulatedAxis]]:
+    """n emulated axes that fit ``axis_settings``, with a watchdog that is saved in them."""
     start_ns = time.monotonic_ns()
     axes = [
         EmulatedAxis(
@@ -195,6 +197,7 @@ def axis_bus(n: int, side: BenchSide) -> tuple[BusServer, list[EmulatedAxis]]:
             feedback_ms=5,
             slow_ms=20,
             start_ns=start_ns + i * 1_000_000,
+            watchdog_s=watchdog_s,
         )
         for i in range(n)
     ]
@@ -202,10 +205,12 @@ def axis_bus(n: int, side: BenchSide) -> tuple[BusServer, list[EmulatedAxis]]:
 
 
 @contextmanager
-def odrive(n: int = 4, **changes: Any) -> Iterator[tuple[Rig, BusServer, list[EmulatedAxis]]]:
+def odrive(
+    n: int = 4, watchdog_s: float = 0.0, **changes: Any
+) -> Iterator[tuple[Rig, BusServer, list[EmulatedAxis]]]:
     """Axes on an emulated CAN bus behind the bus server."""
     side = BenchSide(n)
-    server, axes = axis_bus(n, side)
+    server, axes = axis_bus(n, side, watchdog_s)
     emulators: list[Emulator] = [server]
     with EmulatorThread(emulators) as thread:
         server.thread = thread  # type: ignore[attr-defined]

@@ -27,7 +27,6 @@ from drivers.odrive import codec
 from drivers.odrive.codec import Command, Frame
 from drivers.odrive.device import OdriveBus
 from drivers.odrive.settings import OdriveDevice, OdriveSettings
-from drivers.odrive.startup import sdo
 from signals.modes import MotorMode
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
@@ -97,7 +96,7 @@ def test_our_position_command_decodes_with_the_published_dbc(
 def test_our_endpoint_requests_decode_with_the_published_dbc(
     node: int, opcode: int, endpoint: int, data: bytes
 ) -> None:
-    name, values = said(sdo(node, opcode, endpoint, data))
+    name, values = said(codec.sdo(node, opcode, endpoint, data))
     assert name == "RxSdo"
     assert (values["Opcode"], values["Endpoint_ID"]) == (opcode, endpoint)
     assert values["Value"] == int.from_bytes(data, "little")
@@ -268,7 +267,7 @@ def _settings(channel: str, node: int, **changes: Any) -> OdriveSettings:
         interface="virtual",
         channel=channel,
         device=(device,),
-        **({"heartbeat_ms": 50, "feedback_ms": 20} | changes),
+        **({"heartbeat_ms": 50, "feedback_ms": 20, "without_watchdog": True} | changes),
     )
 
 

@@ -1,0 +1,206 @@
+"""Protection that no missing key leaves out: watchdogs are proven, turns are known - or no torque."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from drivers.contract import Bench
+from drivers.errors import ConfigureError
+from drivers.family import BusSettings
+from drivers.odrive.codec import AxisState
+from runtime.backends import unwatched
+from runtime.cli import main
+from signals.modes import Channel
+from signals.names import HandNames
+from sim.emulators.side import BenchSide
+from sim.emulators.wiring import WIRINGS, wire
+from tests.emulators import rigs
+from tests.emulators.rigs import pulls_again
+
+ROOT = Path(__file__).parents[2]
+WATCHDOG_MS = 100.0
+UNREAD = {"endpoints": {}, "watchdog_ms": WATCHDOG_MS}
+"""Bus-file keys of axes whose watchdog cannot be read back."""
+
+
+def _reason(bench: Bench) -> str:
+    return str(bench.bus.report().reason)  # type: ignore[attr-defined]
+
+
+def _stays_limp(bench: Bench, motor: int, rest_s: float = 1.0) -> None:
+    """However long its command is at rest, the motor answers with a mark and pulls nothing."""
+    bench.rest(rest_s)
+    bench.pull(0.2, 0.3)
+    assert bench.measurement["motor_status"][0, motor] & Channel.RESET, bench.tell()
+    assert bench.rig.device_current_a is not None and bench.rig.device_current_a(motor) == 0.0
+
+
+# --- axes: their own watchdog ---------------------------------------------------------------------------
+
+
+def test_axes_whose_watchdog_is_off_are_refused_with_the_first_of_them() -> None:
+    with rigs.odrive(2, **UNREAD) as (rig, _server, axes):
+        with pytest.raises(ConfigureError, match=r"motor_0 \(node 1\): its own watchdog is 'off"):
+            Bench(rig).start()
+        assert [a.state for a in axes] == [AxisState.IDLE] * 2
+
+
+def test_axes_whose_watchdog_works_are_believed_without_endpoints_and_let_go_alone() -> None:
+    with rigs.odrive(2, watchdog_s=WATCHDOG_MS * 1e-3, **UNREAD) as (rig, _server, axes):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.2, 0.3)
+        assert all(rig.device_current_a(i) == pytest.approx(0.2) for i in rig.motors)  # type: ignore[misc]
+        time.sleep(5e-3 * WATCHDOG_MS)  # the computer is gone
+        assert [rig.device_current_a(i) for i in rig.motors] == [0.0, 0.0]  # type: ignore[misc]
+        assert [a.state for a in axes] == [AxisState.IDLE] * 2
+
+
+def test_axes_without_a_watchdog_are_driven_only_where_the_file_says_so_and_it_is_told() -> None:
+    with rigs.odrive(1, without_watchdog=True, **UNREAD) as (rig, server, _axes):
+        bench = Bench(rig)
+        bench.start()
+        pulls_again(bench, 0.2)
+        hand = rigs.names(1)
+        assert "without_watchdog" in rigs.axis_settings(server, 1, without_watchdog=True).unwatched(hand)
+        assert rigs.axis_settings(server, 1).unwatched(hand) == ""
+        assert "leave one of them out" in rigs.axis_settings(server, 1, without_watchdog=True).conflicts()[0]
+
+
+@pytest.fixture
+def unwatched_file(tmp_path: Path) -> str:
+    """The shipped bus file of drives, told to do without their watchdog."""
+    text = (ROOT / "configs/buses/finger_bench_drives.toml").read_text()
+    path = tmp_path / "drives.toml"
+    path.write_text(text.replace("watchdog_ms = 50.0\n", "watchdog_ms = 50.0\nwithout_watchdog = true\n", 1))
+    return str(path)
+
+
+def test_a_start_says_loudly_what_nothing_stops(
+    unwatched_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from runtime.processes import supervisor
+    from runtime.processes.supervisor import Outcome
+
+    monkeypatch.setattr(supervisor.Supervisor, "run", lambda _self: Outcome(0, "", None, {}))
+    for words, told in ([], True), (["--readonly"], False):
+        with pytest.raises(SystemExit):
+            main(["run", "finger_bench", "--bus", unwatched_file, *words])
+        said = capsys.readouterr().err
+        assert ("warning: nothing stops the motors of bus 'drives' by itself" in said) == told
+
+
+def test_health_and_report_say_what_nothing_stops(unwatched_file: str, port_base: int) -> None:
+    from runtime.options import RunOptions
+    from runtime.processes.io import IoProcess
+    from runtime.setup import read_hand
+    from runtime.telemetry.segment import Segment
+
+    options = RunOptions(hand="finger_bench", bus=unwatched_file, port_base=port_base)
+    hand = read_hand(options)
+    segment = Segment.create(hand.rate_hz)
+    try:
+        io = IoProcess(segment, options, hand)
+        (sentence,) = io._health()["unwatched"]
+        assert "'drives'" in sentence and "without_watchdog" in sentence
+        assert sentence in io.finish()["notices"]
+    finally:
+        segment.unlink()
+
+
+def test_a_family_that_says_nothing_of_a_watchdog_counts_as_unwatched() -> None:
+    class Foreign(BusSettings):
+        def motors(self, names: HandNames) -> tuple[str, ...]:
+            return names.motors
+
+    assert "watchdog" in Foreign(name="mine", family="foreign").unwatched(rigs.names(1))
+
+
+@pytest.mark.parametrize("kind", WIRINGS)
+def test_emulations_leave_no_protection_out(kind: str, tmp_path: Path) -> None:
+    hand = rigs.names(10, 2)
+    wired = wire(kind, BenchSide(10, 10, 2), hand, tmp_path)
+    try:
+        (tmp_path / "bus.toml").write_text(wired.text)
+        assert unwatched(str(tmp_path / "bus.toml"), hand) == ()
+    finally:
+        for emulator in wired.emulators:
+            emulator.close()
+
+
+def test_shipped_bus_files_leave_no_protection_out() -> None:
+    from runtime.options import RunOptions
+    from runtime.setup import read_hand
+
+    for path in sorted((ROOT / "configs/buses").glob("*.toml")):
+        hand = read_hand(RunOptions(hand=path.stem.rsplit("_", 1)[0]))
+        assert unwatched(str(path), hand.names) == ()
+
+
+def test_an_axis_that_was_reset_gets_its_watchdog_back_before_it_pulls() -> None:
+    with rigs.odrive(2) as (rig, _server, axes):
+        bench = Bench(rig)
+        bench.start()
+        assert axes[0].values["enable_watchdog"]
+        bench.pull(0.2, 0.2)
+        rig.reset(0)  # type: ignore[misc]
+        assert not axes[0].values["enable_watchdog"]
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+        pulls_again(bench, 0.2)
+        assert axes[0].values["enable_watchdog"] and axes[0].values["watchdog_timeout"] == 1.0
+
+
+def test_an_axis_that_was_reset_shows_its_watchdog_again_where_it_cannot_be_read() -> None:
+    with rigs.odrive(2, watchdog_s=WATCHDOG_MS * 1e-3, **UNREAD) as (rig, _server, axes):
+        bench = Bench(rig)
+        bench.start()
+        for saved in (True, False):
+            bench.pull(0.2, 0.2)
+            axes[0]._saved["enable_watchdog"] = saved
+            rig.reset(0)  # type: ignore[misc]
+            assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+            if saved:
+                pulls_again(bench, 0.2)
+        _stays_limp(bench, 0)
+        assert "watchdog is off" in _reason(bench) and axes[0].state == AxisState.IDLE
+
+
+# --- axes: their whole turns ---------------------------------------------------------------------------
+
+
+def test_an_axis_that_booted_a_turn_off_is_put_right_by_its_travel() -> None:
+    with rigs.odrive(2) as (rig, _server, _axes):
+        bench = Bench(rig)
+        bench.start()
+        for current_a in (0.9, -0.9):
+            bench.pull(current_a, 0.3)
+            rig.reset(0)  # type: ignore[misc]
+            assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+            pulls_again(bench, current_a)
+
+
+def test_an_axis_without_travel_that_was_reset_stays_limp_and_says_why() -> None:
+    with rigs.odrive(2, travel_rad=None) as (rig, _server, _axes):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(-0.5, 0.3)
+        rig.reset(0)  # type: ignore[misc]
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+        _stays_limp(bench, 0)
+        assert "motor_0" in _reason(bench) and "re-home" in _reason(bench)
+        assert bench.measurement["motor_status"][0, 1] == 0
+
+
+def test_an_axis_that_only_was_silent_keeps_its_turns_without_travel() -> None:
+    with rigs.odrive(2, travel_rad=None, watchdog_ms=WATCHDOG_MS) as (rig, _server, axes):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(-0.5, 0.3)
+        axes[0].silent = True
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.STALE))
+        bench.run(0.5)
+        axes[0].silent = False
+        pulls_again(bench, -0.5)
