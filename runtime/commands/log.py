@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,10 +35,25 @@ def _names(log: Any, space: str) -> list[str]:
     return text.split() if text else []
 
 
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _say_damage(path: Path, log: Any) -> None:
+    """What of a log is not in what follows, on stderr: stdout is for values."""
+    for part in log.damage:
+        print(f"warning: {path}: {part}", file=sys.stderr)
+
+
 def _facts(path: Path, log: Any) -> dict[str, Any]:
     frames = log.frames
-    seconds, missed = 0.0, 0
+    seconds, missed, absent = 0.0, 0, 0
     if len(frames):
+        cycles = frames["timing"]["cycle"]
+        absent = int(cycles[-1] - cycles[0]) + 1 - len(frames)
         times = frames["state"]["time_ns"]
         seconds = float(times[-1] - times[0]) / 1e9
         missed = int(frames["timing"]["missed"][-1])
@@ -45,11 +61,13 @@ def _facts(path: Path, log: Any) -> dict[str, Any]:
         "file": str(path),
         "bytes": path.stat().st_size,
         "complete": log.complete,
+        "damage": [str(part) for part in log.damage],
         "hand": log.run.get("hand", ""),
         "hand_sha256": log.run.get("hand_sha256", ""),
         "seed": log.run.get("seed", ""),
-        "rate_hz": float(log.run.get("rate_hz", "nan")),
+        "rate_hz": _number(log.run.get("rate_hz", "")),
         "frames": len(frames),
+        "absent": absent,
         "seconds": seconds,
         "missed": missed,
         "events": log.events,
@@ -72,7 +90,11 @@ def info(
         print(json.dumps(facts))
         return
     print(f"{file}: {facts['frames']} frames, {facts['seconds']:.3f} s at {facts['rate_hz']:g} Hz, "
-          f"{facts['bytes'] / 1e6:.1f} MB{'' if facts['complete'] else ', CUT OFF'}")  # fmt: skip
+          f"{facts['bytes'] / 1e6:.1f} MB{'' if facts['complete'] else ', DAMAGED'}")  # fmt: skip
+    for part in facts["damage"]:
+        print(f"  damaged     {part}")
+    if facts["absent"]:
+        print(f"  absent      {facts['absent']} frames between the first and the last")
     print(
         f"  hand {facts['hand']}  sha256 {facts['hand_sha256'][:12]}  seed {facts['seed']}  "
         f"missed {facts['missed']}"
@@ -130,7 +152,7 @@ def _columns(log: Any, signals: list[str]) -> tuple[list[str], list[Any]]:
         flat = data.reshape(len(data), -1)
         dims = spaces.get(signal, ())
         names = _names(log, dims[0]) if len(dims) == 1 else []
-        names = names or [str(k) for k in range(flat.shape[1])]
+        names = names if len(names) == flat.shape[1] else [str(k) for k in range(flat.shape[1])]
         if part and part not in names:
             raise UnknownName(dims[0] if dims else "part", part, tuple(names))
         for k, label in enumerate(names):
@@ -156,6 +178,7 @@ def csv(
     from runtime.telemetry.reader import read_log
 
     log = read_log(file)
+    _say_damage(file, log)
     titles, values = _columns(log, signals)
     times = log.frames["state"]["time_ns"]
     seconds = (times - (times[0] if len(times) else 0)) / 1e9

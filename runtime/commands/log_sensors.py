@@ -49,7 +49,7 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
         "counts": counts(findings),
         "sensors": [s.to_dict() for s in sensors],
         "fingers": _fingers(hand, sensors),
-        "notices": [],
+        "notices": [f"not read of {file}: {part}" for part in log.damage],
     }
     if out is not None:
         _write(out, report, sensors, found)

@@ -19,6 +19,7 @@ from mcap.writer import CompressionType, Writer
 
 from runtime.telemetry import cdr
 from runtime.telemetry.columns import Columns
+from runtime.telemetry.salvage import CHECKSUM, checksum
 from signals.records import RecordArray
 
 CHUNK: Final = 256 * 1024
@@ -26,6 +27,12 @@ RESERVE: Final = 200 * 1024 * 1024
 """Bytes that a recording leaves free on the disk."""
 FRAME_TOPIC: Final = "/hand/frame"
 EVENT_TOPIC: Final = "/hand/event"
+CHANNELS: Final = {1: FRAME_TOPIC, 2: EVENT_TOPIC}
+"""Numbers of the channels: a reader knows them even if their records are damaged."""
+_FRAME, _EVENT = CHANNELS
+RUN: Final = "flexor.run"
+LAYOUT: Final = "flexor.layout"
+"""Names of the metadata; both are written at the start and again at the end."""
 _EVENT_SCHEMA: Final = {
     "type": "object",
     "properties": {
@@ -120,9 +127,11 @@ class Recorder:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._stream = path.open("xb")
         kind = CompressionType.ZSTD if compression == "zstd" else CompressionType.NONE
+        layout = {"counts": json.dumps(columns.counts), "records": json.dumps(columns.records)}
+        self._texts = {RUN: metadata or {}, LAYOUT: layout}
         self._writer = Writer(self._stream, chunk_size=CHUNK, compression=kind)
         try:
-            self._begin(metadata or {}, attachments)
+            self._begin(attachments)
             self._stream.flush()
         except OSError:
             self._abandon()
@@ -136,18 +145,20 @@ class Recorder:
             pass
         self.path.unlink(missing_ok=True)
 
-    def _begin(self, metadata: dict[str, str], attachments: tuple[Attachment, ...]) -> None:
+    def _begin(self, attachments: tuple[Attachment, ...]) -> None:
         writer, columns = self._writer, self.columns
         writer.start(profile="ros2", library="flexor")
         schema = writer.register_schema(cdr.SCHEMA_NAME, "ros2msg", cdr.schema_text(columns).encode())
-        self._frame_channel = writer.register_channel(FRAME_TOPIC, "cdr", schema)
+        writer.register_channel(FRAME_TOPIC, "cdr", schema)
         schema = writer.register_schema("flexor/Event", "jsonschema", json.dumps(_EVENT_SCHEMA).encode())
-        self._event_channel = writer.register_channel(EVENT_TOPIC, "json", schema)
-        writer.add_metadata("flexor.run", metadata)
-        layout = {"counts": json.dumps(columns.counts), "records": json.dumps(columns.records)}
-        writer.add_metadata("flexor.layout", layout)
+        writer.register_channel(EVENT_TOPIC, "json", schema)
+        self._write_texts()
         for item in attachments:
             writer.add_attachment(self._offset_ns, self._offset_ns, item.name, item.media_type, item.data)
+
+    def _write_texts(self) -> None:
+        for name, values in self._texts.items():
+            self._writer.add_metadata(name, values | {CHECKSUM: checksum(name, values)})
 
     def add(self, frames: RecordArray) -> None:
         """Write frames, shape (n,) of FRAME; does nothing after an early end."""
@@ -159,7 +170,7 @@ class Recorder:
             for row, unix_ns in zip(rows, times.tolist(), strict=True):
                 self._sequence += 1
                 self._writer.add_message(
-                    self._frame_channel, unix_ns, cdr.head(unix_ns) + row.tobytes(), unix_ns, self._sequence
+                    _FRAME, unix_ns, cdr.head(unix_ns) + row.tobytes(), unix_ns, self._sequence
                 )
             self.frames += len(frames)
             self._look_at_disk()
@@ -173,7 +184,7 @@ class Recorder:
         unix_ns = int(message["timestamp"] * 1e9)
         try:
             data = json.dumps(message).encode()
-            self._writer.add_message(self._event_channel, unix_ns, data, unix_ns, 0)
+            self._writer.add_message(_EVENT, unix_ns, data, unix_ns, 0)
         except OSError as error:
             self._stop(self._failed(error))
 
@@ -197,6 +208,7 @@ class Recorder:
 
     def _finish(self) -> None:
         try:
+            self._write_texts()
             finish: Any = self._writer.finish
             finish()
         except OSError:
