@@ -15,7 +15,7 @@ from runtime.config import HandFile, HandFileError, load_hand
 from runtime.config.errors import FileError
 from runtime.config.locate import Path, dotted
 from runtime.config.origins import WORDS, Origin
-from runtime.config.suspicions import suspicions
+from runtime.config.suspicions import Suspicion, facts, suspicions
 from runtime.mechanisms.hand_file import is_mechanism_hand, shipped_mechanism_hands
 from runtime.processes.phases import Exit
 
@@ -108,11 +108,16 @@ def summary(file: HandFile) -> dict[str, Any]:
             {"key": dotted(path), "line": file.line_of(path), "value": value, "why": why}
             for path, value, why in assumed(effective, file.origins)
         ],
-        "warnings": [{"key": dotted(s.path), "line": s.line, "text": s.text} for s in suspicions(file)],
+        "warnings": _as_dicts(suspicions(file)),
+        "facts": _as_dicts(facts(file)),
         "notices": list(file.notices),
         "effective": file.model_dump(mode="json", exclude_none=True),
         "problems": [],
     }
+
+
+def _as_dicts(found: tuple[Suspicion, ...]) -> list[dict[str, Any]]:
+    return [{"key": dotted(s.path), "line": s.line, "text": s.text} for s in found]
 
 
 def counts(file: HandFile) -> dict[str, int]:

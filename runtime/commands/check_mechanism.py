@@ -57,6 +57,7 @@ def summary(read: ReadHand, sha256: str) -> dict[str, Any]:
             for path, value, why in assumed(effective, read.origins)
         ],
         "warnings": [],
+        "facts": [],
         "notices": [],
         "effective": effective,
         "problems": [],

@@ -16,7 +16,7 @@ from runtime.config.fingers import ChainFinger
 from runtime.config.hand import HandFile
 from runtime.config.locate import Path
 from runtime.config.origins import Origin
-from runtime.config.suspicions import suspicions
+from runtime.config.suspicions import facts, suspicions
 
 
 def show(file: HandFile, console: Console | None = None) -> None:
@@ -29,6 +29,8 @@ def show(file: HandFile, console: Console | None = None) -> None:
     show_origins(file.model_dump(mode="json"), file.origins, out)
     for notice in file.notices:
         out.print(Text(f"notice: {notice}", style="cyan"), soft_wrap=True)
+    for fact in facts(file):
+        out.print(Text(f"note: {fact}", style="cyan"), soft_wrap=True)
     for suspicion in suspicions(file):
         out.print(Text(f"warning: {suspicion}", style="yellow"), soft_wrap=True)
 

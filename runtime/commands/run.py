@@ -199,6 +199,7 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.warmup import warm_up
 
     hand = read_hand(options)
+    _warn(options, hand)
     options = with_length(options, hand)
     warm_up(options, hand)
     log = _log_path(options, hand.name) if options.record else None
@@ -225,6 +226,15 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     return Exit.GOOD, "", report
 
 
+def _warn(options: Any, hand: Any) -> None:
+    """What is hard to believe in the hand file, before anything moves."""
+    from runtime.config.suspicions import suspicions
+
+    if hand.mechanism is None:
+        for suspicion in suspicions(hand.file, options.rate_hz):
+            tell(f"warning: {hand.file.path}: {suspicion}")
+
+
 def _log_path(options: Any, name: str) -> Path:
     from runtime.telemetry.recorder import free_path
 
@@ -237,6 +247,7 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.setup import check, read_hand, with_length
 
     hand = read_hand(options)
+    _warn(options, hand)
     options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts
     does = "" if options.motion else "; holds the start pose" if options.starts else "; waits for clients"

@@ -1,4 +1,8 @@
-"""What is legal in a hand file but hard to believe: printed misprints, derived values that do not follow."""
+"""What is legal in a hand file but hard to believe, and what its owner should know of it.
+
+Suspicions are likely mistakes: slips of units, loops that are not stable, derived values that do not follow.
+Facts are limits that a sound hand may have.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +18,20 @@ from runtime.config.checks_physics import geometry_of
 from runtime.config.fingers import ChainFinger
 from runtime.config.hand import HandFile
 from runtime.config.locate import Path, dotted
+from runtime.config.margins import loop_suspicions
+from runtime.config.plausible import implausible
 from runtime.config.thumb_base import unheld_of
 
 SHORTEST_DISTAL_M: Final = 0.005
 DERIVED_TOLERANCE: Final = 0.05
+ROD_FACTOR: Final = 15.0
+"""Between a bone's inertia and that of a finger-thick rod of its mass and length."""
+BONE_RADIUS_M: Final = 0.007
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """Something to look at; the hand is used all the same."""
+    """Something to look at or to know; the hand is used all the same."""
 
     path: Path
     line: int
@@ -32,9 +41,21 @@ class Suspicion:
         return f"line {self.line}: {dotted(self.path)}: {self.text}"
 
 
-def suspicions(hand: HandFile) -> tuple[Suspicion, ...]:
-    """All suspicions, in the order of the file."""
-    found = [Suspicion(path, hand.line_of(path), text) for rule in _RULES for path, text in rule(hand)]
+def suspicions(hand: HandFile, rate_hz: float | None = None) -> tuple[Suspicion, ...]:
+    """All suspicions, in the order of the file; ``rate_hz``: a control rate in place of the file's."""
+    if rate_hz is not None:
+        control = hand.control.model_copy(update={"rate_hz": rate_hz})
+        hand = hand.model_copy(update={"control": control})
+    return _told(hand, _RULES)
+
+
+def facts(hand: HandFile) -> tuple[Suspicion, ...]:
+    """All facts, in the order of the file."""
+    return _told(hand, _FACTS)
+
+
+def _told(hand: HandFile, rules: tuple[Callable[[HandFile], Found], ...]) -> tuple[Suspicion, ...]:
+    found = [Suspicion(path, hand.line_of(path), text) for rule in rules for path, text in rule(hand)]
     return tuple(sorted(found, key=lambda s: s.line))
 
 
@@ -125,16 +146,53 @@ def _springs(hand: HandFile) -> Found:
     for name, spring in hand.springs.items():
         geometry = geometry_of(spring)
         levers = np.radians([spring.lever_slack_deg, spring.lever_max_deg, spring.lever_hard_stop_deg])
-        slack, calibrated, stop = geometry.force_n(levers)
-        low, high, most = hand.tendon.force_min_n, hand.tendon.force_max_n, hand.tendon.force_limit_n
+        slack, calibrated, _ = geometry.force_n(levers)
+        low, high = hand.tendon.force_min_n, hand.tendon.force_max_n
         if low < slack:
             yield ("tendon", "force_min_n"), f"{low:g} N, but {name} sees nothing below {slack:.1f} N"
         if high > calibrated:
             yield ("tendon", "force_max_n"), f"{high:g} N, but {name} is calibrated to {calibrated:.0f} N"
+
+
+def _lever_stops(hand: HandFile) -> Found:
+    for name, spring in hand.springs.items():
+        levers = np.radians([spring.lever_max_deg, spring.lever_hard_stop_deg])
+        calibrated, stop = geometry_of(spring).force_n(levers)
+        most = hand.tendon.force_limit_n
         if most > stop:
             text = f"{most:g} N, but the lever of {name} stops at {stop:.0f} N: over-tension shows only"
             text += f" as a lever beyond its calibrated end ({calibrated:.0f} N)"
             yield ("tendon", "force_limit_n"), text
+
+
+def _sensors(hand: HandFile) -> Found:
+    """The whole travel of a lever has to lie on its sensor's scale."""
+    hall = hand.hall
+    for tendon in hand.tendons:
+        spring = hand.springs[tendon.spring or hand.tendon.spring]
+        zero = hall.zero_count if tendon.hall_zero_count is None else tendon.hall_zero_count
+        levers = (spring.lever_hard_stop_deg, spring.lever_slack_deg)
+        counts = [zero + hall.direction * lever * 2**hall.bits / hall.span_deg for lever in levers]
+        if min(counts) < 0.0 or max(counts) >= 2**hall.bits:
+            own: Path = ("tendons", hand.tendons.index(tendon), "hall_zero_count")
+            path: Path = ("hall", "zero_count") if tendon.hall_zero_count is None else own
+            text = (
+                f"the lever's travel of {tendon.name} reads {min(counts):.0f} to {max(counts):.0f} counts, "
+            )
+            yield path, text + f"beyond the sensor's 0 to {2**hall.bits - 1}"
+            return
+
+
+def _inertias(hand: HandFile) -> Found:
+    """A bone is a rod, more or less: its inertia follows from mass and length."""
+    for name, finger in hand.fingers.items():
+        for k, bone in enumerate(finger.bones if isinstance(finger, ChainFinger) else ()):
+            rod = bone.mass_kg * (bone.length_m**2 / 12.0 + BONE_RADIUS_M**2 / 4.0)
+            found = max(bone.inertia_diag_kg_m2)
+            if not rod / ROD_FACTOR <= found <= rod * ROD_FACTOR:
+                text = f"{found:.3g} kg m2, but a rod as long ({bone.length_m:g} m) and heavy "
+                text += f"({bone.mass_kg:g} kg) has {rod:.3g}"
+                yield ("fingers", name, "bones", k, "inertia_diag_kg_m2"), text
 
 
 def _balance(hand: HandFile) -> Found:
@@ -164,14 +222,17 @@ def _wrist(hand: HandFile) -> Found:
         yield ("wrist", "neutral_rad"), f"not the neutral box of its size ({box[0]:.6f}, {box[1]:.6f})"
 
 
+_FACTS: Final[tuple[Callable[[HandFile], Found], ...]] = (_insertions, _unheld, _lever_stops)
 _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _bones,
-    _insertions,
-    _unheld,
+    _inertias,
+    _sensors,
     _derived,
     _strength,
     _ripple,
     _springs,
     _balance,
     _wrist,
+    implausible,
+    loop_suspicions,
 )

@@ -82,7 +82,7 @@ def compile_cache(machine: Machine) -> Finding:
     name = "compile cache"
     root = machine.cache if machine.cache is not None else cache_root()
     home = next((p for p in (root, *root.parents) if p.exists()), root)
-    if not machine.access(home, os.W_OK):
+    if not home.is_dir() or not machine.access(home, os.W_OK):
         return fail(
             name,
             f"{root} is not writable",

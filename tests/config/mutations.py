@@ -88,15 +88,15 @@ def keys_of(hand: str) -> list[Key]:
 def all_keys() -> list[Key]:
     """Every key of the one-finger bench, and of the reference hand one of each kind that the bench lacks."""
     chosen = keys_of("finger_bench")
-    seen = {_collapsed(k) for k in chosen}
+    seen = {collapsed(k) for k in chosen}
     for key in keys_of("hasy"):
-        if _collapsed(key) not in seen:
-            seen.add(_collapsed(key))
+        if collapsed(key) not in seen:
+            seen.add(collapsed(key))
             chosen.append(key)
     return chosen
 
 
-def _collapsed(key: Key) -> tuple[str, ...]:
+def collapsed(key: Key) -> tuple[str, ...]:
     """Kind, with the names of fingers and motors left out."""
     kind = key.kind
     if kind[0] in ("fingers", "motors") and len(kind) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.config import parse_hand
-from runtime.config.suspicions import suspicions
+from runtime.config.suspicions import facts, suspicions
 from tests.config.mutations import TEXTS
 
 BENCH, HASY = TEXTS["finger_bench"], TEXTS["hasy"]
@@ -15,10 +15,12 @@ def keys_of(text: str) -> set[str]:
     return {str(s).split(": ")[1] for s in suspicions(parse_hand(text, "x"))}
 
 
-def test_the_shipped_hands_have_only_the_known_ones() -> None:
-    assert keys_of(BENCH) == {"tendon.force_limit_n"}
+def test_the_shipped_hands_have_facts_but_no_suspicion() -> None:
+    assert keys_of(BENCH) == keys_of(HASY) == set()
     thumb = {"fingers.thumb.insertion_set", "fingers.thumb.joints"}
-    assert keys_of(HASY) == {"tendon.force_limit_n"} | thumb
+    for text, known in ((BENCH, set()), (HASY, thumb)):
+        found = {str(s).split(": ")[1] for s in facts(parse_hand(text, "x"))}
+        assert found == {"tendon.force_limit_n"} | known
 
 
 @pytest.mark.parametrize(

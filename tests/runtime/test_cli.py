@@ -17,8 +17,10 @@ import pytest
 from drivers.errors import BusLost
 from runtime.cli import COMMANDS, main
 from runtime.commands.signals import table
+from runtime.config.suspicions import suspicions
 from runtime.motions import load_motion
 from runtime.options import RunOptions
+from runtime.overrides import load_with
 from runtime.processes.phases import Exit
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
@@ -153,6 +155,42 @@ def test_a_report_file_that_cannot_be_written_does_not_take_the_report_along(cap
     code, out, err = _call(capsys, *words)
     assert code == 1 and json.loads(out)["cycles"] == 900
     assert "report.json could not be written: Is a directory" in err and "MB free" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("--lockstep",), "gains.tension_kp_nm_n"),
+        (("--bus", "none.toml"), "gains.tension_kp_nm_n"),  # with processes: told before anything is started
+        (("--lockstep", "--rate", "60"), "gains.velocity_filter_hz"),
+    ],
+)
+def test_every_start_says_what_check_suspects(capsys, words, key):
+    setting = "gains.tension_kp_nm_n=300.0"
+    _, _, err = _call(capsys, "run", "finger_bench", "--for", "0.05", "--set", setting, *words)
+    rate = float(words[-1]) if "--rate" in words else None
+    expected = suspicions(load_with("finger_bench", (setting,))[0], rate)
+    told = [line for line in err.splitlines() if line.startswith("warning: ")]
+    assert [line.split(": line ")[1] for line in told] == [str(s).removeprefix("line ") for s in expected]
+    assert any(f": {key}: " in line for line in told)
+
+
+@pytest.mark.parametrize("hand", ["finger_bench", "hasy"])
+def test_a_shipped_hand_starts_without_a_warning(capsys, hand):
+    _, _, err = _call(capsys, "run", hand, "--for", "0.05", "--lockstep")
+    assert "warning" not in err
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("check", "finger_bench")])
+def test_without_a_home_that_takes_files_commands_run_all_the_same(command):
+    environment = {k: v for k, v in ENVIRONMENT.items() if k not in ("FLEXOR_CACHE_DIR", "XDG_CACHE_HOME")}
+    words = [sys.executable, "-m", "runtime.cli", *command, "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment | {"HOME": "/dev/null"})
+    found = json.loads(done.stdout)
+    assert done.returncode == (1 if command == ("doctor",) else 0), done.stderr
+    if command == ("doctor",):
+        (cache,) = [f for f in found["findings"] if f["check"] == "compile cache"]
+        assert cache["level"] == "fail" and "every start compiles" in cache["cost"]
 
 
 def test_a_second_run_into_a_folder_leaves_the_first_ones_results_alone(capsys, tmp_path):
