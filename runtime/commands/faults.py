@@ -35,6 +35,8 @@ flexor faults hasy --kinds tendon-break --trials 2000 --json
 flexor faults hasy --trial 1000023 --out trials
 
 flexor faults hasy --none --minutes 30 --hands 20
+
+flexor faults hasy --double --trials 10000 --out double (or --touch, --storms; the same again goes on)
 """
 
 
@@ -57,6 +59,15 @@ def faults(
         int | None, typer.Option(min=0, help="Run the one trial of this seed again and draw it.")
     ] = None,
     none: Annotated[bool, typer.Option("--none", help="No faults: count false alarms.")] = False,
+    double: Annotated[
+        bool, typer.Option("--double", help="A second fault within 0.5 s, or a client's storm around one.")
+    ] = False,
+    touch: Annotated[
+        bool, typer.Option("--touch", help="Pushes, jabs and collisions, half of them with a fault.")
+    ] = False,
+    storms: Annotated[
+        bool, typer.Option("--storms", help="No faults: a client storms with legal goals and requests.")
+    ] = False,
     minutes: Annotated[float, typer.Option(min=0.01, help="With --none: simulated time in all.")] = 30.0,
     workers: Annotated[int | None, typer.Option(min=1, help="Worker processes; one per core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything on stdout, as JSON.")] = False,
@@ -79,6 +90,7 @@ def faults(
                 motions=_words("--motions", motions),
                 seed=seed,
                 hands=hands,
+                campaign=_campaign(none=none, double=double, touch=touch, storms=storms),
                 minutes=minutes,
                 workers=workers,
                 out=out,
@@ -97,6 +109,14 @@ def faults(
         print("\n".join(answer.lines))
     sys.stdout.flush()
     raise typer.Exit(answer.code)
+
+
+def _campaign(**asked: bool) -> str:
+    """The one campaign that is asked for."""
+    chosen = [name for name, wanted in asked.items() if wanted]
+    if len(chosen) > 1:
+        raise WrongChoice(f"--{chosen[0]} and --{chosen[1]} are two campaigns; legal: one of them")
+    return chosen[0] if chosen else "single"
 
 
 def _words(option: str, given: list[str] | None) -> tuple[str, ...]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from runtime.faults import rules
 from runtime.faults.campaign import Job, Worker, as_dicts, chunks, motions_of, quiet_jobs, results
-from runtime.faults.draw import check_kinds, draw, first_trials
-from runtime.faults.fault_free import QuietRun
+from runtime.faults.campaigns import SINGLE, draws_of, kinds_of
+from runtime.faults.draw import check_kinds, first_trials
+from runtime.faults.fault_free import QuietRun, by_motion
 from runtime.faults.judge import Judge, Verdict
+from runtime.faults.notes import laws, notebook, noted
 from runtime.faults.tally import shares, table, tallies
+from runtime.faults.trial import CLIENT, Trial
 from runtime.options import RunOptions
 from runtime.setup import Hand, read_tendon_hand
 from signals.choices import WrongChoice
@@ -25,10 +27,6 @@ from signals.names import UnknownName
 STOPPED = 130
 DRAWN_HANDS = 20
 """Hands of a fault-free run where none are asked for."""
-
-
-NOTES: Final = "results.jsonl"
-"""File in the folder asked for: every result as it comes, so that a campaign that is killed leaves them."""
 
 
 class Watch(Protocol):
@@ -52,6 +50,7 @@ class Ask:
     kinds: tuple[str, ...] = ()
     motions: tuple[str, ...] = ()
     seed: int = 0
+    campaign: str = SINGLE
     hands: int | None = None
     minutes: float = 30.0
     workers: int | None = None
@@ -98,37 +97,37 @@ def _head(ask: Ask, hand: Hand, motions: tuple[str, ...]) -> dict[str, Any]:
         "hand_sha256": hand.sha256,
         "motions": list(motions),
         "seed": ask.seed,
+        "campaign": ask.campaign,
         "hands": ask.hands or 1,
         "rules": _numbers_of_rules(),
     }
 
 
-def _gather(ask: Ask, jobs: list[Job], title: str, total: int, watch: Watch) -> list[Any]:
-    """Results of all jobs, or of those that were done before it was stopped; each is noted as it comes."""
-    found: list[Any] = []
-    with watch.progress(title, total) as told, _notebook(ask.out) as note:
+def _left(ask: Ask, head: dict[str, Any], wanted: list[Trial]) -> tuple[list[Verdict], list[Trial]]:
+    """Verdicts that an earlier run left, and the trials that are left to do."""
+    kept = noted(ask.out, head | {"laws": laws()})
+    done = {v.trial: v for v in kept if isinstance(v, Verdict)}
+    return [done[t] for t in wanted if t in done], [t for t in wanted if t not in done]
+
+
+def _gather(ask: Ask, jobs: list[Job], title: str, before: list[Any], watch: Watch) -> list[Any]:
+    """Results of all jobs, or of those that were done before it was stopped; each is noted as it comes.
+
+    Args:
+        ask: the arguments.
+        jobs: what is left to do.
+        title: what is counted.
+        before: results that an earlier run left.
+        watch: who looks on.
+    """
+    found = list(before)
+    total = len(before) + sum(len(job) if isinstance(job, list) else 1 for job in jobs)
+    with watch.progress(title, total) as told, notebook(ask.out) as note:
         for some in results(ask.hand, jobs, ask.cores, watch.stopped):
             found += some
             note(some)
             told(len(found))
     return found
-
-
-@contextmanager
-def _notebook(out: Path | None) -> Iterator[Callable[[list[Any]], None]]:
-    """Writes results into ``NOTES`` as they come, a line of JSON each; nothing without a folder."""
-    if out is None:
-        yield lambda _: None
-        return
-    with (out / NOTES).open("w", encoding="utf-8") as file:
-
-        def note(some: list[Any]) -> None:
-            for result in some:
-                own = result.as_dict() if isinstance(result, Verdict) else asdict(result)
-                file.write(json.dumps(own) + "\n")
-            file.flush()
-
-        yield note
 
 
 def run_trials(ask: Ask, watch: Watch) -> Answer:
@@ -138,11 +137,20 @@ def run_trials(ask: Ask, watch: Watch) -> Answer:
         ask: the arguments.
         watch: who looks on.
     """
-    check_kinds(ask.kinds)
+    check_kinds(ask.kinds, kinds_of(ask.campaign))
     hand, motions = _hand_and_motions(ask)
-    wanted = first_trials(ask.trials, ask.seed, hand.names, motions, kinds=ask.kinds, hands=ask.hands or 1)
+    wanted = first_trials(
+        ask.trials,
+        ask.seed,
+        hand.names,
+        motions,
+        kinds=ask.kinds,
+        hands=ask.hands or 1,
+        draws=draws_of(ask.campaign, hand, motions, ask.hands or 1),
+    )
+    before, left = _left(ask, _head(ask, hand, motions), wanted)
     begun = time.perf_counter()
-    verdicts = _gather(ask, chunks(wanted), "trials", len(wanted), watch)
+    verdicts = _gather(ask, chunks(left), "trials", before, watch)
     elapsed_s = time.perf_counter() - begun
     stopped = len(verdicts) < len(wanted)
     report = _head(ask, hand, motions) | {
@@ -160,7 +168,7 @@ def run_trials(ask: Ask, watch: Watch) -> Answer:
     lines = [f"{hand.name}: {len(verdicts)} of {len(wanted)} trials in {elapsed_s:.0f} s", *table(verdicts)]
     lines += _failures(verdicts)
     if ask.out is not None and verdicts:
-        lines += _draw_map(verdicts, motions, hand.name, ask.out / "faults.png")
+        lines += _draw_map(verdicts, (*motions, CLIENT), hand.name, ask.out / "faults.png")
     broken = any(v.breaches for v in verdicts)
     if stopped:
         lines.append("stopped: results so far")
@@ -200,16 +208,15 @@ def one_trial(ask: Ask, seed: int) -> Answer:
         ValueError: the seed is of a kind that the hand has no part for.
     """
     hand, motions = _hand_and_motions(ask)
-    trial = draw(seed, hand.names, motions, ask.hands or 1)
+    trial = draws_of(ask.campaign, hand, motions, ask.hands or 1)(seed)
     if trial is None:
         raise WrongChoice(f"seed {seed} draws a fault of a part that {hand.name} does not have")
     worker = Worker(hand)
     verdict = worker.judged(trial)
     report = _head(ask, hand, motions) | {"verdict": verdict.as_dict()}
-    part = hand.names.of(rules.KINDS[trial.kind].space)[trial.part]
     lines = [
-        f"seed {seed}: {trial.kind} of {part} in {trial.motion}, {trial.moment:.3f} of its period, "
-        f"size {trial.size:.4g}, hand {trial.mismatch or 'of the file'}",
+        f"seed {seed}: {trial.text(hand.names)} in {trial.motion}, {trial.moment:.3f} of its period, "
+        f"hand {trial.mismatch or 'of the file'}",
         f"  named     {verdict.cause} {verdict.part} ({'right' if verdict.right else 'not right'})",
         f"  reaction  {_ms(verdict.react_s)}   name {_ms(verdict.name_s)}",
         f"  tension   {verdict.tension_n:.0f} N at most",
@@ -242,11 +249,15 @@ def fault_free(ask: Ask, watch: Watch) -> Answer:
         ask: the arguments.
         watch: who looks on.
     """
-    ask = replace(ask, hands=ask.hands or DRAWN_HANDS)
+    ask = replace(ask, hands=ask.hands or DRAWN_HANDS, campaign="none")
     hand, motions = _hand_and_motions(ask)
     jobs = quiet_jobs(motions, ask.hands or DRAWN_HANDS, ask.minutes)
+    kept = noted(ask.out, _head(ask, hand, motions) | {"laws": laws(), "minutes": ask.minutes})
+    before = [r for r in kept if isinstance(r, QuietRun)]
+    done = {(r.motion, r.mismatch) for r in before}
+    left: list[Job] = [j for j in jobs if (j.motion, j.mismatch) not in done]
     begun = time.perf_counter()
-    runs: list[QuietRun] = _gather(ask, jobs, "fault-free", len(jobs), watch)
+    runs: list[QuietRun] = _gather(ask, left, "fault-free", before, watch)
     elapsed_s = time.perf_counter() - begun
     stopped = len(runs) < len(jobs)
     runs.sort(key=lambda r: (r.mismatch, motions.index(r.motion)))
@@ -264,7 +275,7 @@ def fault_free(ask: Ask, watch: Watch) -> Answer:
     lines = [
         f"{hand.name}: {minutes:.1f} min of fault-free motion, {ask.hands} hands, {len(runs)} runs "
         f"in {elapsed_s:.0f} s",
-        *_by_motion(runs, motions),
+        *by_motion(runs, motions),
         f"  false alarms: {report['false_alarms']} in {len(alarmed)} runs",
         *(
             f"    {r.motion}, hand {r.mismatch}: {a['text']}"
@@ -275,20 +286,3 @@ def fault_free(ask: Ask, watch: Watch) -> Answer:
     if stopped:
         lines.append("stopped: results so far")
     return Answer(report=report, lines=lines, code=STOPPED if stopped else int(bool(alarmed)))
-
-
-def _by_motion(runs: list[QuietRun], motions: tuple[str, ...]) -> list[str]:
-    width = max(len(m) for m in motions)
-    lines = [f"  {'motion':<{width}}  runs  alarms  tension N        residual mm  contact N"]
-    for motion in motions:
-        own = [r for r in runs if r.motion == motion]
-        if own:
-            low, high = min(r.tension_n[0] for r in own), max(r.tension_n[1] for r in own)
-            residual = 1e3 * max(max(r.residual_m) for r in own)
-            alarms = sum(bool(r.alarms) for r in own)
-            contact = max(r.contact_n for r in own)
-            lines.append(
-                f"  {motion:<{width}}  {len(own):4d}  {alarms:6d}  {low:6.1f} to {high:6.1f}"
-                f"  {residual:11.2f}  {contact:9.1f}"
-            )
-    return lines

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, cast
-
-import numpy as np
+from typing import Any, Final, cast
 
 from drivers.hal import Bus
 from runtime.faults import rules
-from runtime.faults.draw import Trial
+from runtime.faults.brake import Brake, Held
 from runtime.faults.record import FloatArray, Recorder, Recording
 from runtime.faults.rules import KINDS, KindRule
+from runtime.faults.touch import AFTER_TOUCH_S, Touching
+from runtime.faults.trial import EVERY, Struck, Trial
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.options import RunOptions
 from runtime.setup import Hand, Rig, build, prepare
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import counts_of
 from runtime.telemetry.segment import Segment
-from signals.modes import FaultKind, MachineState, MotorMode
-from signals.records import COMMAND, RecordArray, new
+from signals.modes import FaultKind, MachineState
+from signals.records import RecordArray
 from sim.backend import SimulatedBus
 from sim.options import Fault
 from sim.randomness import seed_state
@@ -42,6 +42,8 @@ REST_S: Final = 0.05
 """Time that is seen beyond the one at which all unwinding has to be over."""
 STILL_S: Final = 0.5
 """Period that a motion without one is given."""
+
+Run = Callable[[int, Callable[[RecordArray], None] | None], None]
 
 
 class NotActive(RuntimeError):
@@ -156,8 +158,12 @@ class Bench:
             self._states.append((self.cycle, [r.copy() for r in self._records()]))
             if left <= 0:
                 break
-            self.run(min(step, left))
+            self.cruise(min(step, left))
             left -= step
+
+    def cruise(self, cycles: int) -> None:
+        """Run on while states are kept."""
+        self.run(cycles)
 
     def go_back(self, cycle: int, seed: int | None = None) -> None:
         """Restore the newest kept state not later than a cycle.
@@ -181,44 +187,85 @@ class Bench:
         brake: FloatArray | None = None,
         brake_after_s: float = 0.0,
         until_s: float | None = None,
+        held: bool = False,
     ) -> Recording:
         """One trial from a kept state.
 
         Args:
             trial: what to do.
-            with_fault: False: the same without its fault.
+            with_fault: False: the same without its faults.
             brake: currents [A] that motors are given in place of the controller's, shape (n_motors,); NaN
                 leaves a motor to the controller.
             brake_after_s: time after the fault from which on [s].
             until_s: time after the fault at which it ends [s], if that is before the kind's own end.
+            held: from the touch on every motor keeps its current.
         """
         if not self._states:
             self.keep_states()
-        rule = KINDS[trial.kind]
-        self.rig.pipeline.bus = self.bus
-        first = self._states[0][0]
-        at = first + self.cycles_of(LEAD_S + trial.moment * self.period_s)
-        self.go_back(at - self.cycles_of(LEAD_S), trial.seed)
+        bus: Any = self.bus
+        self.rig.pipeline.bus = bus
+        before_s = LEAD_S + (trial.touch.before_s if trial.touch is not None else 0.0)
+        at = self._states[0][0] + self.cycles_of(before_s + trial.moment * self.period_s)
+        self.go_back(at - self.cycles_of(before_s), trial.seed)
         recorder = Recorder(self.counts)
-        self.run(at - self.cycle, recorder.add)
+        run, lead, length_s = self._playing(trial, recorder, at - self.cycle)
+        moment_ns = self._at_ns(self.cycle + lead)
+        if trial.touch is not None:
+            begin_ns = moment_ns - round(1e9 * trial.touch.before_s)
+            bus = self.rig.pipeline.bus = cast(Bus, Touching(self.bus, trial.touch, begin_ns))
+            if held:
+                bus = self.rig.pipeline.bus = cast(Bus, Held(bus, begin_ns))
+        run(lead, recorder.add)
         fault_ns = int(self.rig.views["state"]["time_ns"][0])
         if brake is not None:
-            full_s = rules.REACT_S + (rule.shows_after_s or brake_after_s)
-            times_ns = (fault_ns + round(1e9 * brake_after_s), fault_ns + round(1e9 * full_s))
-            m = self.hand.model[0]
-            constant = m["motor_torque_constant_nm_a"][: len(brake)]
-            limits = (rules.UNWIND_NM / constant, m["torque_rate_nm_s"] * m["dt_s"] / constant)
-            self.rig.pipeline.bus = cast(Bus, _Brake(self.bus, brake, limits, times_ns))
-        left = self.cycles_of(rule.watch_s if until_s is None else min(until_s, rule.watch_s))
-        for k in range(rule.repeat):
-            if with_fault:
-                self.bus.inject(self.fault_of(trial, rule))
-            pause = min(self.cycles_of(rule.gap_s), left) if k + 1 < rule.repeat else left
-            self.run(pause, recorder.add)
-            left -= pause
-        if with_fault and brake is None and until_s is None:
+            self.rig.pipeline.bus = cast(Bus, self._brake(bus, brake, fault_ns, brake_after_s))
+        if until_s is not None:
+            length_s = min(until_s, length_s)
+        done = 0
+        for time_s, fault in self._blows(trial) if with_fault else ():
+            if time_s >= length_s:
+                break
+            run(self.cycles_of(time_s) - done, recorder.add)
+            done = self.cycles_of(time_s)
+            self._strike(fault)
+        run(self.cycles_of(length_s) - done, recorder.add)
+        if with_fault and trial.faults and brake is None and until_s is None:
             self._see_it_rest(recorder)
         return recorder.recording(fault_ns)
+
+    def _playing(self, trial: Trial, recorder: Recorder, lead: int) -> tuple[Run, int, float]:
+        """How the trial is run on, cycles up to its moment, and time that it is watched after it [s]."""
+        watch_s = max((f.at_s + KINDS[f.kind].watch_s for f in trial.faults), default=0.0)
+        if trial.touch is not None:
+            watch_s = max(watch_s, trial.touch.seconds - trial.touch.before_s + AFTER_TOUCH_S)
+        return self.run, lead, watch_s
+
+    def _at_ns(self, cycle: int) -> int:
+        """Simulated time of the last frame before a cycle."""
+        return int(self.rig.views["state"]["time_ns"][0]) + round(
+            1e9 * (cycle - self.cycle) / self.hand.rate_hz
+        )
+
+    def _brake(self, bus: Bus, brake: FloatArray, fault_ns: int, after_s: float) -> Brake:
+        times_ns = (fault_ns + round(1e9 * after_s), fault_ns + round(1e9 * (after_s + rules.REACT_S)))
+        m = self.hand.model[0]
+        constant = m["motor_torque_constant_nm_a"][: len(brake)]
+        limits = (rules.UNWIND_NM / constant, m["torque_rate_nm_s"] * m["dt_s"] / constant)
+        return Brake(bus, brake, limits, times_ns)
+
+    def _blows(self, trial: Trial) -> list[tuple[float, Struck]]:
+        """Every injection and its time after the first one [s]."""
+        found = []
+        for fault in trial.faults:
+            rule = KINDS[fault.kind]
+            found += [(fault.at_s + k * rule.gap_s, fault) for k in range(rule.repeat)]
+        return sorted(found, key=lambda blow: blow[0])
+
+    def _strike(self, fault: Struck) -> None:
+        rule = KINDS[fault.kind]
+        parts = range(self.counts[rule.space]) if fault.part == EVERY else (fault.part,)
+        for part in parts:
+            self.bus.inject(self.fault_of(replace(fault, part=part), rule))
 
     def _see_it_rest(self, recorder: Recorder) -> None:
         """Run on where a finger in fault still unwinds, until that has to be over."""
@@ -227,7 +274,7 @@ class Bench:
             seconds = 1e-9 * (begun_ns - int(self.rig.views["state"]["time_ns"][0])) + rules.UNWIND_S + REST_S
             self.run(max(self.cycles_of(seconds), 0), recorder.add)
 
-    def fault_of(self, trial: Trial, rule: KindRule) -> Fault:
+    def fault_of(self, trial: Trial | Struck, rule: KindRule) -> Fault:
         """The fault of the plant in its present state."""
         size = trial.size
         if rule.fault is FaultKind.TENDON_SLACK:
@@ -244,48 +291,3 @@ class Bench:
 
 def _yes() -> bool:
     return True
-
-
-class _Brake:
-    """Between the tick and the bus: from a time on its own currents, whatever is commanded.
-
-    Args:
-        bus: the plant.
-        current_a: currents wanted, shape (n_motors,); NaN: what is commanded.
-        limits_a: what may stay once the ramp from the second time on is over, and their greatest change in
-            a cycle.
-        times_ns: begin, and end of the full currents.
-    """
-
-    def __init__(
-        self,
-        bus: SimulatedBus,
-        current_a: FloatArray,
-        limits_a: tuple[FloatArray, FloatArray],
-        times_ns: tuple[int, int],
-    ) -> None:
-        self._bus, self._command, self._times_ns = bus, new(COMMAND), times_ns
-        weak_a, step_a = limits_a
-        self._own = np.flatnonzero(np.isfinite(current_a))
-        self._full_a, self._step_a, self._weak_a = current_a[self._own], step_a[self._own], weak_a[self._own]
-        self._sent_a = np.zeros(len(self._own))
-
-    def _bounds_a(self, left: float) -> tuple[FloatArray, FloatArray]:
-        most: FloatArray = np.maximum(left * abs(self._full_a), self._weak_a)
-        return -most, most
-
-    def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
-        """As the bus, with these currents."""
-        begin_ns, end_ns = self._times_ns
-        self._command[:] = command
-        current = self._command["motor_current_a"][0]
-        if now_ns <= begin_ns:
-            self._sent_a[:] = current[self._own]
-        else:
-            # full, then on the ramp that any torque may have, and what may unwind for longer
-            left = min(max(1.0 - 1e-9 * (now_ns - end_ns) / rules.RAMP_S, 0.0), 1.0)
-            wanted = np.clip(self._full_a, *self._bounds_a(left))
-            self._sent_a += np.clip(wanted - self._sent_a, -self._step_a, self._step_a)
-            current[self._own] = self._sent_a
-            self._command["motor_mode"][0, self._own] = int(MotorMode.CURRENT)
-        return self._bus.exchange(self._command, measurement, now_ns)

@@ -17,10 +17,12 @@ from typing import Any, Final
 
 from runtime.config.errors import MotionFileError
 from runtime.faults.bench import SLOTS, Bench
-from runtime.faults.draw import Trial
+from runtime.faults.client import ClientBench
 from runtime.faults.fault_free import QuietRun, quiet_run
 from runtime.faults.judge import Judge, Verdict
+from runtime.faults.limits import Limits
 from runtime.faults.record import FloatArray, Recording
+from runtime.faults.trial import CLIENT, Trial
 from runtime.motions import load_motion, shipped_motions
 from runtime.options import RunOptions
 from runtime.realtime import die_with_parent, quiet
@@ -74,7 +76,10 @@ class Worker:
         if key in self._benches:
             self._benches.move_to_end(key)
             return self._benches[key]
-        made = Bench(self.hand, motion, mismatch=mismatch, channel=self.channel)
+        if motion == CLIENT:
+            made: Bench = ClientBench(self.hand, mismatch=mismatch)
+        else:
+            made = Bench(self.hand, motion, mismatch=mismatch, channel=self.channel)
         made.keep_states()
         self._benches[key] = made
         if len(self._benches) > BENCHES:
@@ -89,11 +94,12 @@ class Worker:
         brake: FloatArray | None = None,
         brake_after_s: float = 0.0,
         until_s: float | None = None,
+        held: bool = False,
     ) -> Recording:
         """Recording of a trial, as ``Bench.run_trial``."""
         bench = self.bench(trial.motion, trial.mismatch)
         return bench.run_trial(
-            trial, with_fault=with_fault, brake=brake, brake_after_s=brake_after_s, until_s=until_s
+            trial, with_fault=with_fault, brake=brake, brake_after_s=brake_after_s, until_s=until_s, held=held
         )
 
     def twin(self, trial: Trial, until_s: float) -> Recording:
@@ -102,6 +108,9 @@ class Worker:
 
     def judged(self, trial: Trial) -> Verdict:
         """Verdict on a trial."""
+        if not trial.faults:
+            limits = Limits(self.hand.names, self.hand.model)
+            return limits.judge_whole(trial, self.record(trial), lambda: self.record(trial, held=True))
         judge = Judge(self.hand.names, self.hand.model)
         return judge.judge(
             trial,
@@ -228,7 +237,7 @@ def _soon(stopped: Callable[[], bool]) -> bool:
     return True
 
 
-def quiet_jobs(motions: tuple[str, ...], hands: int, minutes: float) -> list[Job]:
+def quiet_jobs(motions: tuple[str, ...], hands: int, minutes: float) -> list[QuietJob]:
     """Fault-free runs of every motion by every drawn hand that take ``minutes`` together."""
     seconds = 60.0 * minutes / (hands * len(motions))
     return [QuietJob(motion, seed, seconds) for seed in range(1, hands + 1) for motion in motions]

@@ -6,53 +6,30 @@ the same trial whatever kinds are asked for, as long as the hand and the set of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
 import numpy as np
 
 from runtime.faults.rules import KINDS
+from runtime.faults.trial import Trial as Trial
 from signals.choices import WrongChoice
 from signals.names import HandNames, UnknownName
 
 SEEDS_PER_BASE: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """One fault in one motion.
-
-    Attributes:
-        seed: draws everything below, and the sensors' noise.
-        kind: name in ``rules.KINDS``.
-        motion: name of the motion.
-        mismatch: seed of the drawn hand; 0: the hand as its file says.
-        part: index of tendon, motor or axis.
-        moment: share of the motion's period at which the fault happens.
-        size: size of the fault in the units of its rule, signed.
-    """
-
-    seed: int
-    kind: str
-    motion: str
-    mismatch: int
-    part: int
-    moment: float
-    size: float
-
-
-def check_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:
+def check_kinds(kinds: tuple[str, ...], legal: tuple[str, ...] = tuple(KINDS)) -> tuple[str, ...]:
     """The kinds asked for; none means all.
 
     Raises:
         UnknownName: with the legal kinds and the nearest.
     """
     for kind in kinds:
-        if kind not in KINDS:
-            raise UnknownName("fault kind", kind, tuple(KINDS))
-    return kinds or tuple(KINDS)
+        if kind not in legal:
+            raise UnknownName("kind of trial", kind, legal)
+    return kinds or legal
 
 
 def draw(seed: int, names: HandNames, motions: tuple[str, ...], hands: int = 1) -> Trial | None:
@@ -73,10 +50,6 @@ def draw(seed: int, names: HandNames, motions: tuple[str, ...], hands: int = 1) 
     parts = len(names.of(rule.space))
     if parts == 0:
         return None
-    low, high = rule.sizes or (0.0, 0.0)
-    size = low + share * (high - low)
-    if rule.signed and sign < 0.5:
-        size = -size
     return Trial(
         seed=seed,
         kind=kind,
@@ -84,8 +57,16 @@ def draw(seed: int, names: HandNames, motions: tuple[str, ...], hands: int = 1) 
         mismatch=mismatch,
         part=int(place * parts),
         moment=float(moment),
-        size=float(size),
+        size=sized(kind, share, sign),
     )
+
+
+def sized(kind: str, share: float, sign: float) -> float:
+    """Size of a fault at a share 0..1 of its range; the sign below one half is negative where it has one."""
+    rule = KINDS[kind]
+    low, high = rule.sizes or (0.0, 0.0)
+    size = low + share * (high - low)
+    return float(-size if rule.signed and sign < 0.5 else size)
 
 
 def trials(
@@ -95,17 +76,18 @@ def trials(
     *,
     kinds: tuple[str, ...] = (),
     hands: int = 1,
+    draws: Callable[[int], Trial | None] | None = None,
 ) -> Iterator[Trial]:
-    """Trials of the kinds asked for, by rising seed, without end."""
-    wanted = check_kinds(kinds)
+    """Trials of the kinds asked for, by rising seed, without end; ``draws`` in the place of ``draw``."""
+    wanted = kinds or tuple(KINDS)
     if not motions:
         raise WrongChoice("no motion to draw from")
-    if not any(names.of(KINDS[k].space) for k in wanted):
+    if not any(k not in KINDS or names.of(KINDS[k].space) for k in wanted):
         raise WrongChoice(f"{names.hand} has no part for {', '.join(wanted)}")
     seed = base * SEEDS_PER_BASE
     while True:
-        trial = draw(seed, names, motions, hands)
-        if trial is not None and trial.kind in wanted:
+        trial = draw(seed, names, motions, hands) if draws is None else draws(seed)
+        if trial is not None and (not kinds or trial.kind in wanted):
             yield trial
         seed += 1
 

@@ -74,3 +74,21 @@ def quiet_run(bench: Bench, seconds: float, mismatch: int) -> QuietRun:
             {"cause": "NOT_ACTIVE", "text": f"hand is {MachineState(machine).name.lower()} at the end"}
         ]
     return run
+
+
+def by_motion(runs: list[QuietRun], motions: tuple[str, ...]) -> list[str]:
+    """Lines of a table: figures of the runs of each motion."""
+    width = max(len(m) for m in motions)
+    lines = [f"  {'motion':<{width}}  runs  alarms  tension N        residual mm  contact N"]
+    for motion in motions:
+        own = [r for r in runs if r.motion == motion]
+        if own:
+            low, high = min(r.tension_n[0] for r in own), max(r.tension_n[1] for r in own)
+            residual = 1e3 * max(max(r.residual_m) for r in own)
+            alarms = sum(bool(r.alarms) for r in own)
+            contact = max(r.contact_n for r in own)
+            lines.append(
+                f"  {motion:<{width}}  {len(own):4d}  {alarms:6d}  {low:6.1f} to {high:6.1f}"
+                f"  {residual:11.2f}  {contact:9.1f}"
+            )
+    return lines

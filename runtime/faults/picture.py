@@ -61,8 +61,8 @@ def trial_picture(verdict: Verdict, recording: Recording, judge: Judge, path: Pa
     """
     plt = _pyplot()
     m, names, trial = judge.model[0], judge.names, verdict.trial
-    own = judge.finger_of(trial)
-    f = 0 if own is None else own
+    own = judge.finger_of(trial.faults[0]) if trial.faults else None
+    f = (trial.touch.finger if trial.touch else 0) if own is None else own
     tendons = [int(t) for t in m["finger_tendon"][f, : m["finger_n_tendons"][f]]]
     joints = [int(j) for j in m["finger_joint"][f, : m["finger_n_joints"][f]]]
     time_ms = 1e3 * recording.time_s

@@ -49,6 +49,10 @@ class Recording:
         """One signal over all frames."""
         return self.columns[record, name]
 
+    def since(self, time_s: float) -> Recording:
+        """The same frames with times counted from another moment."""
+        return Recording(self.time_s - time_s, self.columns) if time_s else self
+
     def after(self, time_s: float) -> int:
         """First frame later than a time since the fault."""
         return int(np.searchsorted(self.time_s, time_s + 1e-9))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from mechanics.coupling import tendon_jacobian
 from runtime.faults import rules
-from runtime.faults.draw import Trial
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.rules import KINDS
+from runtime.faults.trial import EVERY, Struck, Trial
 from runtime.faults.verdict import Verdict
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -35,14 +36,14 @@ class Stops:
     names: HandNames
     model: RecordArray
 
-    def finger_of(self, trial: Trial) -> int | None:
-        """Finger of the faulted part; ``None`` for a wrist axis."""
+    def finger_of(self, trial: Trial | Struck) -> int | None:
+        """Finger of the faulted part; ``None`` for a wrist axis, and for all motors."""
         m, space = self.model[0], KINDS[trial.kind].space
-        if space == "axis":
+        if space == "axis" or trial.part == EVERY:
             return None
         return int(m["tendon_finger"][self.tendon_of(trial)])
 
-    def tendon_of(self, trial: Trial) -> int:
+    def tendon_of(self, trial: Trial | Struck) -> int:
         """Faulted tendon, or the tendon of the faulted motor."""
         m = self.model[0]
         if KINDS[trial.kind].space == "tendon":
@@ -54,7 +55,8 @@ class Stops:
         recording: Recording,
         verdict: Verdict,
         twins: tuple[Callable[[float], Recording], ...],
-        braked: Callable[[FloatArray, float], Recording],
+        braked: Callable[[FloatArray, float, float], Recording],
+        tells: list[tuple[Struck, float]],
     ) -> None:
         """Hard stops that are hit too fast, unless a twin without the fault hits them as well.
 
@@ -63,6 +65,13 @@ class Stops:
         hit stops it, does to a later joint, if the brake of that joint only passes it on to another. And
         where one of two stops alone can be spared, the other one is: its joint's brake drives a joint into a
         stop that was not hit, and letting nothing go hits this one too, or one that was not.
+
+        Args:
+            recording: what happened.
+            verdict: to be filled.
+            twins: as ``Judge.judge``.
+            braked: as ``Judge.judge``.
+            tells: the faults in order, each with the first moment at which anybody could tell it [s].
         """
         all_hits = self.hits(recording)
         if not all_hits:
@@ -74,16 +83,17 @@ class Stops:
         for (j, side), (speed, when) in sorted(all_hits.items(), key=lambda hit: hit[1][1]):
             if (j, side) in own:
                 continue
+            before = [(fault, tell) for fault, tell in tells if fault.at_s <= when] or tells[:1]
+            faults = [fault for fault, _ in before]
+            at_work = partial(_from, braked, before[-1][1], until_s)
             text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
-            least = self.hits(braked(self.brake_a(verdict.trial, j, side, pose), until_s))
+            least = self.hits(at_work(self.brake_of(faults, j, side, pose)))
             if (j, side) in least:
                 whipped = True
                 verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
             elif whipped and set(least) - set(all_hits):
                 verdict.unavoidable.append(f"{text}; {WHIP}")
-            elif set(least) - set(all_hits) and self._spares_less(
-                verdict.trial, (j, side), all_hits, braked, until_s
-            ):
+            elif set(least) - set(all_hits) and self._spares_less(faults, (j, side), all_hits, at_work):
                 verdict.unavoidable.append(f"{text}; {EXCHANGE}")
             elif any((j, side) in self.hits(twin(until_s)) for twin in twins[1:]):
                 continue
@@ -93,17 +103,22 @@ class Stops:
 
     def _spares_less(
         self,
-        trial: Trial,
+        faults: list[Struck],
         stop: tuple[int, int],
         all_hits: dict[tuple[int, int], tuple[float, float]],
-        braked: Callable[[FloatArray, float], Recording],
-        until_s: float,
+        at_work: Callable[[FloatArray], Recording],
     ) -> bool:
         """True if letting nothing go hits this stop too, or one that was not hit."""
-        still = set(self.hits(braked(self.nothing_a(trial), until_s)))
+        still = set(self.hits(at_work(np.fmin.reduce([self.nothing_a(fault) for fault in faults]))))
         return stop in still or bool(still - set(all_hits))
 
-    def nothing_a(self, trial: Trial) -> FloatArray:
+    def brake_of(self, faults: list[Struck], j: int, side: int, q_rad: FloatArray) -> FloatArray:
+        """``brake_a`` in the fingers of all these faults: where two differ, what unwinds."""
+        brakes = [self.brake_a(fault, j, side, q_rad) for fault in faults]
+        current: FloatArray = np.fmin.reduce(brakes)
+        return current
+
+    def nothing_a(self, trial: Trial | Struck) -> FloatArray:
         """Currents [A] that switch the motors of the faulted finger off; NaN: not touched."""
         m, own = self.model[0], self.finger_of(trial)
         current = np.full(int(m["n_motors"]), np.nan)
@@ -122,7 +137,9 @@ class Stops:
         coupling: FloatArray = rows[: int(m["n_tendons"]), : int(m["n_joints"])]
         return coupling
 
-    def brake_a(self, trial: Trial, j: int, side: int, q_rad: FloatArray | None = None) -> FloatArray:
+    def brake_a(
+        self, trial: Trial | Struck, j: int, side: int, q_rad: FloatArray | None = None
+    ) -> FloatArray:
         """Currents [A] that keep joint ``j`` from its upper (1) or lower (-1) stop as hard as rules allow.
 
         Every tendon of the faulted finger that pulls it there unwinds at the drive's limit, its other motors
@@ -162,3 +179,13 @@ class Stops:
                 k = int(fast[:, j].argmax())
                 found[int(j), side] = (float(fast[k, j]), float(recording.time_s[first + 1 + k]))
         return found
+
+
+def _from(
+    braked: Callable[[FloatArray, float, float], Recording],
+    begin_s: float,
+    until_s: float,
+    current_a: FloatArray,
+) -> Recording:
+    """A braked trial whose currents come last."""
+    return braked(current_a, begin_s, until_s)

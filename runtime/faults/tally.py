@@ -59,7 +59,6 @@ class Tally:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        rule = KINDS[self.kind]
         react, name = self.times_ms("react_s"), self.times_ms("name_s")
         return {
             "trials": self.trials,
@@ -68,7 +67,7 @@ class Tally:
             "reacted_in_time_share": self.reacted_share,
             "named_right_share": self.right_share,
             "react_ms": react and {"median": react[0], "worst": react[1], "limit": 1e3 * REACT_S},
-            "name_ms": name and {"median": name[0], "worst": name[1], "limit": 1e3 * rule.name_s},
+            "name_ms": name and {"median": name[0], "worst": name[1], "limit": 1e3 * KINDS[self.kind].name_s},
             "breaches": len(self.breached),
             "breach_seeds": sorted(v.trial.seed for v in self.breached),
             "misnamed_seeds": sorted(v.trial.seed for v in self.verdicts if v.right is False),
@@ -83,8 +82,8 @@ class Tally:
 def tallies(verdicts: Iterable[Verdict]) -> list[Tally]:
     """Figures by kind, in the order of the rules."""
     by_kind = {kind: Tally(kind) for kind in KINDS}
-    for v in verdicts:
-        by_kind[v.trial.kind].verdicts.append(v)
+    for v in sorted(verdicts, key=lambda v: v.trial.kind):
+        by_kind.setdefault(v.trial.kind, Tally(v.trial.kind)).verdicts.append(v)
     return [t for t in by_kind.values() if t.verdicts]
 
 

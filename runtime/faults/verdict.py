@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from runtime.faults.draw import Trial
+from runtime.faults.trial import Struck, Touch, Trial
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,4 +46,27 @@ class Verdict:
         out: dict[str, Any] = {k: getattr(self, k) for k in self.__slots__ if k != "trial"}
         out = {"seed": t.seed, "kind": t.kind, "motion": t.motion, "mismatch": t.mismatch} | out
         out |= {"moment": t.moment, "size": t.size, "part_index": t.part}
-        return out
+        if t.second is not None:
+            out["second"] = asdict(t.second)
+        if t.touch is not None:
+            out["touch"] = asdict(t.touch)
+        return out | ({"storm": t.storm} if t.storm else {})
+
+    @classmethod
+    def of_dict(cls, found: dict[str, Any]) -> Verdict:
+        """The verdict that ``as_dict`` wrote.
+
+        Raises:
+            KeyError: something is missing.
+            TypeError: something is no such thing.
+        """
+        left = dict(found)
+        second, touch = left.pop("second", None), left.pop("touch", None)
+        trial = Trial(
+            part=left.pop("part_index"),
+            second=None if second is None else Struck(**second),
+            touch=None if touch is None else Touch(**touch | {"direction": tuple(touch["direction"])}),
+            storm=left.pop("storm", ""),
+            **{k: left.pop(k) for k in ("seed", "kind", "motion", "mismatch", "moment", "size")},
+        )
+        return cls(trial=trial, **left)

@@ -15,7 +15,7 @@ import numpy as np
 
 from drivers.hal import Bus
 from runtime.faults.bench import SLOTS, Bench
-from runtime.faults.client import Client, Mailbox
+from runtime.faults.client import Client, ClientBench
 from runtime.faults.draw import Trial
 from runtime.faults.record import Recorder
 from runtime.faults.rules import KINDS
@@ -69,11 +69,11 @@ def all_cases() -> dict[str, Case]:
     }
 
 
-def fresh(hand: Hand, motion: str | None) -> tuple[Bench, Mailbox | None]:
+def fresh(hand: Hand, motion: str | None) -> Bench:
     """A bench, homed and not started."""
     if motion is None:
-        return Client.for_clients(hand)
-    return Bench(hand, motion, channel=Channel.local(SLOTS, window=round(hand.rate_hz))), None
+        return ClientBench(hand)
+    return Bench(hand, motion, channel=Channel.local(SLOTS, window=round(hand.rate_hz)))
 
 
 def save(bench: Bench, state: str) -> None:
@@ -120,15 +120,15 @@ def _legal(client: Client, values: dict[str, Any], argument: str) -> dict[str, f
 def run_case(case: Case, record: Recorder | None = None) -> Truth:
     """Restore the case's state, do what it says in lockstep, and return the truth of every cycle."""
     hand = hand_of(case.hand)
-    bench, mailbox = fresh(hand, case.motion)
+    bench = fresh(hand, case.motion)
     restore(bench, case.state)
     recorder = record or Recorder(bench.counts)
     recorder.add(bench.rig.frame)
     begun_ns = int(bench.rig.views["state"]["time_ns"][0])
     first, client = bench.cycle, None
-    if mailbox is not None:
-        mailbox.step = lambda: bench.run(1, recorder.add)
-        client = Client(bench, mailbox).__enter__()
+    if isinstance(bench, ClientBench):
+        bench.mailbox.step = lambda: bench.run(1, recorder.add)
+        client = Client(bench).__enter__()
     waiting, args, sent = sorted(case.what, key=lambda a: float(a["at_s"])), {}, -(10**9)
     while (done := bench.cycle - first) < bench.cycles_of(case.seconds):
         while waiting and bench.cycles_of(waiting[0]["at_s"]) <= done:

@@ -63,7 +63,7 @@ def test_a_known_case_keeps_its_promise(case: Case) -> None:
 
 def test_a_state_is_restored_whatever_the_records_have_grown_or_lost_since(tmp_path, monkeypatch) -> None:
     case = all_cases()["seed_10578"]
-    bench, _ = fresh(hand_of(case.hand), case.motion)
+    bench = fresh(hand_of(case.hand), case.motion)
     restore(bench, case.state)
     exact = run_case(case)
     monkeypatch.setattr("tests.safety.known_cases.FOLDER", tmp_path)

@@ -1,0 +1,119 @@
+"""The judge of trials without a fault: limits that hold whatever a client asks for, and whatever touches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.faults import rules
+from runtime.faults.record import Recording
+from runtime.faults.stops import Stops
+from runtime.faults.trial import Trial
+from runtime.faults.verdict import Verdict
+from signals.faults import Cause
+
+
+def longest_s(over: Any, dt_s: float) -> Any:
+    """Longest time in a row [s] for which each column is true.
+
+    Args:
+        over: flags, shape (n, m).
+        dt_s: time between two rows.
+    """
+    run, longest = np.zeros(over.shape[1], dtype=int), np.zeros(over.shape[1], dtype=int)
+    for row in over:
+        run = (run + 1) * row
+        np.maximum(longest, run, out=longest)
+    return longest * dt_s
+
+
+class Limits(Stops):
+    """Judges trials of one hand in which nothing is broken."""
+
+    def judge_whole(self, trial: Trial, recording: Recording, held: Callable[[], Recording]) -> Verdict:
+        """Verdict on a storm or a touch.
+
+        Args:
+            trial: what was done.
+            recording: what happened.
+            held: the same with motors that keep their currents from the touch on; asked only of a touch
+                that broke a limit.
+        """
+        verdict = Verdict(trial=trial, must_react=False)
+        verdict.tension_n = float(recording.of("truth", "tension_n").max())
+        broken = self._over(recording) | self._stops(recording, verdict)
+        if broken and trial.touch is not None:
+            passive = self._over(held()) | self._stops(held(), None)
+            broken = {key: text for key, text in broken.items() if key not in passive}
+        verdict.breaches += broken.values()
+        verdict.breaches += self._alarms(recording)
+        if recording.of("timing", "bus_status").any():
+            verdict.breaches.append("simulation: diverged")
+        verdict.cause = Cause(int(recording.of("state", "hand_cause")[-1])).name
+        return verdict
+
+    def _over(self, recording: Recording) -> dict[tuple[object, ...], str]:
+        """Broken limits of tension, by limit and tendon."""
+        tension, found = recording.of("truth", "tension_n"), {}
+        dt_s = float(self.model["dt_s"][0])
+        if float(tension.max()) <= rules.TENSION_LATER_N:
+            return {}
+        for t, worst in enumerate(tension.max(axis=0)):
+            if worst > rules.GOAL_NEVER_N:
+                when = 1e3 * recording.time_s[int(tension[:, t].argmax())]
+                found["never", t] = (
+                    f"tension: {self.names.tendons[t]} {worst:.0f} N above {rules.GOAL_NEVER_N:.0f} N "
+                    f"at {when:.0f} ms"
+                )
+        for t, row_s in enumerate(longest_s(tension > rules.TENSION_LATER_N, dt_s)):
+            if row_s > rules.GOAL_MOMENT_S + 0.5 * dt_s:
+                found["in a row", t] = (
+                    f"tension: {self.names.tendons[t]} above {rules.TENSION_LATER_N:.0f} N "
+                    f"for {1e3 * row_s:.1f} ms in a row"
+                )
+        return found  # type: ignore[return-value]  # two kinds of keys
+
+    def _stops(self, recording: Recording, verdict: Verdict | None) -> dict[tuple[object, ...], str]:
+        found: dict[tuple[object, ...], str] = {}
+        for (j, side), (speed, when) in self.hits(recording.since(float(recording.time_s[0]) - 1e-6)).items():
+            found["stop", j, side] = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
+            if verdict is not None:
+                verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
+        return found
+
+    def _alarms(self, recording: Recording) -> list[str]:
+        """Causes that were latched although nothing is broken, unless they are true."""
+        found = []
+        for who, codes, parts in self._latched(recording):
+            for k in np.flatnonzero(np.diff(codes, prepend=0)):
+                cause, part = Cause(int(codes[k])), int(parts[k])
+                if cause not in rules.QUIET_CAUSES and not self._true(cause, part, recording, int(k)):
+                    found.append(f"alarm: {who} {cause.name} {part} at {1e3 * recording.time_s[k]:.0f} ms")
+        return found
+
+    def _latched(self, recording: Recording) -> list[tuple[str, Any, Any]]:
+        state = {
+            name: recording.of("state", name)
+            for name in ("hand_cause", "hand_cause_part", "finger_cause", "finger_cause_part")
+        }
+        each = [
+            (name, state["finger_cause"][:, f], state["finger_cause_part"][:, f])
+            for f, name in enumerate(self.names.fingers)
+        ]
+        return [("hand", state["hand_cause"], state["hand_cause_part"]), *each]
+
+    def _true(self, cause: Cause, part: int, recording: Recording, k: int) -> bool:
+        """The plant's truth says the same within the moment before."""
+        m, recent = self.model[0], slice(max(0, k - round(0.1 / float(self.model["dt_s"][0]))), k + 1)
+        if cause is Cause.TENSION_TOO_HIGH:
+            return bool(recording.of("truth", "tension_n")[recent, part].max() > rules.TENSION_LATER_N)
+        if cause is Cause.JOINT_OUT_OF_RANGE:
+            q = recording.of("truth", "joint_angle_rad")[recent, part]
+            return bool(((q > m["joint_max_rad"][part]) | (q < m["joint_min_rad"][part])).any())
+        if cause is Cause.MOTOR_TOO_FAST:
+            angle = recording.of("truth", "motor_angle_rad")[recent, part]
+            speed = abs(np.diff(angle)).max(initial=0.0) / float(m["dt_s"])
+            return bool(speed > m["motor_speed_limit_rad_s"][part])
+        return False

@@ -1,0 +1,131 @@
+"""Names: whether the cause and the part that a hand blames are right, and in time."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from runtime.faults.reactions import Reactions, Shown
+from runtime.faults.record import Recording
+from runtime.faults.rules import KindRule
+from runtime.faults.trial import EVERY, Struck, Trial
+from runtime.faults.verdict import Verdict
+from signals.faults import Cause
+
+OPPOSITE: Final = -0.9
+"""Cosine between two rows of P below which they are an antagonist pair."""
+
+
+class Naming(Reactions):
+    """Judges the names in trials of one hand."""
+
+    def right_parts(self, trial: Trial | Struck, rule: KindRule, cause: Cause) -> set[int]:
+        """Parts that a right cause may blame."""
+        if rule.space == "axis":
+            return set(range(len(self.names.axes)))
+        if trial.part == EVERY:
+            return set(range(max(len(self.names.motors), len(self.names.tendons))))
+        t = self.tendon_of(trial)
+        parts = {t} if rule.space == "tendon" else {trial.part}
+        if cause is Cause.NOT_FINITE_MEASUREMENT:
+            parts |= {trial.part, t}
+        if rule.pair and cause is Cause.RESIDUAL_TOO_LARGE:
+            parts |= self.partners(t)
+        return parts
+
+    def partners(self, t: int) -> set[int]:
+        """Antagonists of a tendon: tendons of its finger with an opposite row of P."""
+        m = self.model[0]
+        f, rows = int(m["tendon_finger"][t]), self.coupling()
+        found = set()
+        for other in m["finger_tendon"][f, : m["finger_n_tendons"][f]]:
+            size = float(np.linalg.norm(rows[t]) * np.linalg.norm(rows[other]))
+            if size > 0.0 and float(rows[t] @ rows[other]) < OPPOSITE * size:
+                found.add(int(other))
+        return found
+
+    def judge_names(
+        self, found: list[Shown], recording: Recording, verdict: Verdict, fallen: set[int]
+    ) -> None:
+        """The name of each finger's faults, and of the hand's; ``fallen`` fingers stood in fault anyway."""
+        groups, said = self.groups(found), list[bool | None]()
+        lost = self._lost_bus(groups.get(None, []), recording, verdict)
+        everywhere = [] if lost else [shown for shown in found if shown[0].part == EVERY]
+        for own, group in groups.items():
+            blamed: list[int | None] = [own]
+            if own is None and lost:
+                said.append(True)
+                continue
+            if own is None and everywhere:
+                blamed = [f for f in range(len(self.names.fingers)) if f not in groups]
+            for f in blamed:
+                if f not in fallen:
+                    of_all = everywhere if own is not None else []
+                    said.append(self._named(f, group + of_all, recording, verdict, first=not said))
+        verdict.right = None if set(said) <= {None} else all(right is not False for right in said)
+
+    @staticmethod
+    def _lost_bus(group: list[Shown], recording: Recording, verdict: Verdict) -> bool:
+        """All motors are lost, and the hand says in time that its bus is."""
+        lost = recording.of("state", "hand_cause") == int(Cause.BUS_LOST)
+        for fault, rule, shows_s in group:
+            if fault.part == EVERY and fault.kind == "motor-lost" and shows_s is not None and lost.any():
+                name_s = max(float(recording.time_s[int(lost.argmax())]) - shows_s, 0.0)
+                verdict.name_s = max(verdict.name_s or 0.0, name_s)
+                return name_s <= rule.name_s
+        return False
+
+    def _said(self, own: int | None, recording: Recording) -> tuple[Any, Any]:
+        """Causes and parts that a finger is given over time, or the hand."""
+        codes, parts = recording.of("state", "finger_cause"), recording.of("state", "finger_cause_part")
+        if own is not None:
+            return codes[:, own], parts[:, own]
+        if not recording.of("state", "hand_cause").any() and codes.any():
+            # a finger was blamed for what is the hand's
+            f = int(np.argmax(codes[-1] != 0))
+            return codes[:, f], parts[:, f]
+        return recording.of("state", "hand_cause"), recording.of("state", "hand_cause_part")
+
+    def _named(
+        self, own: int | None, group: list[Shown], recording: Recording, verdict: Verdict, *, first: bool
+    ) -> bool | None:
+        """Whether one of the group's faults was named right and in time; ``None``: none of them showed."""
+        codes, parts = self._said(own, recording)
+        last = Cause(int(codes[-1]))
+        if first:
+            verdict.cause, verdict.part = last.name, self._part_name(last, int(parts[-1]))
+        shown = [(fault, rule, s) for fault, rule, s in group if s is not None]
+        if not shown and last is not Cause.NONE:
+            # named, and its finger stopped, before it would have shown by itself
+            shown = [(fault, rule, float(recording.time_s[-1])) for fault, rule, _ in group]
+            verdict.shown, verdict.react_s = True, verdict.react_s or 0.0
+        if not shown:
+            return None
+        if last is Cause.NONE:
+            return all(Cause.NONE in rule.causes for _, rule, _ in shown)
+        in_time = []
+        for fault, rule, shows_s in shown:
+            name_s = self._name_s(fault, rule, codes, parts, recording, shows_s)
+            if name_s is not None:
+                in_time.append(name_s <= rule.name_s)
+                verdict.name_s = max(verdict.name_s or 0.0, name_s)
+        return any(in_time)
+
+    def _name_s(
+        self, fault: Struck, rule: KindRule, codes: Any, parts: Any, recording: Recording, shows_s: float
+    ) -> float | None:
+        """Time from observable to the right name, if that is the last one."""
+        right = np.zeros(len(codes), dtype=bool)
+        for cause in rule.causes - {Cause.NONE}:
+            wanted = list(self.right_parts(fault, rule, cause))
+            right |= (codes == cause) & np.isin(parts, wanted)
+        if not right[-1]:
+            return None
+        return max(float(recording.time_s[int(right.argmax())]) - shows_s, 0.0)
+
+    def _part_name(self, cause: Cause, part: int) -> str:
+        from runtime.reports.faults import space_of
+
+        names = self.names.of(space_of(cause)) if cause is not Cause.NONE else ()
+        return names[part] if 0 <= part < len(names) else ""
