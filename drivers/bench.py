@@ -12,7 +12,7 @@ from drivers.collector.codec import Header, Kind, plain
 from drivers.collector.port import UdpPort
 from drivers.collector.wire import SampleWire
 from drivers.dynamixel.codec import ID_MAX, Instruction, Packet, PacketParser
-from drivers.dynamixel.models import servo_model
+from drivers.dynamixel.models import models
 from drivers.dynamixel.port import ServoPort
 from drivers.errors import DriverError, DuplicateId
 from drivers.hallbridge.codec import HallParser, Info, Sample
@@ -23,8 +23,6 @@ from drivers.scanning import found_on as _found
 from drivers.serialport import SerialPort
 
 WAIT_NS: Final = 100_000_000
-REGISTERS: Final = servo_model("xm430-w210").registers
-"""Addresses of id and torque are the same on the whole series."""
 
 
 class IdRefused(DriverError):
@@ -168,12 +166,20 @@ def give_id(place: SerialPlace, new_id: int) -> str:
             found = f"{len(before)} servos answer{noise}"
             raise IdRefused(f"{place}: {found}; connect exactly one")
         (old_id, number, _) = before[0]
-        port.ping(old_id, f"id {old_id}")
-        port.set(old_id, REGISTERS["torque_enable"], 0, f"id {old_id}", "torque_enable")
-        port.write(old_id, REGISTERS["id"], new_id, f"id {old_id}", "id")
-        after = _found(port)
-        if [a[0] for a in after] != [new_id]:
-            raise DuplicateId("id", new_id, f"after the change {[a[0] for a in after]} answer")
-        return f"id {old_id} is now id {new_id} (model {number})"
+        label = f"id {old_id}"
+        model = next((m for m in models().values() if m.model_number == number), None)
+        if model is None:
+            text = f"{label} is model {number}, whose registers are not known (known: {', '.join(models())})"
+            raise IdRefused(f"{place}: {text}; nothing was written")
+        port.ping(old_id, label)
+        port.have_it_answer(old_id, model.registers["status_return_level"], label)
+        port.set(old_id, model.registers["torque_enable"], 0, label, "torque_enable")
+        port.write(old_id, model.registers["id"], new_id, label, "id")
+        after = [a[0] for a in _found(port)]
+        if after == [old_id] != [new_id]:
+            raise IdRefused(f"{place}: {label} still answers as {label}: writing {new_id} had no effect")
+        if after != [new_id]:
+            raise DuplicateId("id", new_id, f"after the change {after} answer")
+        return f"{label} is now id {new_id} ({model.name})"
     finally:
         port.close()

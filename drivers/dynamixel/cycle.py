@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from drivers.dynamixel import codec
 from drivers.dynamixel.codec import BROADCAST, FAST_START, Instruction, Packet
 from drivers.dynamixel.laws import BLOCK, MANY, goal_counts, take_blocks
+from drivers.dynamixel.models import CYCLE
 from drivers.dynamixel.servo import CHECKED, Servo
 from drivers.handshake import Bools
 from drivers.motors import MotorMap
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
-BLOCK_ADDRESS: Final = 126
+BLOCK_ADDRESS: Final = CYCLE["present_current"]
 BLOCK_BYTES: Final = 10
 GOAL_CURRENT: Final = np.dtype([("id", "u1"), ("value", "<i2")])
-GOAL_CURRENT_HEAD: Final = b"\x66\x00\x02\x00"
+GOAL_CURRENT_HEAD: Final = CYCLE["goal_current"].to_bytes(2, "little") + b"\x02\x00"
 GOAL_POSITION: Final = np.dtype([("id", "u1"), ("value", "<i4")])
-GOAL_POSITION_HEAD: Final = b"\x74\x00\x04\x00"
+GOAL_POSITION_HEAD: Final = CYCLE["goal_position"].to_bytes(2, "little") + b"\x04\x00"
 
 
 class Reply:
@@ -54,6 +55,17 @@ class Reply:
         return self.parts
 
 
+class Requests(NamedTuple):
+    """What is read from the servos in the chain."""
+
+    fast: bytes
+    """The block of every cycle."""
+    reply_bytes: int
+    """Bytes of the reply to it."""
+    slow: tuple[tuple[bytes, int], ...]
+    """The block of health, and how many servos answer: once for every place where models have it."""
+
+
 class Chain:
     """Requests, goals and blocks of the servos of one bus; arrays of shape (n,).
 
@@ -77,7 +89,7 @@ class Chain:
         self._counts = np.zeros(n, dtype=np.int16)
         self._in_position = np.zeros(n, dtype=np.bool_)
         self.rest: Bools = np.ones(n, dtype=np.bool_)
-        self._requests: dict[bytes, tuple[bytes, bytes, int]] = {}
+        self._requests: dict[bytes, Requests] = {}
         self._blocks: dict[bytes, tuple[NDArray[np.void], NDArray[np.int16]]] = {}
         n = len(servos)
         self._everybody, self._all = np.arange(n), np.ones(n, dtype=np.bool_)
@@ -102,19 +114,26 @@ class Chain:
         for i, servo in enumerate(self.servos):
             self.limit_counts[i], self.modes[i] = servo.limit_counts, servo.mode
 
-    def requests(self, present: Bools) -> tuple[bytes, bytes, int]:
-        """Read request of the fast block, of the slow block, and bytes of the reply to the first."""
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of one servo in the reply to the read of every cycle."""
+        return BLOCK if self.fast else codec.OVERHEAD + 1 + BLOCK_BYTES
+
+    def requests(self, present: Bools) -> Requests:
+        """Reads of the servos in the chain, shape (n,); the slow block by its place on their model."""
         key = present.tobytes() + bytes((self.fast,))
         if key not in self._requests:
             ids = self.ids[present].tobytes()
-            slow = self.servos[0].model.indirect_data
-            reply = FAST_START + len(ids) * BLOCK
-            if not self.fast:
-                reply = len(ids) * (codec.OVERHEAD + 1 + BLOCK_BYTES)
-            self._requests[key] = (
+            by_address: dict[int, list[int]] = {}
+            for i in np.nonzero(present)[0].tolist():
+                by_address.setdefault(self.servos[i].model.indirect_data, []).append(self.servos[i].id)
+            self._requests[key] = Requests(
                 codec.sync_read(ids, BLOCK_ADDRESS, BLOCK_BYTES, self.fast),
-                codec.sync_read(ids, slow, len(CHECKED), self.fast),
-                reply,
+                (FAST_START if self.fast else 0) + len(ids) * self.block_bytes,
+                tuple(
+                    (codec.sync_read(bytes(some), address, len(CHECKED), self.fast), len(some))
+                    for address, some in by_address.items()
+                ),
             )
         return self._requests[key]
 
@@ -171,7 +190,7 @@ class Chain:
         bits: NDArray[np.uint32],
         temperature_degc: NDArray[np.float64],
     ) -> Bools | None:
-        """Write what came into the measurement; who answered, None: everybody that was asked.
+        """Write what came into the measurement; who answered, shape (n,), None: everybody that was asked.
 
         Args:
             reply: the fast block.
@@ -185,7 +204,7 @@ class Chain:
             taken = self._take(reply.whole, rows, measurement, times_ns, bits, temperature_degc)
             if taken == rows.size:
                 return None
-        parts = reply.by_id()
+        parts, asked = reply.by_id(), rows
         rows = np.array([i for i, s in enumerate(self.servos) if s.id in parts], dtype=np.int64)
         answered: Bools = np.zeros(len(self.servos), dtype=np.bool_)
         answered[rows] = True
@@ -194,7 +213,7 @@ class Chain:
             error, data = parts[self.servos[i].id]
             raw += bytes((error, self.servos[i].id)) + data + b"\0\0"
         self._take(bytes(raw), rows, measurement, times_ns, bits, temperature_degc)
-        return answered
+        return None if answered[asked].all() else answered
 
     def _take(
         self,

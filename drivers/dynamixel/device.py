@@ -2,7 +2,7 @@
 
 A servo that stays silent is taken out of the chain after one deadline and pinged between the cycles; one that
 comes back is set up again step by step and waits for the hand-shake of ``drivers.hal``. A slow block (errors,
-torque, watchdog, mode, temperature) is read every 50 ms.
+torque, watchdog, temperature) is read every 50 ms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from drivers.dynamixel.cycle import BLOCK_BYTES, Chain, Reply
+from drivers.dynamixel.cycle import BLOCK_BYTES, Chain, Reply, Requests
 from drivers.dynamixel.laws import BLOCK
 from drivers.dynamixel.listening import Listener
 from drivers.dynamixel.models import servo_model
@@ -20,7 +20,7 @@ from drivers.dynamixel.port import ServoPort
 from drivers.dynamixel.servo import CHECKED, HAL_MODES, Servo
 from drivers.dynamixel.settings import DynamixelSettings
 from drivers.dynamixel.tracking import Tracking
-from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly
+from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly, TurnsUnknown
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
 from drivers.handshake import Bools
@@ -73,7 +73,7 @@ class DynamixelBus:
         self._chain = Chain(self.servos, motors)
         self._port.rehearse = self._chain.rehearse
         self._track = Tracking(self.servos, self._port, motors, settings.watchdog_ms)
-        self._slow_ns = self._exchanges = self.round_trip_ns = 0
+        self._slow_ns = self._slow_turn = self._exchanges = self.round_trip_ns = 0
         self._block_ns = self._port.wire_ns(BLOCK)
         self._lost, self._lost_why = False, ""
         self._listener = Listener(self._chain, self._port, motors, self._block_ns) if readonly else None
@@ -89,10 +89,12 @@ class DynamixelBus:
     def _identify(self) -> None:
         for servo in self.servos:
             servo.identify()
+            servo.have_it_answer()
         self._chain.fast = all(s.fast for s in self.servos)
+        self._block_ns = self._port.wire_ns(self._chain.block_bytes)
 
     def _capabilities(self) -> Capabilities:
-        request, _, reply = self._chain.requests(self._track.present)
+        request, reply, _ = self._chain.requests(self._track.present)
         goals = 14 + 3 * len(self.servos)
         offered = [m for m, name in HAL_MODES.items() if all(name in s.model.modes for s in self.servos)]
         lsb_a = float(self._chain.lsb_a.min())
@@ -150,10 +152,14 @@ class DynamixelBus:
             self._lost = False
             return
         self._identify()
+        homeless = {}
         for i, servo in enumerate(self.servos):
-            if servo.setup is not None:
-                self._track.configure(i)
-        self._track.restart()
+            try:
+                if servo.setup is not None:
+                    self._track.configure(i)
+            except TurnsUnknown as error:
+                homeless[i] = error
+        self._track.restart(homeless)
         self._lost = False
 
     def close(self) -> None:
@@ -202,21 +208,29 @@ class DynamixelBus:
             mark(measurement, self._motors, NONE, NONE, STALE)
             return BusBit.TIMEOUT
         goals = chain.goals(command, now.may_pull, now.enabled, track.shake.bits)
-        read, slow_read, reply_bytes = chain.requests(track.present)
+        reads = chain.requests(track.present)
         begun_ns, errors = self._clock(), self._port.counts.errors()
-        reply = self._ask(goals + read, reply_bytes, BLOCK_BYTES, now.rows.size)
+        reply = self._ask(goals + reads.fast, reads.reply_bytes, BLOCK_BYTES, now.rows.size)
         arrived_ns = self._clock()
         self.round_trip_ns = arrived_ns - begun_ns
         times_ns = (arrived_ns, self._block_ns)
         answered = chain.fill(
             reply, now.rows, measurement, times_ns, track.shake.bits, track.temperature_degc
         )
-        if answered is None and now.rows.size == len(self.servos):
-            if arrived_ns >= self._slow_ns:
-                self._slow_ns = arrived_ns + SLOW_NS
-                track.check(self._ask(slow_read, reply_bytes, len(CHECKED), now.rows.size))
-            return BusBit.OK
+        if answered is None:  # also while a servo is out of the chain: the others' health goes on
+            self._check_some(reads, arrived_ns)
+            if now.rows.size == len(self.servos):
+                return BusBit.OK
         return self._incomplete(answered, reply, errors, measurement)
+
+    def _check_some(self, reads: Requests, now_ns: int) -> None:
+        """Read the slow block of the servos that have it at one place, in turn; each once in ``SLOW_NS``."""
+        if now_ns < self._slow_ns:
+            return
+        self._slow_ns = now_ns + SLOW_NS // len(reads.slow)
+        self._slow_turn += 1
+        request, wanted = reads.slow[self._slow_turn % len(reads.slow)]
+        self._track.check(self._ask(request, reads.reply_bytes, len(CHECKED), wanted))
 
     def _incomplete(
         self, answered: Bools | None, reply: Reply, errors: int, measurement: RecordArray

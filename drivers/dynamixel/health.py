@@ -1,11 +1,10 @@
-"""What the slow block of a servo says: reset, wrong mode, tripped watchdog, latched error, temperature."""
+"""What the slow block of a servo says: reset, tripped watchdog, latched error, temperature."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from drivers.dynamixel.models import MODE_CODES
-from drivers.dynamixel.servo import HAL_MODES, Servo
+from drivers.dynamixel.servo import Servo
 from signals.modes import Channel
 
 TRIPPED = 0xFF
@@ -30,7 +29,7 @@ def found_in(servo: Servo, data: bytes, should_pull: bool) -> Found:
         data: one byte for each name of ``servo.CHECKED``.
         should_pull: whether the driver has switched its torque on.
     """
-    error, torque, watchdog, mode, degc = data
+    error, torque, watchdog, degc = data
     if error:
         text = f"hardware error: {servo.hardware_error(error)}"
         return Found(text, int(Channel.DEVICE_ERROR), degc, reboot=True)
@@ -38,7 +37,4 @@ def found_in(servo: Servo, data: bytes, should_pull: bool) -> Found:
         return Found("its bus watchdog tripped", int(Channel.DEVICE_ERROR), degc)
     if should_pull and not torque:
         return Found("torque is off: it was reset", int(Channel.RESET), degc)
-    wanted = MODE_CODES[HAL_MODES[servo.mode]] if servo.setup is not None else mode
-    if mode != wanted:
-        return Found(f"mode is {mode}, not {wanted}", int(Channel.WRONG_MODE), degc)
-    return Found("", 0, float(degc))
+    return Found("", 0, degc)

@@ -6,7 +6,7 @@ import math
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,16 @@ BAUD_CODES: dict[int, int] = {
     4_500_000: 7,
 }
 """Register 8; the factory setting is 57600."""
+
+
+CYCLE: Final = {
+    "goal_current": 102,
+    "goal_position": 116,
+    "present_current": 126,
+    "present_velocity": 128,
+    "present_position": 132,
+}
+"""Registers of every cycle: one request serves a whole chain, so they are at one place on all its servos."""
 
 
 class Register(Strict):
@@ -73,6 +83,13 @@ class ServoModel(Strict):
     registers: dict[str, Register]
     source: str
 
+    current_limit_max: int | None = None
+    """Greatest current limit that it takes [counts]; none: not published, a servo refuses by itself."""
+
+    def slot(self, i: int) -> Register:
+        """Indirect address ``i``, counted from 0."""
+        return Register(address=self.indirect_address + 2 * i, size=2)
+
     @property
     def current_lsb_a(self) -> float:
         """Unit of the current registers [A]; 0 where the model has none."""
@@ -103,6 +120,12 @@ def models() -> dict[str, ServoModel]:
             table = shared | tomllib.loads(entry.read_text(encoding="utf-8"))
             table["modes"] = tuple(table["modes"])
             model = ServoModel.model_validate(table)
+            for register, address in CYCLE.items():
+                if model.registers[register].address != address:
+                    at = model.registers[register].address
+                    raise DriverError(
+                        f"{entry.name}: {register} is at {at}; one cycle needs all at {address}"
+                    )
             found[model.name] = model
     return found
 

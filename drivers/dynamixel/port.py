@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Final
@@ -15,6 +16,8 @@ from drivers.serialport import Clock, SerialPort
 
 BITS_PER_BYTE: Final = 10
 TRIES: Final = 3
+ANSWERS_ALL: Final = 2
+"""Status return level of a servo that answers every instruction."""
 LISTEN_NS: Final = 2_000_000
 PING_SPACING_S: Final = 0.003
 
@@ -129,6 +132,31 @@ class ServoPort:
             self.serial.read(until_ns)
         self.give_up()
 
+    def have_it_answer(self, device_id: int, register: Register, label: str) -> None:
+        """Make a servo answer every instruction, whatever it was set to.
+
+        Below level 2 it acknowledges no write, at level 0 no read either; a ping it always answers.
+
+        Args:
+            device_id: a servo that answers pings.
+            register: its status return level.
+            label: its name in messages.
+
+        Raises:
+            ConfigureError: it stays as it is.
+        """
+        with contextlib.suppress(ReplyTimeout):
+            if self.read(device_id, register, label) == ANSWERS_ALL:
+                return
+        self.tell(codec.write(device_id, register.address, register.encode(ANSWERS_ALL)))
+        self._quiet()
+        try:
+            found: object = self.read(device_id, register, label)
+        except ReplyTimeout:
+            found = "silent, though it answers pings"
+        if found != ANSWERS_ALL:
+            raise ConfigureError(label, "status_return_level", ANSWERS_ALL, found)
+
     def read(self, device_id: int, register: Register, label: str) -> int:
         """Value of a register."""
         request = codec.read(device_id, register.address, register.size)
@@ -137,7 +165,11 @@ class ServoPort:
 
     def write(self, device_id: int, register: Register, value: int, label: str, setting: str) -> None:
         """Write a register; raises ConfigureError with the device's own reason."""
-        request = codec.write(device_id, register.address, register.encode(value))
+        try:
+            data = register.encode(value)
+        except OverflowError:
+            raise ConfigureError(label, setting, value, "not a value of its register") from None
+        request = codec.write(device_id, register.address, data)
         code = self.ask(request, device_id, 0, label).error & ~codec.ALERT
         if code:
             reason = ErrorCode(code).name if code in ErrorCode._value2member_map_ else str(code)

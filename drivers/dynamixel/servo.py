@@ -18,8 +18,9 @@ from drivers.hal import MotorSetup
 from drivers.motors import MotorMap
 from signals.modes import MotorMode
 
-CHECKED: Final = ("hardware_error", "torque_enable", "bus_watchdog", "operating_mode", "present_temperature")
-"""Registers of the slow block, one byte each, gathered by the servo's indirect addresses."""
+CHECKED: Final = ("hardware_error", "torque_enable", "bus_watchdog", "present_temperature")
+"""Registers of the slow block, one byte each, gathered by the servo's indirect addresses. Those reach the RAM
+alone: the operating mode is not among them, but it is locked while the torque is on."""
 REBOOT_PINGS: Final = 200
 HAL_MODES: Final = {MotorMode.CURRENT: "current", MotorMode.POSITION: "current_position"}
 HARDWARE_ERRORS: Final = {
@@ -35,7 +36,19 @@ HARDWARE_ERRORS: Final = {
 class Servo:
     """What the driver keeps of one servo."""
 
-    __slots__ = ("device", "firmware", "index", "label", "limit_counts", "mode", "model", "port", "setup")
+    __slots__ = (
+        "device",
+        "firmware",
+        "index",
+        "label",
+        "limit_counts",
+        "mapped",
+        "mode",
+        "model",
+        "port",
+        "setup",
+        "turns_lost",
+    )
 
     def __init__(self, device: DynamixelDevice, index: int, model: ServoModel, port: ServoPort) -> None:
         self.device, self.index, self.model, self.port = device, index, model, port
@@ -44,6 +57,10 @@ class Servo:
         self.setup: MotorSetup | None = None
         self.mode = MotorMode.OFF
         self.limit_counts = 0
+        self.mapped = False
+        """Its indirect addresses are ours since the first set-up; a servo that lost power has others."""
+        self.turns_lost = False
+        """It was reset since its turns were chosen."""
 
     @property
     def id(self) -> int:
@@ -56,6 +73,10 @@ class Servo:
         if number != self.model.model_number:
             wanted = f"{self.model.name} ({self.model.model_number})"
             raise WrongDevice(self.label, wanted, f"{model_name(number)} ({number})")
+
+    def have_it_answer(self) -> None:
+        """Have it answer writes and reads, not pings alone; raises ConfigureError."""
+        self.port.have_it_answer(self.id, self.model.registers["status_return_level"], self.label)
 
     @property
     def fast(self) -> bool:
@@ -76,6 +97,12 @@ class Servo:
         self.setup = setup
         self.identify()
         yield
+        self.have_it_answer()
+        yield
+        self._look_for_reset()
+        yield
+        self._check_shadow()
+        yield
         self._set("bus_watchdog", 0)
         yield
         self._set("torque_enable", 0)
@@ -86,6 +113,10 @@ class Servo:
         self.mode = setup.mode
         yield
         self.limit_counts = int(setup.current_limit_a / model.current_lsb_a)
+        most = model.current_limit_max
+        if most is not None and self.limit_counts > most:
+            found = f"at most {most * model.current_lsb_a:.3g}"
+            raise ConfigureError(self.label, "current limit [A]", setup.current_limit_a, found)
         self._set("current_limit", self.limit_counts)
         yield
         if setup.temperature_limit_degc is not None:
@@ -96,18 +127,29 @@ class Servo:
             self._set("velocity_limit", int(turns / model.speed_lsb_rad_s))
             yield
         yield from self._map_slow_block()
+        self.mapped = True
         counts = self.port.read(self.id, model.registers["present_position"], self.label)
-        motors.resolve(self.index, counts / model.counts_per_turn)
+        motors.resolve(self.index, counts / model.counts_per_turn, self.turns_lost)
+        self.turns_lost = False
         yield
 
+    def _look_for_reset(self) -> None:
+        """A servo without power forgets its indirect addresses, and its whole turns with them."""
+        if self.mapped and not self.turns_lost:
+            found = self.port.read(self.id, self.model.slot(0), self.label)
+            self.turns_lost = found != self.model.registers[CHECKED[0]].address
+
+    def _check_shadow(self) -> None:
+        """A servo with a second id obeys what is meant for another one."""
+        found = self.port.read(self.id, self.model.registers["secondary_id"], self.label)
+        if found <= codec.ID_MAX:
+            hint = "it would follow that servo's goals; switch it off (255)"
+            raise ConfigureError(self.label, "secondary_id", "none (253 to 255)", found, hint)
+
     def _map_slow_block(self) -> Iterator[None]:
-        slot = self.model.registers["operating_mode"].model_copy(
-            update={"address": self.model.indirect_address, "size": 2}
-        )
         for i, name in enumerate(CHECKED):
-            register = slot.model_copy(update={"address": self.model.indirect_address + 2 * i})
             address = self.model.registers[name].address
-            self.port.set(self.id, register, address, self.label, f"indirect address of {name}")
+            self.port.set(self.id, self.model.slot(i), address, self.label, f"indirect address of {name}")
             yield
 
     def enable_steps(self, watchdog_ms: int) -> Iterator[None]:

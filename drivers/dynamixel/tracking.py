@@ -17,7 +17,7 @@ from drivers.dynamixel.cycle import Reply
 from drivers.dynamixel.health import found_in
 from drivers.dynamixel.port import ServoPort
 from drivers.dynamixel.servo import Servo
-from drivers.errors import BusLost, ConfigureError, DriverError
+from drivers.errors import BusLost, ConfigureError, DriverError, TurnsUnknown
 from drivers.handshake import Handshake
 from drivers.motors import MotorMap
 from signals.modes import Channel
@@ -39,9 +39,9 @@ class Now(NamedTuple):
     rows: NDArray[np.int64]
     """Servos in the chain, shape (k,)."""
     enabled: Bools
-    """In the chain with torque on, shape (n,)."""
+    """In the chain with torque on, or silent and perhaps with torque on, shape (n,): they get a goal."""
     may_pull: Bools
-    """Enabled and not held, shape (n,)."""
+    """In the chain, enabled and not held, shape (n,)."""
     held: bool
     """Any servo is held."""
 
@@ -64,9 +64,14 @@ class Tracking:
         self.shake = Handshake(motors.motors)
         self.present: Bools = np.ones(n, dtype=np.bool_)
         self.enabled: Bools = np.zeros(n, dtype=np.bool_)
+        self._unsure: Bools = np.zeros(n, dtype=np.bool_)
+        """Silent, its torque perhaps on: packets for others feed its watchdog too, so it is told goals of
+        nothing until it is set up again."""
         self.temperature_degc = np.zeros(n)
         self._reboot: Bools = np.zeros(n, dtype=np.bool_)
         self._reboots = np.zeros(n, dtype=np.int64)
+        self._homeless: Bools = np.zeros(n, dtype=np.bool_)
+        """Whole turns unknown: shown, but no torque until the hand is homed anew."""
         self._doubts = np.zeros(n, dtype=np.int64)
         self._doubted = False
         self._key = b""
@@ -83,6 +88,7 @@ class Tracking:
             raise ConfigureError(servo.label, "set-up", "written before activate", "nothing")
         for _ in servo.setup_steps(servo.setup, self._map):
             pass
+        self._unsure[i] = False
 
     def activate(self) -> None:
         """Torque on with zero goals in every servo."""
@@ -95,21 +101,30 @@ class Tracking:
         self.shake.begin()
         self.active = True
 
-    def restart(self) -> None:
-        """All servos were found and set up again after a loss."""
+    def restart(self, homeless: dict[int, TurnsUnknown]) -> None:
+        """All servos were found and set up again after a loss, but for those whose turns are unknown."""
         self._chores.clear()
-        self._doubts[:] = 0
+        self._doubts[:], self._homeless[:] = 0, False
         self.present[:], self.enabled[:] = True, False
         self.shake.begin(held=True, bits=RESET)
+        for i, error in homeless.items():
+            self._set_homeless(i, error)
+
+    def _set_homeless(self, i: int, error: TurnsUnknown) -> None:
+        self.reason = str(error)
+        self.present[i] = self._homeless[i] = True
+        self._unsure[i] = False
+        self.shake.hold(i, RESET)
 
     def now(self) -> Now:
         """Who takes part; computed only when something changed."""
-        key = self.present.tobytes() + self.enabled.tobytes() + self.shake.held.tobytes()
+        held, unsure = self.shake.held, self._unsure
+        key = self.present.tobytes() + self.enabled.tobytes() + held.tobytes() + unsure.tobytes()
         if key != self._key:
             enabled = self.enabled & self.present
             rows = np.nonzero(self.present)[0]
-            held = self.shake.held
-            self._key, self._now = key, Now(rows, enabled, enabled & ~held, bool(held.any()))
+            may_pull = enabled & ~held & ~unsure
+            self._key, self._now = key, Now(rows, enabled | unsure, may_pull, bool(held.any()))
         return self._now
 
     def release(self, command: RecordArray) -> None:
@@ -118,7 +133,8 @@ class Tracking:
         for i in self.shake.released(command):
             if self.active and not self.enabled[i] and i not in busy:
                 self._chores.append((i, self._enabling(i)))
-        broken = self.shake.held & ~self.shake.checked & self.present & self.shake.at_rest(command)
+        broken = self.shake.held & ~self.shake.checked & self.present & ~self._homeless
+        broken &= self.shake.at_rest(command)
         for j in np.nonzero(broken)[0].tolist():
             if j not in busy and self._reboots[j] < REBOOTS_MAX:
                 self._chores.append((j, self._returning(j)))
@@ -138,6 +154,7 @@ class Tracking:
             return
         self._doubts[i] -= 1
         if not self._doubts[i]:
+            self._unsure[i] |= self.enabled[i]
             self.enabled[i] = False
             self.shake.hold(i, RESET)
             self.reason = f"{self.servos[i].label} is silent"
@@ -172,10 +189,13 @@ class Tracking:
                 self._chores.popleft()
             except BusLost:
                 raise
+            except TurnsUnknown as error:
+                self._chores.popleft()
+                self._set_homeless(i, error)
             except DriverError as error:
                 self._chores.popleft()
                 self.reason = str(error)
-                self.present[i] = False
+                self.present[i], self._unsure[i] = False, True
                 self.shake.hold(i, RESET)
         elif now_ns >= self._probe_ns and self.now().rows.size < len(self.servos):
             self._probe_ns, self._probes = now_ns + PROBE_NS, self._probes + 1
@@ -196,4 +216,5 @@ class Tracking:
             yield from servo.reboot_steps()
         if servo.setup is not None:
             yield from servo.setup_steps(servo.setup, self._map)
+        self._unsure[i] = False
         self.shake.checked[i] = self.present[i] = True

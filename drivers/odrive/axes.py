@@ -182,12 +182,18 @@ class Axes:
         if any(self.replies.get((i, e), b"")[: len(v)] != v for e, v in self._watchdog.items()):
             return
         self.proven[i] |= bool(self._watchdog)
+        if not self.take_home(i):
+            return
+        self.repaired_ns[i], self.shake.checked[i] = 0, True
+
+    def take_home(self, i: int) -> bool:
+        """Choose the whole turns of an axis that came back; if that cannot be it stays without torque."""
         try:
             self.choose_turns(i)
         except TurnsUnknown as error:
             self.refused[i], self.reason = True, str(error)
-            return
-        self.repaired_ns[i], self.shake.checked[i] = 0, True
+            self.hold(i, RESET)
+        return not self.refused[i]
 
     def choose_turns(self, i: int) -> None:
         """Whole turns of axis ``i`` by its travel; raises TurnsUnknown."""

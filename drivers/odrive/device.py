@@ -103,6 +103,8 @@ class OdriveBus:
                 raise ConfigureError(f"motor {setup.name}", "axis", "one of this bus", None)
             self._setups[int(found[0])] = setup
         self._set_up()
+        for i in self._setups:
+            self._axes.choose_turns(i)
 
     def _set_up(self) -> None:
         wanted = {}
@@ -114,7 +116,6 @@ class OdriveBus:
         self._start.set_up(wanted)
         for i, setup in self._setups.items():
             self._modes[i], self._limit_a[i] = setup.mode, setup.current_limit_a
-            self._axes.choose_turns(i)
 
     def activate(self) -> None:
         """Closed loop with zero torque in every axis, confirmed by its heartbeat."""
@@ -148,6 +149,8 @@ class OdriveBus:
             if pulling:
                 self._start.close_loop(list(self._setups))
         self._axes.begin(held=not self.readonly, bits=0 if self.readonly else RESET)
+        for i in self._setups:
+            self._axes.take_home(i)
         self._axes.pulling = pulling
         self._lost = False
 

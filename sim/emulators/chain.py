@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from drivers.dynamixel import codec
-from drivers.dynamixel.codec import BROADCAST, ErrorCode, Instruction, Packet, PacketParser
+from drivers.dynamixel.codec import BROADCAST, MAX_LENGTH, ErrorCode, Instruction, Packet, PacketParser
 from drivers.dynamixel.models import BAUD_CODES
 from sim.emulators.loop import NEVER, Clock
 from sim.emulators.pty_line import PtyLine
@@ -19,6 +19,8 @@ from sim.emulators.wire import HalfDuplex, Outbox, serial_ns
 
 IDLE_NS: Final = 2_000_000
 DELAY_UNIT_NS: Final = 2000
+SPAN: Final = 4
+"""Bytes of address and length in front of what a read or a sync instruction is about."""
 
 
 @dataclass(slots=True)
@@ -164,54 +166,67 @@ class ChainEmulator:
         return servo.get("model_number").to_bytes(2, "little") + bytes((servo.get("firmware"),))
 
     def _single(self, servo: EmulatedServo, p: Packet) -> bytes:
-        """Answer of one servo to an instruction for it alone."""
+        """Answer of one servo to an instruction for it alone; empty if its status return level wants none."""
+        device_id, answers = servo.id, _answers(servo, p.instruction)
         error, data, body = ErrorCode.NONE, b"", p.parameters
         if p.instruction == Instruction.PING:
             data = self._identity(servo)
-        elif p.instruction == Instruction.READ and len(body) == 4:
-            data = servo.read(body[0] | body[1] << 8, body[2] | body[3] << 8)
-        elif p.instruction == Instruction.WRITE and len(body) > 2:
-            before = servo.id
-            error = servo.write(body[0] | body[1] << 8, body[2:])
-            return codec.status(before, error | servo.alert) if servo.get("status_return_level") == 2 else b""
+        elif p.instruction == Instruction.READ:
+            found = servo.read(*_span(body)) if len(body) == SPAN else None
+            error = ErrorCode.NONE if found is not None else _malformed(body, SPAN, SPAN)
+            data = found or b""
+        elif p.instruction == Instruction.WRITE:
+            error = _malformed(body, 3, MAX_LENGTH)
+            if len(body) > 2:
+                error = servo.write(body[0] | body[1] << 8, body[2:])
         elif p.instruction == Instruction.REBOOT:
-            reply = codec.status(servo.id, servo.alert)
+            reply = codec.status(device_id, servo.alert)
             servo.reboot()
-            return reply
+            return reply if answers else b""
         else:
             error = ErrorCode.INSTRUCTION
-        if servo.get("status_return_level") == 0 and p.instruction != Instruction.PING:
-            return b""
-        return codec.status(servo.id, error | servo.alert, data)
+        return codec.status(device_id, error | servo.alert, data) if answers else b""
 
     def _sync_write(self, p: Packet, servos: list[EmulatedServo]) -> None:
         body = p.parameters
-        address, length = body[0] | body[1] << 8, body[2] | body[3] << 8
-        by_id = {s.id: s for s in servos}
-        for at in range(4, len(body) - length, length + 1):
-            servo = by_id.get(body[at])
-            if servo is not None:
-                servo.write(address, body[at + 1 : at + 1 + length])
+        if len(body) < SPAN:
+            return
+        address, length = _span(body)
+        for at in range(SPAN, len(body) - length, length + 1):
+            for servo in servos:
+                if body[at] in (servo.id, servo.shadow) and body[at] <= codec.ID_MAX and length:
+                    servo.write(address, body[at + 1 : at + 1 + length])
 
     def _sync_read(self, p: Packet, servos: list[EmulatedServo]) -> None:
-        body = p.parameters
-        address, length = body[0] | body[1] << 8, body[2] | body[3] << 8
+        """Every servo waits for the one in front of it: the first that stays silent ends the answer."""
+        body, fast = p.parameters, p.instruction == Instruction.FAST_SYNC_READ
+        if len(body) < SPAN:
+            return
+        address, length = _span(body)
         by_id = {s.id: s for s in servos}
         blocks: list[tuple[int, int, bytes]] = []
         chain: list[EmulatedServo] = []
-        for device_id in body[4:]:
+        for device_id in body[SPAN:]:
             servo = by_id.get(device_id)
-            if servo is None:
+            if (
+                servo is None
+                or servo.mute
+                or not _answers(servo, Instruction.READ)
+                or (fast and not servo.fast_reads)
+            ):
+                break
+            data = servo.read(address, length)
+            if data is None:
                 break
             chain.append(servo)
-            blocks.append((servo.alert, device_id, servo.read(address, length)))
+            blocks.append((servo.alert, device_id, data))
         if not blocks:
             return
-        if p.instruction == Instruction.SYNC_READ:
+        if not fast:
             for servo, (error, device_id, data) in zip(chain, blocks, strict=True):
                 self._reply(servo, codec.status(device_id, error, data))
             return
-        whole = codec.fast_reply(blocks + [(0, 0, bytes(length))] * (len(body) - 4 - len(blocks)))
+        whole = codec.fast_reply(blocks + [(0, 0, bytes(length))] * (len(body) - SPAN - len(blocks)))
         self._reply(chain[0], whole[: codec.FAST_START + len(blocks) * (length + 4)])
 
     def _collide(self, replies: list[bytes]) -> None:
@@ -224,6 +239,8 @@ class ChainEmulator:
         self._send(bytes(mixed), self._wire.free_ns)
 
     def _reply(self, servo: EmulatedServo, reply: bytes) -> None:
+        if servo.mute:
+            return
         self._send(reply, self._wire.free_ns + servo.get("return_delay") * DELAY_UNIT_NS)
 
     def _send(self, reply: bytes, begun_ns: int) -> None:
@@ -235,3 +252,19 @@ class ChainEmulator:
             self._out.put(due_ns + self.faults.split_ns, reply[half:])
         else:
             self._out.put(due_ns, reply)
+
+
+def _span(body: bytes) -> tuple[int, int]:
+    """Address and length."""
+    return body[0] | body[1] << 8, body[2] | body[3] << 8
+
+
+def _malformed(body: bytes, least: int, most: int) -> ErrorCode:
+    """LENGTH for parameters of a wrong length, else RANGE: they ask for what is not there."""
+    return ErrorCode.RANGE if least <= len(body) <= most else ErrorCode.LENGTH
+
+
+def _answers(servo: EmulatedServo, instruction: int) -> bool:
+    """By its status return level: 0 answers pings alone, 1 reads too, 2 everything."""
+    level = servo.get("status_return_level")
+    return level == 2 or instruction == Instruction.PING or (level == 1 and instruction == Instruction.READ)

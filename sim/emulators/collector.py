@@ -13,17 +13,20 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drivers.collector import codec
 from drivers.collector.codec import CommandFlag, Description, Header, Kind, SampleFlag, SetupResult
 from drivers.collector.laws import fill_sample, take_command
 from drivers.collector.wire import CommandWire, SampleWire
 from drivers.slots import limp
-from signals.modes import Channel
+from signals.modes import Channel, MotorMode
 from sim.emulators.loop import Clock
 from sim.emulators.side import DeviceSide
 
 ARMED: Final = int(SampleFlag.ARMED)
+POSITION: Final = int(MotorMode.POSITION)
+WRONG_MODE: Final = np.uint32(Channel.WRONG_MODE)
 IDLE_STEP_NS: Final = 1_000_000
 WATCHDOG_MIN_US, WATCHDOG_MAX_US = 1000, 1_000_000
 
@@ -117,6 +120,8 @@ class CollectorEmulator:
         self._fed_ns = self._stepped_ns = self._clock()
         self.armed = self.tripped = False
         self.must_disarm = True
+        self._wrong_mode: NDArray[np.bool_] | None = None
+        """Motors that were asked for a position, behind a hand that cannot; shape (motors,)."""
         limp(self.side.command)
 
     def restart(self) -> None:
@@ -192,9 +197,17 @@ class CollectorEmulator:
         self._answer(seq, host_time_ns, gap > 1, address, now_ns)
         take_command(self._command.head, self._command.slots, self.about.n_axes, self.side.command)
         self._limit()
+        self._refuse_positions()
         if not self.armed:
             limp(self.side.command)
         self._step(now_ns)
+
+    def _refuse_positions(self) -> None:
+        """Mode 2 where the hand behind cannot: no torque, and the slot says WRONG_MODE."""
+        if not self.side.positions:
+            modes = self.side.command["motor_mode"][0, : self.about.n_motors]
+            self._wrong_mode = modes == POSITION
+            modes[self._wrong_mode] = 0
 
     def _limit(self) -> None:
         top_a = self._limits["current"][: self.about.n_motors] * codec.CURRENT_LSB_A
@@ -207,8 +220,12 @@ class CollectorEmulator:
 
     def _answer(self, seq: int, host_time_ns: int, gap: bool, address: tuple[str, int], now_ns: int) -> None:
         about = self.about
+        status = self.side.measurement["motor_status"][0]
         for i in self.faults.stale_motors:
-            self.side.measurement["motor_status"][0, i] |= Channel.STALE
+            status[i] |= Channel.STALE
+        if self._wrong_mode is not None:
+            motors = status[: about.n_motors]
+            motors[:] = np.where(self._wrong_mode, motors | WRONG_MODE, motors & ~WRONG_MODE)
         fill_sample(
             self.side.measurement,
             self._sample.head,

@@ -7,12 +7,11 @@ import struct
 from typing import Final
 
 from drivers.dynamixel.codec import ALERT, ErrorCode
-from drivers.dynamixel.models import ServoModel
+from drivers.dynamixel.models import MODE_CODES, ServoModel
 from signals.modes import MotorMode
+from sim.emulators.registers import EEPROM_END, GOALS, TABLE_BYTES, refused, value_in
 from sim.emulators.side import DeviceSide
 
-EEPROM_END: Final = 64
-TABLE_BYTES: Final = 1024
 WATCHDOG_NS: Final = 20_000_000
 OVERLOAD, OVERHEAT, VOLTAGE = 1 << 5, 1 << 2, 1 << 0
 PRESENT: Final = struct.Struct("<hii")
@@ -20,10 +19,11 @@ PRESENT: Final = struct.Struct("<hii")
 CURRENT: Final = int(MotorMode.CURRENT)
 WORD: Final = struct.Struct("<H")
 GOAL_CURRENT: Final = struct.Struct("<h")
-GOALS: Final = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
+CURRENT_LIMIT: Final = 1750
+"""Factory current limit of a model that publishes no greatest one [counts]."""
 DEFAULTS: Final = {
-    "firmware": 50,
     "baud": 1,
+    "secondary_id": 255,
     "return_delay": 250,
     "operating_mode": 3,
     "temperature_limit": 70,
@@ -37,6 +37,9 @@ DEFAULTS: Final = {
 class EmulatedServo:
     """One servo on a chain.
 
+    It takes the operating modes in which the hand behind it moves: current, and current-based position where
+    that can (``side.positions``). The others are refused, as is torque in one of them.
+
     Args:
         device_id: its id.
         model: its model.
@@ -44,6 +47,7 @@ class EmulatedServo:
         motor: its motor's index there.
         direction: sign of the device's angle.
         gear_ratio: turns of the device per turn of the spool.
+        firmware: what it reports; below the model's first one it knows no fast reads.
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class EmulatedServo:
         motor: int,
         direction: int = 1,
         gear_ratio: float = 1.0,
+        firmware: int = 50,
     ) -> None:
         self.model, self.side, self.motor = model, side, motor
         self._turns_per_rad = direction * gear_ratio / (2.0 * math.pi)
@@ -78,14 +83,19 @@ class EmulatedServo:
         self._error = registers["hardware_error"].address
         self._counts_a = 1.0 / model.current_lsb_a if model.current_lsb_a else 0.0
         self._speed_lsb = model.speed_lsb_rad_s
+        offered = ("current", "current_position") if side.positions else ("current",)
+        self._modes = frozenset(MODE_CODES[m] for m in offered if m in model.modes)
         self._fed_ns = 0
         self._turn_offset = 0.0
         self.silent = False
-        """Fault hook: answers nothing."""
+        """Fault hook: hears and answers nothing."""
+        self.mute = False
+        """Fault hook: hears and obeys, answers nothing."""
         self.reboots = 0
         for name, value in DEFAULTS.items():
             self.put(name, value)
-        self.put("current_limit", 1750)
+        self.put("current_limit", model.current_limit_max or CURRENT_LIMIT)
+        self.put("firmware", firmware)
         self.put("id", device_id)
         self.put("model_number", model.model_number)
         self._power_up()
@@ -96,14 +106,24 @@ class EmulatedServo:
         return self.table[self._id_at]
 
     @property
+    def shadow(self) -> int:
+        """Second id that it obeys without an answer; beyond the greatest id: none."""
+        return self.get("secondary_id")
+
+    @property
+    def fast_reads(self) -> bool:
+        """Whether its firmware knows the fast reads."""
+        first = self.model.fast_sync_read_firmware
+        return first is not None and self.get("firmware") >= first
+
+    @property
     def baud(self) -> int:
         """Baud register."""
         return self.table[self._baud_at]
 
     def get(self, name: str) -> int:
         """Value of a register."""
-        r = self.model.registers[name]
-        return r.decode(bytes(self.table[r.address : r.address + r.size]))
+        return value_in(self.model, self.table, name)
 
     def put(self, name: str, value: int) -> None:
         """Set a register without any rule."""
@@ -153,17 +173,14 @@ class EmulatedServo:
         i = self.motor
         turns = self._angle_rad.item(i) * self._turns_per_rad + self._turn_offset
         speed = self._speed_rad_s.item(i) * self._turns_per_rad * 2.0 * math.pi
-        current = round(self._current_a.item(i) * self._direction * self._counts_a)
-        if not -32768 <= current <= 32767:
-            current = 32767 if current > 0 else -32768
         PRESENT.pack_into(
             self.table,
             self._present,
-            current,
-            round(speed / self._speed_lsb),
-            round(turns * self.model.counts_per_turn),
+            _counts(self._current_a.item(i) * self._direction * self._counts_a, 1 << 15),
+            _counts(speed / self._speed_lsb, 1 << 31),
+            _counts(turns * self.model.counts_per_turn, 1 << 31),
         )
-        self.table[self._temperature] = max(0, min(255, round(self._degc.item(i))))
+        self.table[self._temperature] = max(0, _counts(self._degc.item(i), 1 << 8))
         WORD.pack_into(self.table, self._tick, now_ns // 1_000_000 % 32768)
 
     def _act(self) -> None:
@@ -184,8 +201,10 @@ class EmulatedServo:
     # --- registers over the bus
     # -------------------------------------------------------------------------------
 
-    def read(self, address: int, length: int) -> bytes:
-        """Registers as they are read, indirect data resolved."""
+    def read(self, address: int, length: int) -> bytes | None:
+        """Registers as they are read, indirect data resolved; None beyond the end of the table."""
+        if address + length > TABLE_BYTES:
+            return None
         if address + length <= self.model.indirect_data:
             return bytes(self.table[address : address + length])
         return bytes(self.table[self._resolved(a)] for a in range(address, address + length))
@@ -199,28 +218,20 @@ class EmulatedServo:
         return address
 
     def write(self, address: int, data: bytes) -> ErrorCode:
-        """Write registers by the rules: EEPROM without torque, limits, no goals after a tripped watchdog."""
-        if address < EEPROM_END and self.get("torque_enable"):
-            return ErrorCode.ACCESS
+        """Write registers by the rules of ``sim.emulators.registers``; a refused write changes nothing."""
         if address == self._goal_current and len(data) == 2 and self._quick(data):
             return ErrorCode.NONE
-        registers = self.model.registers
-        names = [n for n, r in registers.items() if address <= r.address < address + len(data)]
-        if self.get("bus_watchdog") < 0 and any(n in GOALS for n in names):
-            return ErrorCode.RANGE
-        before = bytes(self.table[address : address + len(data)])
-        mode_before = self.get("operating_mode")
-        self.table[address : address + len(data)] = data
-        if "goal_current" in names and abs(self.get("goal_current")) > self.get("current_limit"):
-            self.table[address : address + len(data)] = before
-            return ErrorCode.LIMIT
-        if "torque_enable" in names and self.get("torque_enable") and self.get("hardware_error"):
-            self.put("torque_enable", 0)
-            return ErrorCode.ACCESS
-        if "operating_mode" in names and self.get("operating_mode") != mode_before:
+        span, after = (address, address + len(data)), bytearray(self.table)
+        after[address : address + len(data)] = data
+        error = refused(self.model, self.table, after, span, self._modes)
+        if error:
+            return error
+        mode_before, torque_before = self.get("operating_mode"), self.get("torque_enable")
+        self.table = after
+        if self.get("operating_mode") != mode_before:
             for goal in GOALS:
                 self.put(goal, 0)
-        if "torque_enable" in names and self.get("torque_enable"):
+        if self.get("torque_enable") and not torque_before:
             self.put("goal_position", self.get("present_position"))
         self._act()
         return ErrorCode.NONE
@@ -240,3 +251,10 @@ class EmulatedServo:
     def alert(self) -> int:
         """Alert bit of the error byte."""
         return ALERT if self.table[self._error] else 0
+
+
+def _counts(value: float, top: int) -> int:
+    """Nearest integer from -top to top - 1; NaN becomes 0."""
+    if value != value:
+        return 0
+    return round(max(-top, min(top - 1, value)))

@@ -103,11 +103,23 @@ def collector(n: int = 6, **changes: Any) -> Iterator[tuple[Rig, CollectorEmulat
             bus.close()
 
 
-def servo_settings(link: Path, n: int, **changes: Any) -> DynamixelSettings:
-    """Bus-file table of n servos, every second one counting backwards."""
+def servo_settings(
+    link: Path,
+    n: int,
+    travel_rad: tuple[float, float] | None = TRAVEL_RAD,
+    gear_ratio: float = 1.0,
+    models: tuple[str, ...] = (MODEL,),
+    **changes: Any,
+) -> DynamixelSettings:
+    """Bus-file table of n servos, every second one counting backwards; models in turn."""
     devices = tuple(
         DynamixelDevice(
-            id=i + 1, model=MODEL, motor=f"motor_{i}", direction=-1 if i % 2 else 1, travel_rad=TRAVEL_RAD
+            id=i + 1,
+            model=models[i % len(models)],
+            motor=f"motor_{i}",
+            direction=-1 if i % 2 else 1,
+            travel_rad=travel_rad,
+            gear_ratio=gear_ratio,
         )
         for i in range(n)
     )
@@ -120,22 +132,51 @@ def servo_settings(link: Path, n: int, **changes: Any) -> DynamixelSettings:
     return DynamixelSettings(name="servos", family="dynamixel", port=str(link), device=devices, **values)
 
 
-def servo_chain(link: Path, n: int, side: BenchSide) -> ChainEmulator:
-    """n emulated servos that fit ``servo_settings``."""
-    model = servo_model(MODEL)
-    servos = [EmulatedServo(i + 1, model, side, i, direction=-1 if i % 2 else 1) for i in range(n)]
+def servo_chain(
+    link: Path,
+    n: int,
+    side: BenchSide,
+    gear_ratio: float = 1.0,
+    models: tuple[str, ...] = (MODEL,),
+    firmware: tuple[int, ...] = (50,),
+) -> ChainEmulator:
+    """n emulated servos that fit ``servo_settings``; models and firmwares in turn."""
+    servos = [
+        EmulatedServo(
+            i + 1,
+            servo_model(models[i % len(models)]),
+            side,
+            i,
+            direction=-1 if i % 2 else 1,
+            gear_ratio=gear_ratio,
+            firmware=firmware[i % len(firmware)],
+        )
+        for i in range(n)
+    ]
     for servo in servos:
         servo.put("baud", BAUD_CODES[BAUD])
     return ChainEmulator(servos, side, link)
 
 
 @contextmanager
-def dynamixel(folder: Path, n: int = 4, **changes: Any) -> Iterator[tuple[Rig, ChainEmulator]]:
+def dynamixel(
+    folder: Path,
+    n: int = 4,
+    *,
+    gear_ratio: float = 1.0,
+    models: tuple[str, ...] = (MODEL,),
+    firmware: tuple[int, ...] = (50,),
+    status_level: int = 2,
+    **changes: Any,
+) -> Iterator[tuple[Rig, ChainEmulator]]:
     """A chain of servos on a pty."""
     side = BenchSide(n)
-    chain = servo_chain(folder / "servos", n, side)
+    chain = servo_chain(folder / "servos", n, side, gear_ratio, models, firmware)
+    for servo in chain.servos:
+        servo.put("status_return_level", status_level)
     with EmulatorThread([chain]) as thread:
-        bus = DynamixelBus(servo_settings(folder / "servos", n, **changes), names(n))
+        settings = servo_settings(folder / "servos", n, gear_ratio=gear_ratio, models=models, **changes)
+        bus = DynamixelBus(settings, names(n))
         rig = Rig(
             bus=bus,
             motors=tuple(range(n)),

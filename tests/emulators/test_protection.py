@@ -204,3 +204,67 @@ def test_an_axis_that_only_was_silent_keeps_its_turns_without_travel() -> None:
         bench.run(0.5)
         axes[0].silent = False
         pulls_again(bench, -0.5)
+
+
+# --- servos: their whole turns, and one that only lost its voice ------------------------------------------
+
+
+def test_a_geared_servo_that_browned_out_stays_limp_and_says_why(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 2, travel_rad=None, gear_ratio=10.0) as (rig, _chain):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.5, 0.4)
+        rig.reset(0)  # type: ignore[misc]
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+        _stays_limp(bench, 0)
+        assert "motor_0" in _reason(bench) and "re-home" in _reason(bench)
+        assert bench.measurement["motor_status"][0, 1] == 0
+        assert abs(bench.measurement["motor_angle_rad"][0, 1] - 0.2) < 3e-3
+
+
+def test_a_line_that_was_pulled_costs_a_geared_servo_only_what_it_lost(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 2, travel_rad=None, gear_ratio=10.0) as (rig, chain):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.5, 0.4)
+        rig.unplug()  # type: ignore[misc]
+        assert bench.comes(1.0, lambda: bool(bench.status))
+        chain.servos[0].reboot()
+        rig.plug()  # type: ignore[misc]
+        rig.bus.recover()
+        _stays_limp(bench, 0)
+        assert "re-home" in _reason(bench) and bench.measurement["motor_status"][0, 1] == 0
+
+
+def test_a_servo_that_was_silent_with_its_power_on_keeps_its_turns(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 2, travel_rad=None, gear_ratio=10.0) as (rig, chain):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(-0.5, 0.4)
+        chain.servos[0].silent = True
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.STALE))
+        bench.run(0.2)
+        chain.servos[0].silent = False
+        pulls_again(bench, -0.5)
+
+
+def test_a_servo_that_lost_its_voice_is_told_to_pull_nothing(tmp_path: Path) -> None:
+    """Packets for its neighbours feed its watchdog: without a goal of nothing it would pull for ever."""
+    with rigs.dynamixel(tmp_path, 3) as (rig, chain):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.5, 0.3)
+        chain.servos[1].mute = True
+        current_a = rig.device_current_a
+        assert current_a is not None
+        assert bench.comes(1.0, lambda: current_a(1) == 0.0), bench.tell()
+        assert [current_a(i) for i in (0, 2)] == pytest.approx([0.5, 0.5], abs=3e-3)
+        chain.servos[1].mute = False
+        pulls_again(bench, 0.5)
+
+
+def test_a_servo_with_a_second_id_is_refused(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 2) as (rig, chain):
+        chain.servos[1].put("secondary_id", 1)
+        with pytest.raises(ConfigureError, match=r"motor_1 \(id 2\): secondary_id is 1"):
+            Bench(rig).start()
