@@ -103,6 +103,13 @@ _POS: Final = struct.Struct("<fhh")
 _HEARTBEAT: Final = struct.Struct("<IB")
 _VERSION: Final = struct.Struct("<BBBBBBBB")
 FEEDFORWARD_LSB: Final = 0.001
+SINGLE_MAX: Final = (2.0 - 2.0**-23) * 2.0**127
+"""Greatest finite number of four bytes."""
+
+
+def single(value: float) -> float:
+    """Value as far as a number of four bytes goes; NaN stays."""
+    return value if value != value else max(-SINGLE_MAX, min(SINGLE_MAX, value))
 
 
 def frame_id(node: int, command: int) -> int:
@@ -126,24 +133,24 @@ def controller_mode(node: int, control: int, input_mode: int = PASSTHROUGH) -> F
 
 def input_torque(node: int, torque_nm: float) -> Frame:
     """Torque set-point [N m] at the motor shaft."""
-    return _frame(node, Command.INPUT_TORQUE, _F32.pack(torque_nm))
+    return _frame(node, Command.INPUT_TORQUE, _F32.pack(single(torque_nm)))
 
 
 def input_pos(node: int, turns: float, speed_turns_s: float = 0.0, torque_nm: float = 0.0) -> Frame:
     """Position set-point with feedforward."""
     words = (round(speed_turns_s / FEEDFORWARD_LSB), round(torque_nm / FEEDFORWARD_LSB))
     speed, torque = (max(-32768, min(32767, w)) for w in words)
-    return _frame(node, Command.INPUT_POS, _POS.pack(turns, speed, torque))
+    return _frame(node, Command.INPUT_POS, _POS.pack(single(turns), speed, torque))
 
 
 def input_vel(node: int, turns_s: float, torque_nm: float = 0.0) -> Frame:
     """Speed set-point with feedforward."""
-    return _frame(node, Command.INPUT_VEL, _2F32.pack(turns_s, torque_nm))
+    return _frame(node, Command.INPUT_VEL, _2F32.pack(single(turns_s), single(torque_nm)))
 
 
 def limits(node: int, speed_turns_s: float, current_a: float) -> Frame:
     """Speed and current limit."""
-    return _frame(node, Command.LIMITS, _2F32.pack(speed_turns_s, current_a))
+    return _frame(node, Command.LIMITS, _2F32.pack(single(speed_turns_s), single(current_a)))
 
 
 def clear_errors(node: int) -> Frame:
@@ -168,7 +175,7 @@ def heartbeat(node: int, error: int, state: int, result: int = 0, done: int = 0)
 
 def pair(node: int, command: Command, first: float, second: float) -> Frame:
     """Any message of two floats (the drive's side): encoder, Iq, temperature, bus voltage and current."""
-    return _frame(node, command, _2F32.pack(first, second))
+    return _frame(node, command, _2F32.pack(single(first), single(second)))
 
 
 def version(node: int, hardware: tuple[int, int, int], firmware: tuple[int, int, int]) -> Frame:

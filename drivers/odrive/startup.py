@@ -174,7 +174,8 @@ class Startup:
                 i = missing[0]
                 if sound and axes.error[i]:
                     raise ConfigureError(self.label(i), "errors", 0, hex(int(axes.error[i])))
-                raise ConfigureError(self.label(i), "state", int(wanted), int(axes.state[i]))
+                error = f" (error {int(axes.error[i]):#x})" if axes.error[i] else ""
+                raise ConfigureError(self.label(i), "state", int(wanted), f"{int(axes.state[i])}{error}")
             axes.take(self._port.receive(min(clock() + step_ns, until_ns)), clock())
             done = (axes.beats > beats) & (axes.state == wanted) & ((axes.error == 0) | (not sound))
             missing = [i for i in rows if not done[i]]

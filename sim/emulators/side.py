@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from drivers.hal import Bus
+from signals.modes import MotorMode
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
 
@@ -42,13 +43,12 @@ class BackendSide:
         least_ns: shortest step; emulators ask far more often than the plant needs.
     """
 
-    positions = False
-
     def __init__(self, make: Callable[[], Bus], least_ns: int = 0) -> None:
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
         self._least_ns, self._stepped_ns = least_ns, 0
         make().exchange(self.command, self.measurement, 1)
         self.bus, self.held = make(), True
+        self.positions = MotorMode.POSITION in self.bus.capabilities.motor_modes
         self.bus.activate()
 
     def advance(self, now_ns: int) -> None:

@@ -1,0 +1,65 @@
+"""Position modes behind a hand that moves by currents alone: refused or said, on every wire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drivers.contract import Bench
+from drivers.errors import ConfigureError
+from drivers.hal import MotorSetup
+from signals.modes import Channel, MotorMode
+from sim.backend import SimulatedBus
+from sim.emulators.side import BackendSide
+from sim.options import SimOptions
+from tests.emulators import rigs
+from tests.sim import bench_hand
+
+SETUP = MotorSetup(index=0, name="motor_0", current_limit_a=1.0, mode=MotorMode.POSITION)
+
+
+def test_the_plant_behind_emulated_devices_follows_no_positions() -> None:
+    m = bench_hand.model()
+    side = BackendSide(lambda: SimulatedBus(m.copy(), SimOptions()))
+    assert side.positions == (MotorMode.POSITION in side.bus.capabilities.motor_modes)
+    assert not side.positions
+
+
+def test_a_servo_refuses_the_mode(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 1) as (rig, chain):
+        chain.servos[0]._modes = frozenset({0})
+        with pytest.raises(ConfigureError, match=r"motor_0 \(id 1\): operating_mode is 'refused"):
+            rig.bus.configure((SETUP,))
+        assert not chain.servos[0].get("torque_enable")
+
+
+def test_a_servo_left_in_another_mode_takes_no_torque(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 1) as (_rig, chain):
+        servo, torque = chain.servos[0], chain.servos[0].model.registers["torque_enable"]
+        servo.put("operating_mode", 3)  # as it leaves the factory
+        assert servo.write(torque.address, b"\1") != 0 and not servo.get("torque_enable")
+
+
+def test_an_axis_latches_an_error_and_is_named() -> None:
+    with rigs.odrive(1) as (rig, _server, axes):
+        axes[0].side.positions = False
+        rig.bus.configure((SETUP,))
+        with pytest.raises(ConfigureError, match=r"motor_0 \(node 1\): state is '1 \(error 0x10\)'"):
+            rig.bus.activate()
+
+
+def test_a_board_says_wrong_mode_and_drives_nothing() -> None:
+    with rigs.collector(3) as (rig, board):
+        board.side.positions = False
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.3, 0.2)
+        bench.command["motor_mode"][0, 1] = MotorMode.POSITION
+        bench.command["motor_angle_rad"][0, 1] = 0.5
+        assert bench.comes(0.2, lambda: bool(bench.of_motors("motor_status")[1] & Channel.WRONG_MODE))
+        assert board.side.command["motor_mode"][0, :3].tolist() == [1, 0, 1]
+        assert not np.delete(bench.of_motors("motor_status"), 1).any()
+        bench.pull(0.3, 0.2)
+        assert not bench.of_motors("motor_status").any(), bench.tell()
