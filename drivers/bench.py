@@ -8,6 +8,7 @@ from typing import Final
 
 import can
 
+from drivers.canline import opened
 from drivers.collector.codec import Header, Kind, plain
 from drivers.collector.port import UdpPort
 from drivers.collector.wire import SampleWire
@@ -73,7 +74,7 @@ def _packet_line(p: Packet) -> str:
 
 
 def _can_log(place: CanPlace, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
-    with BusLock(place.identity, str(place)), can.Bus(**place.arguments()) as bus:
+    with BusLock(place.identity, str(place)), opened("log", str(place), place.arguments()) as bus:
         begun = time.monotonic()
         while going():
             message = bus.recv(0.1)
@@ -127,7 +128,7 @@ def inject(place: Place, payload: str) -> str:
     """
     if isinstance(place, CanPlace):
         number, _, data = payload.partition("#")
-        with BusLock(place.identity, str(place)), can.Bus(**place.arguments()) as bus:
+        with BusLock(place.identity, str(place)), opened("inject", str(place), place.arguments()) as bus:
             frame_id = int(number, 16)
             bus.send(can.Message(arbitration_id=frame_id, data=bytes.fromhex(data), is_extended_id=False))
             answer = bus.recv(0.1)

@@ -9,6 +9,7 @@ from typing import Final
 
 import can
 
+from drivers.canline import hint_for, opened
 from drivers.collector import codec as collector
 from drivers.collector.codec import Header, Kind
 from drivers.collector.port import UdpPort
@@ -55,7 +56,10 @@ def scan(place: Place, listen: bool) -> Iterator[Finding]:
                 yield from _servos(place)
     except BusBusy as error:
         yield Finding(family="", place=str(place), device="", detail="", problem=str(error))
-    except (DriverError, OSError, can.CanError) as error:
+    except (OSError, can.CanError) as error:
+        hint = f"; {hint_for(error, place.interface, place.channel)}" if isinstance(place, CanPlace) else ""
+        yield Finding(family="", place=str(place), device="", detail="", problem=f"{error}{hint}")
+    except DriverError as error:
         yield Finding(family="", place=str(place), device="", detail="", problem=str(error))
 
 
@@ -119,7 +123,7 @@ def _axes(place: CanPlace) -> Iterator[Finding]:
     """Axes are heard by their heartbeats; nothing is sent."""
     beats: Counter[int] = Counter()
     states: dict[int, odrive.Heartbeat] = {}
-    with BusLock(place.identity, str(place)), can.Bus(**place.arguments()) as bus:
+    with BusLock(place.identity, str(place)), opened("scan", str(place), place.arguments()) as bus:
         begun = time.monotonic()
         while time.monotonic() - begun < LISTEN_S:
             message = bus.recv(0.1)

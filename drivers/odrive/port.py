@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import socket
 import time
 from collections.abc import Callable
 from typing import Final
 
 import can
 
+from drivers.canline import opened
 from drivers.counts import WireCounts
 from drivers.errors import BusLost, ReadOnly
 from drivers.locks import BusLock
@@ -25,7 +25,6 @@ from drivers.odrive.settings import OdriveSettings
 Clock = Callable[[], int]
 ERR_BUSOFF: Final = 0x40
 ENOBUFS: Final = 105
-CONNECT_S: Final = 0.5
 DRAIN_NS: Final = 100_000_000
 MANY: Final = 4096
 """Frames taken in one go at most, so that a babbling bus cannot hold the loop."""
@@ -66,14 +65,11 @@ class CanPort:
         if not self.readonly:  # who only listens disturbs nobody
             self._lock = BusLock(self.settings.identity(), f"{self.name} ({self.place})")
         try:
-            if self.settings.host is not None and self.settings.port is not None:
-                socket.create_connection((self.settings.host, self.settings.port), CONNECT_S).close()
-            self._bus = can.Bus(can_filters=self._filters(), **self.settings.bus_arguments())
-        except (OSError, ValueError, can.CanError, TimeoutError) as error:
+            arguments, bitrate = self.settings.bus_arguments(), self.settings.bitrate
+            self._bus = opened(self.name, self.place, arguments, bitrate, self._filters())
+        except BusLost:
             self.close()
-            channel, bitrate = self.settings.channel, self.settings.bitrate
-            hint = f"ip link set {channel} up type can bitrate {bitrate} restart-ms 100"
-            raise BusLost(self.name, f"cannot open {self.place}: {error}", hint) from None
+            raise
 
     def _filters(self) -> list[dict[str, int | bool]] | None:
         """Filters where the kernel applies them; python-can's own cost more than they save."""

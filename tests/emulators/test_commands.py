@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -11,13 +12,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import can
 import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers.bench import IdRefused, give_id, inject, log
-from drivers.errors import BusBusy
+from drivers.errors import BusBusy, BusLost
 from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
 from drivers.scanning import scan
 from runtime.cli import main
@@ -87,6 +89,47 @@ def test_scan_finds_axes_boards_and_bridges_and_names_holders(
     with rigs.dynamixel(tmp_path, 1) as (_rig, chain):
         (finding,) = scan(SerialPlace(str(chain.line.link), rigs.BAUD), listen=False)
         assert "in use by process" in finding.detail
+
+
+def _no_kernel_can() -> bool:
+    try:
+        socket.socket(socket.AF_CAN, socket.SOCK_RAW, socket.CAN_RAW).close()
+    except OSError as error:
+        return error.errno == errno.EAFNOSUPPORT
+    return False
+
+
+def test_a_can_bus_that_does_not_open_says_what_to_type(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for number, hint in (
+        (errno.EAFNOSUPPORT, "modprobe can_raw"),
+        (errno.ENODEV, "there is no interface can7"),
+        (errno.ENETDOWN, "ip link set can7 up type can bitrate 1000000"),
+    ):
+
+        def refuse(number: int = number, **_: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(can, "Bus", refuse)
+        (found,) = scan(CanPlace("socketcan", "can7"), listen=False)
+        assert hint in found.problem and os.strerror(number) in found.problem
+        with pytest.raises(BusLost, match=hint):
+            next(log(CanPlace("socketcan", "can7"), lambda: True))
+    monkeypatch.undo()
+    with socket.socket() as taken:  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))
+        begun = time.monotonic()
+        (found,) = scan(CanPlace("socketcand", "can0", *taken.getsockname()), listen=False)
+        assert "start the server" in found.problem and time.monotonic() - begun < 5.0
+    said = capfd.readouterr()
+    assert len(said.out + said.err) < 1000, "python-can printed every try"
+
+
+@pytest.mark.skipif(not _no_kernel_can(), reason="this kernel has SocketCAN")
+def test_a_kernel_without_socketcan_is_named() -> None:
+    (found,) = scan(CanPlace("socketcan", "can0"), listen=False)
+    assert "this kernel has no SocketCAN" in found.problem
 
 
 def test_an_id_is_given_only_with_exactly_one_servo_on_the_line(tmp_path: Path) -> None:
