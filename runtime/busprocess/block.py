@@ -15,6 +15,7 @@ import numpy as np
 from signals.records import COMMAND, MEASUREMENT, RecordArray
 
 TEXT_BYTES: Final = 1024
+DOING_BYTES: Final = 64
 SETUP_BYTES: Final = 32_768
 
 
@@ -51,6 +52,7 @@ BLOCK: Final = np.dtype(
         ("pad_1", "u8", (7,)),
         ("reason", f"S{TEXT_BYTES}"),
         ("report", f"S{2 * TEXT_BYTES}"),
+        ("doing", f"S{DOING_BYTES}"),
         ("setups", f"S{SETUP_BYTES}"),
     ],
     align=True,

@@ -67,12 +67,15 @@ class Worker:
 
     def __init__(self, block: Block, line: Line, spec: dict[str, Any]) -> None:
         self.block, self.line = block, line
+        block.say("doing", "loading the compiled laws")
         rehearse()
+        block.say("doing", "loading its driver")
         found = family(spec["settings"]["family"])
         settings = found.settings.model_validate_json(json.dumps(spec["settings"]))
         names: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in spec["names"].items()}
         self.readonly = bool(spec["readonly"])
         hand = HandNames(**names)
+        block.say("doing", "opening its devices")
         self.bus: Bus = opened(found, settings, hand, self.readonly)
         self._motors = indices(settings.motors(hand), hand.motors)
         self._command_age_ns = int(spec["command_age_s"] * 1e9)

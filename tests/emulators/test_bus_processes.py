@@ -16,6 +16,7 @@ import pytest
 
 from drivers.contract import Bench, Rig
 from drivers.errors import BusLost
+from runtime.busprocess import remote as remote_module
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.guardian import HANG_LOOKS, LOOK_S, HangWatch
 from runtime.busprocess.remote import RemoteBus
@@ -351,3 +352,38 @@ while True:
         print(bus._process.pid, int(bus.block.field("worker_pid")[0]), flush=True)
     time.sleep(0.001)
 """
+
+
+STARTING = """
+import os, sys, time
+from runtime.busprocess.block import Block, Phase
+block = Block(int(sys.argv[1]))
+block.field("worker_pid")[0] = os.getpid()
+block.say("doing", "opening its devices")
+begun = time.monotonic()
+while time.monotonic() < begun + 3.0:
+    if sys.argv[2] == "idle":
+        time.sleep(0.1)
+block.field("phase")[0] = Phase.READY
+while not block.field("stop")[0]:
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.realtime
+@pytest.mark.parametrize("way", ["busy", "idle"])
+def test_a_slow_start_is_waited_for_while_it_works_and_told_with_its_last_word(
+    way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def started(bus: RemoteBus, _line: object, _spec: object) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-c", STARTING, str(bus.block.descriptor), way]
+        return subprocess.Popen(words, pass_fds=(bus.block.descriptor,))
+
+    monkeypatch.setattr(remote_module, "START_S", 1.5)
+    monkeypatch.setattr(RemoteBus, "_started", started)
+    settings = rigs.servo_settings(tmp_path / "servos", 1)
+    if way == "busy":
+        RemoteBus(settings, rigs.names(1), realtime=False).close()
+        return
+    with pytest.raises(BusLost, match="did nothing for 2 s; its last word was 'opening its devices'"):
+        RemoteBus(settings, rigs.names(1), realtime=False)
