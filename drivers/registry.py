@@ -84,6 +84,8 @@ def _loaded(what: str, point: EntryPoint) -> Family:
         note(what, module)
     if not isinstance(found, Family):
         raise ForeignDriver(f"{what}: {found!r} is not a drivers.family.Family")
+    if not isinstance(found.settings, type) or not issubclass(found.settings, BusSettings):
+        raise ForeignDriver(f"{what}: its settings are {found.settings!r}, no drivers.family.BusSettings")
     return found
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from runtime.config import HandFile, load_hand, parse_hand
+from runtime.config import HandFile, HandFileError, load_hand, parse_hand
+from runtime.config.text import text_of_file
 
 
 class SettingError(ValueError):
@@ -64,7 +65,7 @@ def load_with(
         runtime.config.HandFileError: the file, or the file with the overrides, is refused.
     """
     hand = load_hand(name_or_path, others)
-    text = Path(hand.path).read_text(encoding="utf-8-sig")
+    text = text_of_file(Path(hand.path), HandFileError)
     if not settings:
         return hand, text
     document = tomlkit.parse(text)

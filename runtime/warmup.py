@@ -122,9 +122,21 @@ def plant_is_cold() -> bool:
     return not any(folder.rglob("cycle.advance_at-*.nbi"))
 
 
+def _keeps_files() -> bool:
+    """Whether the compile cache takes files: else nobody gets what another process compiles."""
+    from signals.compiled import cache_root
+
+    folder = cache_root()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
 def _compile_plant_beside(hand: Hand) -> subprocess.Popen[bytes] | None:
-    """A process that compiles the plant of a hand into the cache; ``None`` on a single core."""
-    if (os.cpu_count() or 1) < 2 or hand.mechanism is not None:
+    """A process that compiles the plant of a hand into the cache; ``None``: one core, or no cache."""
+    if (os.cpu_count() or 1) < 2 or hand.mechanism is not None or not _keeps_files():
         return None
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "runtime.warmup"],

@@ -108,15 +108,16 @@ def summary(file: HandFile) -> dict[str, Any]:
             {"key": dotted(path), "line": file.line_of(path), "value": value, "why": why}
             for path, value, why in assumed(effective, file.origins)
         ],
-        "warnings": _as_dicts(suspicions(file)),
-        "facts": _as_dicts(facts(file)),
+        "warnings": as_dicts(suspicions(file)),
+        "facts": as_dicts(facts(file)),
         "notices": list(file.notices),
         "effective": file.model_dump(mode="json", exclude_none=True),
         "problems": [],
     }
 
 
-def _as_dicts(found: tuple[Suspicion, ...]) -> list[dict[str, Any]]:
+def as_dicts(found: tuple[Suspicion, ...]) -> list[dict[str, Any]]:
+    """Suspicions or facts for JSON."""
     return [{"key": dotted(s.path), "line": s.line, "text": s.text} for s in found]
 
 

@@ -8,13 +8,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from runtime.commands.check import assumed, origin_counts, show_refusal
+from runtime.commands.check import as_dicts, assumed, origin_counts, show_refusal
 from runtime.commands.check_view import show_origins, table_of
 from runtime.config.errors import FileError
 from runtime.config.locate import Locator, dotted
 from runtime.mechanisms.hand import load_mechanism_hand
 from runtime.mechanisms.hand_file import InverseDynamics, ReadHand, read_mechanism_hand
 from runtime.mechanisms.load import load_mechanism
+from runtime.mechanisms.margins import suspicions
 from runtime.processes.phases import Exit
 
 
@@ -56,7 +57,7 @@ def summary(read: ReadHand, sha256: str) -> dict[str, Any]:
             {"key": dotted(path), "line": locator.place(path).line, "value": value, "why": why}
             for path, value, why in assumed(effective, read.origins)
         ],
-        "warnings": [],
+        "warnings": as_dicts(suspicions(read)),
         "facts": [],
         "notices": [],
         "effective": effective,
@@ -90,3 +91,5 @@ def show(read: ReadHand, sha256: str, console: Console | None = None) -> None:
         joints.add_row(joint.name, f"{joint.home_rad:g}", f"{low:g}..{high:g}")
     out.print(facts, motors, joints)
     show_origins(file.model_dump(mode="json"), read.origins, out)
+    for suspicion in suspicions(read):
+        out.print(Text(f"warning: {suspicion}", style="yellow"), soft_wrap=True)

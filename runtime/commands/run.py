@@ -229,10 +229,16 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
 def _warn(options: Any, hand: Any) -> None:
     """What is hard to believe in the hand file, before anything moves."""
     from runtime.config.suspicions import suspicions
+    from runtime.mechanisms import margins
+    from runtime.mechanisms.hand_file import read_mechanism_hand
 
     if hand.mechanism is None:
-        for suspicion in suspicions(hand.file, options.rate_hz):
-            tell(f"warning: {hand.file.path}: {suspicion}")
+        path, found = hand.file.path, suspicions(hand.file, options.rate_hz)
+    else:
+        read = read_mechanism_hand(options.hand)
+        path, found = read.path, margins.suspicions(read, options.rate_hz)
+    for suspicion in found:
+        tell(f"warning: {path}: {suspicion}")
 
 
 def _log_path(options: Any, name: str) -> Path:

@@ -29,6 +29,7 @@ from mechanics.springs import stiffness_of_force
 from signals.sizes import BODIES, FINGER_JOINTS, JOINTS, TENDONS
 
 FloatArray = NDArray[np.float64]
+_NOTHING: Final = 1e-9
 _TERMS: Final = 12
 """Terms of the exponential's series, of a matrix scaled to a norm below 1/2: exact to 1e-13."""
 
@@ -115,6 +116,22 @@ def plant_of(model: Any, f: int, tension_n: float, hall_hz: float, delay: int) -
         friction=float(m["friction_gamma_3_nms_rad"][motors[0]]),
         hall_hz=hall_hz,
         dt_s=float(m["dt_s"]),
+        delay=delay,
+    )
+
+
+def alone(inertia: float, dt_s: float, delay: int) -> Plant:
+    """One body that no tendon holds, turned by its motor [kg m2]."""
+    return Plant(
+        P=np.zeros((1, 1)),
+        mass=np.eye(1),
+        viscous=np.ones(1),
+        stiffness=np.full(1, _NOTHING),
+        radius=np.ones(1),
+        inertia=np.full(1, inertia),
+        friction=0.0,
+        hall_hz=1.0 / dt_s,
+        dt_s=dt_s,
         delay=delay,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,29 +13,10 @@ from hypothesis import strategies as st
 
 from runtime.assemble import model_of
 from runtime.config import load_hand
-from runtime.config.loops import Law, Plant, exponential, growth_1_s, plant_of, tension_gains
+from runtime.config.loops import Law, Plant, alone, exponential, growth_1_s, plant_of, tension_gains
 from runtime.session import run_lockstep
 
-NOTHING = 1e-9
 GROWS_1_S = 1.0
-
-
-def _rotor(
-    inertia: float, dt_s: float, delay: int, stiffness: float = NOTHING, friction: float = 0.0
-) -> Plant:
-    """One motor, its tendon held."""
-    return Plant(
-        P=np.zeros((1, 1)),
-        mass=np.eye(1),
-        viscous=np.ones(1),
-        stiffness=np.array([stiffness]),
-        radius=np.array([0.01]),
-        inertia=np.array([inertia]),
-        friction=0.0,
-        hall_hz=1000.0,
-        dt_s=dt_s,
-        delay=delay,
-    )
 
 
 def _law(damping: float = 0.0, position: float = 0.0) -> Law:
@@ -80,7 +62,7 @@ def test_damping_of_a_free_rotor_has_its_limit_where_the_polynomial_has(
         return float(np.abs(np.roots(polynomial)).max())
 
     wanted = _greatest(lambda a: radius(a) > 1.0 + 1e-9, 1e-3, 10.0)
-    plant = _rotor(inertia, dt_s, delay)
+    plant = alone(inertia, dt_s, delay)
     unit = inertia / dt_s
     found = _greatest(lambda a: growth_1_s(plant, _law(damping=a * unit)) > 1e-6 / dt_s, 1e-3, 10.0)
     assert found == pytest.approx(wanted, rel=1e-2)
@@ -90,13 +72,13 @@ def test_damping_of_a_free_rotor_has_its_limit_where_the_polynomial_has(
 def test_a_spring_without_damping_grows_by_its_delay(inertia: float, rad_s: float, delay: int) -> None:
     """``s = -(w^2 / 2) T`` to first order: a position gain alone is unstable by half its delay."""
     dt_s = 1e-4
-    plant = _rotor(inertia, dt_s, delay)
+    plant = alone(inertia, dt_s, delay)
     growth = growth_1_s(plant, _law(position=inertia * rad_s**2))
     assert growth == pytest.approx(0.5 * rad_s**2 * (delay + 0.5) * dt_s, rel=0.05)
 
 
 def test_figures_without_bounds_are_no_crash() -> None:
-    plant = _rotor(1e-300, 1.0, 1, stiffness=1e300)
+    plant = replace(alone(1e-300, 1.0, 1), stiffness=np.full(1, 1e300))
     assert growth_1_s(plant, _law(damping=1e300)) == math.inf
 
 
@@ -120,7 +102,7 @@ def test_the_simulated_finger_becomes_unstable_between_the_limits_of_one_period_
     limits = []
     for delay in (1, 2):
         plant = plant_of(model, 0, hand.tendon.pretension_n, hand.hall.filter_hz, delay)
-        plant = Plant(**{name: getattr(plant, name) for name in Plant.__slots__} | {"friction": 0.0})
+        plant = replace(plant, friction=0.0)
 
         def grows(damping: float, plant: Plant = plant) -> bool:
             law = Law(

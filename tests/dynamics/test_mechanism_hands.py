@@ -18,6 +18,7 @@ from runtime.mechanisms.hand_file import (
     read_mechanism_hand,
     shipped_mechanism_hands,
 )
+from runtime.mechanisms.margins import suspicions
 from runtime.options import RunOptions
 from runtime.session import Session, run_lockstep
 from signals.modes import Bus as BusBits
@@ -222,6 +223,36 @@ def test_a_byte_order_mark_makes_no_other_hand(mark, tmp_path):
     path.write_bytes(mark + (line + "\n" + text.replace(line, "")).encode())
     assert is_mechanism_hand(path)
     assert load_mechanism_hand(path).file == load_mechanism_hand("carpal_wrist").file
+
+
+@pytest.mark.parametrize("name", ["carpal_wrist", "prosthesis_arm", "muscle_finger"])
+def test_a_mechanisms_gains_a_factor_off_are_suspected_and_only_those(name):
+    text = read_mechanism_hand(name).text
+    assert suspicions(parse_mechanism_hand(text, name)) == ()
+    keys = ("velocity_filter_hz", "bandwidth_hz", "damping_ratio")
+    for key, value in re.findall(rf"^({'|'.join(keys)}) = (\S+)", text, re.MULTILINE):
+        for factor in (1000.0, 57.3, 1 / 57.3, 1 / 1000.0):
+            slipped = text.replace(f"{key} = {value}", f"{key} = {float(value) * factor}")
+            found = suspicions(parse_mechanism_hand(slipped, name))
+            # a muscle's controller has no speed gain: a slow filter does it no harm
+            seen = name != "muscle_finger" or factor > 1.0
+            assert bool(found) == seen, (key, factor)
+
+
+def test_a_bandwidth_far_beyond_the_suspected_one_swings_in_simulation(tmp_path):
+    name = "prosthesis_arm"
+    text = read_mechanism_hand(name).text
+    value = re.search(r"bandwidth_hz = (\S+)", text)[1]
+    hertz = float(value)
+    while not suspicions(parse_mechanism_hand(text.replace(value, f"{hertz:.3f}", 1), name)):
+        hertz *= 1.1
+    rms = []
+    for share in (1.0 / 1.1, 4.0):
+        path = tmp_path / f"{share:.2f}.toml"
+        path.write_text(text.replace(f"bandwidth_hz = {value}", f"bandwidth_hz = {share * hertz}"))
+        result = run_lockstep(str(path), seconds=0.5, sensors="ideal", every=1)
+        rms.append(np.sqrt(np.mean(result.frames["truth"]["joint_speed_rad_s"][result.seconds > 0.4] ** 2)))
+    assert rms[1] > 10.0 * rms[0]
 
 
 def test_options_for_tendons_are_refused():

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from drivers.errors import BusLost
+from runtime import warmup
 from runtime.cli import COMMANDS, main
 from runtime.commands.signals import table
 from runtime.config.suspicions import suspicions
@@ -191,6 +192,15 @@ def test_without_a_home_that_takes_files_commands_run_all_the_same(command):
     if command == ("doctor",):
         (cache,) = [f for f in found["findings"] if f["check"] == "compile cache"]
         assert cache["level"] == "fail" and "every start compiles" in cache["cost"]
+
+
+@pytest.mark.parametrize(("place", "keeps"), [("/dev/null/cache", False), ("{}/cache", True)])
+def test_nobody_waits_for_a_second_compiler_whose_work_is_kept_nowhere(place, keeps, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLEXOR_CACHE_DIR", place.format(tmp_path))
+    monkeypatch.setattr("runtime.warmup.subprocess.Popen", lambda *_, **__: "started")
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    hand = read_hand(RunOptions(hand="finger_bench"))
+    assert (warmup._compile_plant_beside(hand) == "started") is keeps
 
 
 def test_a_second_run_into_a_folder_leaves_the_first_ones_results_alone(capsys, tmp_path):

@@ -200,6 +200,7 @@ HAND = HandNames(hand="x", motors=("m",), tendons=("t",), joints=("j",), fingers
         ("def opened(", "def opened((", "FAMILY", "{path}:10: SyntaxError"),
         ("FAMILY = Family(", "FAMILY = Famly(", "FAMILY", "{path}:16: NameError"),
         ("FAMILY = Family(", "FAMILY = dict(", "FAMILY", "is not a drivers.family.Family"),
+        ("settings=Settings", "settings=dict", "FAMILY", "<class 'dict'>, no drivers.family.BusSettings"),
         ('    def identity(self): return "here"\n', "", "FAMILY", "have no identity()"),
         ("return names.motors", "return names.motrs", "FAMILY", "{path}:6: AttributeError"),
         ("", "", "FAMILY", "{path}:14: TypeError: odd"),
