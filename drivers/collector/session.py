@@ -99,10 +99,11 @@ class Session:
             raise ConfigureError(self._name, "set-up", "an answer", "a malformed one")
         if answer.result == SetupResult.HELD:
             raise BusBusy(self._name, holder=f"{answer.holder[0]}:{answer.holder[1]}")
-        if answer.watchdog_us != self.watchdog_us:
+        good = answer.result == SetupResult.OK
+        if answer.result == SetupResult.OUT_OF_RANGE or (good and answer.watchdog_us != self.watchdog_us):
             hint = f"legal are {self.about.watchdog_min_us} to {self.about.watchdog_max_us} us"
             raise ConfigureError(self._name, "watchdog_us", self.watchdog_us, answer.watchdog_us, hint)
-        if answer.result != SetupResult.OK:
+        if not good:
             raise ConfigureError(self._name, "set-up", "OK", answer.result.name)
         self.boot = answer.boot
         return answer

@@ -49,6 +49,8 @@ class CollectorFaults:
     """Motors whose channel has no fresh data."""
     limit_refused: int = -1
     """Slot whose limit the board changes on its own."""
+    keeps_seq: bool = False
+    """Remembers the newest seq over a SETUP, against the protocol: the next computer's commands are old."""
     rng: random.Random = field(default_factory=lambda: random.Random(1))
 
 
@@ -116,7 +118,8 @@ class CollectorEmulator:
         """State after power-up."""
         self._session, self._holder = 0, ("0.0.0.0", 0)
         self._watchdog_ns = WATCHDOG_MAX_US * 1000
-        self._seq = 0
+        self._newest: int | None = None
+        """seq of the newest good command; None: the next one may have any."""
         self._fed_ns = self._stepped_ns = self._clock()
         self.armed = self.tripped = False
         self.must_disarm = True
@@ -184,11 +187,11 @@ class CollectorEmulator:
             header = Header(kind=Kind.REFUSED, session=session, seq=seq)
             self._send(codec.refused(header, self._holder), address)
             return
-        gap = (seq - self._seq) & 0xFFFFFFFF
+        gap = 1 if self._newest is None else (seq - self._newest) & 0xFFFFFFFF
         if gap == 0 or gap >= 1 << 31:
             return
         self.gaps += gap - 1
-        self._seq, self._fed_ns, self._holder = seq, now_ns, address
+        self._newest, self._fed_ns, self._holder = seq, now_ns, address
         self.commands += 1
         wants = bool(flags & CommandFlag.ARM)
         if not wants:
@@ -287,8 +290,12 @@ class CollectorEmulator:
         elif header.kind == Kind.RELEASE:
             if header.session == self._session:
                 self._forget()
-            kind = Kind.RELEASED if not self._session else Kind.REFUSED
-            self._send(codec.plain(Header(kind=kind, session=header.session)), address)
+            if self._session:
+                self._send(
+                    codec.refused(Header(kind=Kind.REFUSED, session=header.session), self._holder), address
+                )
+            else:
+                self._send(codec.plain(Header(kind=Kind.RELEASED, session=header.session)), address)
         elif header.kind == Kind.OBSERVE:
             self._answer(header.seq, 0, False, address, now_ns)
 
@@ -309,7 +316,9 @@ class CollectorEmulator:
         elif not WATCHDOG_MIN_US <= watchdog_us <= WATCHDOG_MAX_US:
             result = SetupResult.OUT_OF_RANGE
         else:
+            kept = self._newest if self.faults.keeps_seq else None
             self._forget()
+            self._newest = kept
             self._session, self._holder = header.session, address
             self._watchdog_ns = watchdog_us * 1000
             self._limits[:] = limits
@@ -317,7 +326,7 @@ class CollectorEmulator:
                 self._limits["current"][self.faults.limit_refused] //= 2
         answer = codec.SetupAnswer(
             result=result,
-            watchdog_us=min(max(watchdog_us, WATCHDOG_MIN_US), WATCHDOG_MAX_US),
+            watchdog_us=self._watchdog_ns // 1000,
             boot=self.boot,
             holder=self._holder,
             limits=self._limits,
