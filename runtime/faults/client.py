@@ -41,9 +41,8 @@ class Mailbox(Segment):
     step: Callable[[], None]
 
     def goal_arrived(self) -> bool:
-        """The loop has taken the newest goal; it gets one cycle for it."""
-        if not super().goal_arrived():
-            self.step()
+        """The loop has taken the newest goal; it gets one cycle for it, and for the frame that follows."""
+        self.step()
         return super().goal_arrived()
 
 
@@ -180,6 +179,10 @@ class Storm:
             bench.run(min(due, end) - bench.cycle, self._see)
 
     def _do(self, op: str, args: dict[str, Any]) -> None:
+        if "motors" in args:
+            angle, names = self._bench.rig.views["measurement"]["motor_angle_rad"][0], self._bench.hand.names
+            moved = {k: way + float(angle[names.index("motor", k)]) for k, way in args["motors"].items()}
+            args = args | {"motors": moved}
         if op == "late":
             self.client.ask("goal", deadline=LATE_S, **args)
         elif op == "replace":

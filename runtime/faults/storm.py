@@ -82,14 +82,12 @@ class Weather:
         return [str(n) for n in self.rng.choice(names, size=1 + int(self.rng.integers(len(names) // 2 + 1)))]
 
     def values(self, argument: str, names: list[str], share: Callable[[], float]) -> dict[str, float]:
-        """Value of each name at a share 0..1 of its legal range."""
+        """Value of each name at a share 0..1 of its legal range; motor angles as far from where they are."""
         space = GOAL_FIELDS[argument][1]
         found = {}
         for name in names:
             low, high = self._bounds.of(argument, self.hand.names.index(space, name))
             found[name] = float(low + (high - low) * min(max(share(), INSIDE), 1.0 - INSIDE))
-        if argument == "motors":  # its range is around what is measured: half of it is legal anywhere near
-            found = {name: 0.5 * value for name, value in found.items()}
         return found
 
     def end(self) -> float:
