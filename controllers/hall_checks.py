@@ -3,10 +3,12 @@
 Stuck is a count that stays exactly the same while its motor winds. Two kinds of evidence: a channel whose
 noise used to change it and that is silent now; or, for a channel without noise, a millimetre wound while the
 other counts of the finger change and the tendon's length begins to contradict theirs (with the tension held
-constant a sound count may well stay). A jump is a change in one cycle that no motion can make; only towards
-slack can a break or a slip make one, and then other levers of the finger move too. A jump that comes back is
-a spike and counts; one that stays is a fault at once. The value itself is never held back, so that fast true
-motion is not frozen out.
+constant a sound count may well stay). A jump is a change in one cycle that no motion can make: neither one
+that goes on as the count moved before (a finger that is struck gets fast, but not at once) nor one that the
+lengths of the finger's other tendons agree with. Only towards slack, or where another tendon is slack, can a
+break, a slip or a blow make one, and then other levers of the finger move too. A jump that comes back is a
+spike and counts; one that stays is a fault at once. A value within the lever's way is never held back, so
+that fast true motion is not frozen out.
 """
 
 from __future__ import annotations
@@ -16,13 +18,17 @@ from typing import Any, Final
 
 from controllers.channel_checks import hall_believed, since_sample_s
 from controllers.latch import latch_finger
-from controllers.tension_checks import at_slack_stop, beyond_stop
+from controllers.tension_checks import at_slack_stop
+from mechanics.plausible import at_rail, beyond_stop
+from mechanics.springs import count_of_lever, lever_of_count, spring_at
 from signals.compiled import law
 from signals.faults import Cause
+from signals.modes import Channel
 
 HALL_STUCK: Final = int(Cause.HALL_STUCK)
 HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
 HALL_GLITCH: Final = int(Cause.HALL_GLITCH)
+OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
 
 MOVED_M: Final = 0.00005
 NOISY: Final = 0.2
@@ -42,6 +48,8 @@ NOISE_FACTOR: Final = 8.0
 OTHERS_COUNTS: Final = 4.0
 OTHERS_NOISE: Final = 4.0
 """A slip at a high tension, or of a joint at its stop, moves the other counts by no more than 9 to 16."""
+AGREE_SHARE: Final = 0.2
+"""Share of a change of length that a sound finger's lengths may leave open. A wrong count leaves half."""
 SPIKE_S: Final = 0.002
 GIVE_WAY_S: Final = 0.0055
 """Time for the finger to move after a tendon gave way: 98 of 100 slips show by then. Later the controller,
@@ -87,12 +95,44 @@ def check_stuck(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
 
 
 @law
-def check_rail(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
-    """Latch a count at the end of its range, or a lever angle beyond its stops."""
+def check_rail(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> None:
+    """Latch a count at the end of its range, or of a lever beyond its stops, used or not."""
     outside = count <= 0 or count >= m.hall_count_max[t] or beyond_stop(m, t, s.lever_angle_rad[t])
+    if (s.finger_status[f] & OUT_OF_RANGE) != 0:  # a value of this finger is not believed
+        outside = outside or at_rail(m, t, z.hall_fine_count[t])
     mem.rail_s[t] = mem.rail_s[t] + m.dt_s if outside else 0.0
     if mem.rail_s[t] > RAIL_S:
         latch_finger(s, f, HALL_SATURATED, t, float(count), float(m.hall_count_max[t]))
+
+
+@law
+def one_is_slack(m: Any, s: Any, f: int) -> bool:
+    """True if a tendon of finger ``f`` is slack or unseen: its lengths are too few to contradict a count."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if m.hall_weight[t] == 0.0 or at_slack_stop(m, t, s.lever_angle_rad[t]):
+            return True
+    return False
+
+
+@law
+def elongation_of_count_m(m: Any, t: int, count: int) -> float:
+    """Elastic elongation [m] of tendon ``t`` at a count."""
+    force, _, path, _ = spring_at(m, t, lever_of_count(m, t, float(count)))
+    return float(max(force, 0.0) * m.tendon_compliance_m_n[t] - path)
+
+
+@law
+def lengths_agree(m: Any, mem: Any, s: Any, t: int, count: int) -> bool:
+    """True if the finger's joint angles explain how the count of tendon ``t`` changed in this cycle.
+
+    They cannot explain one that is not in use.
+    """
+    if abs(count_of_lever(m, t, s.lever_angle_rad[t]) - count) > OTHERS_COUNTS:
+        return False
+    change = elongation_of_count_m(m, t, count) - elongation_of_count_m(m, t, mem.last_count[t])
+    left = abs(s.residual_m[t] - mem.last_residual_m[t])
+    return bool(left < AGREE_SHARE * m.hall_weight[t] * abs(change))
 
 
 @law
@@ -143,10 +183,14 @@ def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> 
                 latch_finger(s, f, HALL_GLITCH, t, abs(change), limit)
         elif mem.glitch_left_s[t] <= 0.0 and 0 < count < m.hall_count_max[t]:
             towards_slack = back * m.hall_counts_rad[t] > 0.0
-            if not (towards_slack and others_moved(m, mem, z, f, t)):
+            may_move = towards_slack or mem.glitch_blind[t] != 0
+            if not (may_move and others_moved(m, mem, z, f, t)):
                 latch_finger(s, f, HALL_GLITCH, t, abs(back), limit)
     elif abs(change) > limit and mem.started != 0:
-        begin_jump(m, mem, z, f, t, count)
+        blind = one_is_slack(m, s, f)
+        if abs(change - mem.last_change[t]) > limit and (blind or not lengths_agree(m, mem, s, t, count)):
+            begin_jump(m, mem, z, f, t, count)
+            mem.glitch_blind[t] = blind
 
 
 @law
@@ -155,12 +199,16 @@ def check_halls(m: Any, mem: Any, z: Any, s: Any) -> None:
     for t in range(m.n_tendons):
         if hall_believed(m, z, t):
             f, count = m.tendon_finger[t], int(z.hall_count[t])
-            if z.hall_time_ns[t] != mem.hall_sample_ns[t] or mem.started == 0:  # no old sample is stuck
+            fresh = z.hall_time_ns[t] != mem.hall_sample_ns[t] or mem.started == 0
+            if fresh:  # no old sample is stuck
                 check_stuck(m, mem, s, f, t, count)
-            check_rail(m, mem, s, f, t, count)
+            check_rail(m, mem, z, s, f, t, count)
             check_jump(m, mem, z, s, f, t, count)
             change = float(count - mem.last_count[t]) if mem.started != 0 else 0.0
+            if fresh:
+                mem.last_change[t] = change
             if abs(change) < JUMP_COUNTS:
                 mem.count_trend[t] += TREND_SHARE * (change - mem.count_trend[t])
             mem.last_count[t] = count
             mem.last_tension_n[t] = min(s.tension_n[t], m.tension_max_n[t])
+            mem.last_residual_m[t] = s.residual_m[t]

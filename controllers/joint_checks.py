@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from controllers.channel_checks import channel_usable, since_sample_s
 from controllers.latch import latch_finger, latch_hand
+from mechanics.plausible import axis_way_rad, in_time
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -21,9 +22,6 @@ WRIST_ERROR_RAD: Final = math.radians(1.5)
 WRIST_ERROR_S: Final = 0.2
 AGREE_SHARE: Final = 0.2
 WRIST_LOST_S: Final = 0.020
-JUMP_SHARE: Final = 3.0
-JUMP_NOISE: Final = 12.0
-JUMP_RAD: Final = math.radians(0.3)
 JUMP_S: Final = 0.003
 
 
@@ -56,12 +54,11 @@ def check_joints(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def check_axis_jump(m: Any, mem: Any, s: Any, a: int, time_s: float) -> None:
-    """Latch an axis angle that changes by more than its drive can in a time [s], and stays there."""
-    angle = s.axis_angle_rad[a]
+def check_axis_jump(m: Any, mem: Any, s: Any, a: int, angle: float, time_s: float) -> None:
+    """Latch an axis angle [rad], as measured, that its drive cannot reach in a time [s], and stays there."""
     if mem.started == 0:
         mem.axis_before_rad[a] = angle
-    possible = JUMP_SHARE * m.axis_speed_limit_rad_s[a] * time_s + JUMP_NOISE * m.axis_noise_rad[a] + JUMP_RAD
+    possible = axis_way_rad(m, a, time_s)
     change = angle - mem.axis_before_rad[a]
     if abs(change) <= possible:
         mem.axis_jump_s[a] = 0.0
@@ -79,10 +76,12 @@ def check_wrist(m: Any, mem: Any, z: Any, s: Any) -> None:
     agreed = fingers_agree(m, s)
     for a in range(m.n_axes):
         usable = channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a])
+        usable = usable and in_time(s.time_ns, z.axis_time_ns[a])
         mem.axis_missing_s[a] = 0.0 if usable else mem.axis_missing_s[a] + m.dt_s
         if mem.axis_missing_s[a] > WRIST_LOST_S:
             latch_hand(m, s, WRIST_LOST, a, 1e3 * mem.axis_missing_s[a], 1e3 * WRIST_LOST_S)
-        check_axis_jump(m, mem, s, a, since_sample_s(m, s, z.axis_time_ns[a], mem.axis_sample_ns[a]))
+        angle = z.axis_angle_rad[a] if usable else s.axis_angle_rad[a]
+        check_axis_jump(m, mem, s, a, angle, since_sample_s(m, s, z.axis_time_ns[a], mem.axis_sample_ns[a]))
         if usable:
             mem.axis_sample_ns[a] = z.axis_time_ns[a]
         wrong = agreed and abs(s.wrist_error_rad[a]) > WRIST_ERROR_RAD

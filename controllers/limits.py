@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from controllers.tension_checks import greatest_tension_n
 from controllers.winding import derating
-from mechanics.motor import torque_bounds_nm
+from mechanics.motor import command_bounds_nm
 from signals.compiled import law
 from signals.modes import Clip
 
@@ -92,7 +92,7 @@ def motor_bounds(m: Any, mem: Any, s: Any, i: int, x: float, bits: int) -> tuple
     x, bits = bounded(x, -limit, limit, TORQUE, bits)
     hot = limit * derating(m, s.winding_temperature_degc[i])
     x, bits = bounded(x, -hot, hot, TEMPERATURE, bits)
-    low, high = torque_bounds_nm(m, i, speed)
+    low, high = command_bounds_nm(m, i, speed)
     return bounded(x, low, high, CURRENT, bits)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from controllers.channel_checks import channel_usable, since_sample_s
 from controllers.latch import latch_finger
+from mechanics.plausible import motor_way_rad
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -18,8 +19,6 @@ FRICTION_ENERGY: Final = int(Cause.FRICTION_ENERGY)
 
 FAST_SHARE: Final = 1.15
 FAST_S: Final = 0.003
-JUMP_SHARE: Final = 2.0
-JUMP_RAD: Final = 0.02
 STILL_S: Final = 0.030
 BLOCKED_S: Final = 0.5
 EXCESS_NM: Final = 0.5
@@ -47,11 +46,14 @@ def check_speed(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 @law
 def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, i: int) -> None:
-    """Latch an angle that changes by more than any speed allows from one sample to the next."""
+    """Latch an angle that is further from the one in use than any speed allows since the last sample.
+
+    The sample itself is looked at: what the estimator does not believe, it does not use.
+    """
     time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
-    possible = JUMP_SHARE * m.motor_speed_limit_rad_s[i] * time_s + JUMP_RAD
+    possible = motor_way_rad(m, i, time_s)
     mem.motor_sample_ns[i] = z.motor_time_ns[i]
-    change = s.motor_angle_rad[i] - mem.last_angle_rad[i]
+    change = z.motor_angle_rad[i] - mem.last_angle_rad[i]
     if mem.started != 0 and abs(change) > possible:
         latch_finger(s, f, ENCODER_FAULT, i, change, possible)
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 from controllers.channel_checks import channel_usable, hall_believed
 from controllers.hold import hold_torque_nm
 from controllers.hurry import RAMP_S, RELEASE_NM, URGENT_S, partners
+from controllers.latch import FAULT
 from controllers.outlook import DONE, NOTHING, begin_look
 from controllers.probe import PROBED, begin_probe, probe_torque_nm
 from controllers.tension_checks import TENSION_LOST, at_slack_stop
@@ -213,6 +214,8 @@ def fault_torque_nm(m: Any, mem: Any, s: Any, f: int, t: int, reaction: int) -> 
     if mem.probe_phase[f] != 0 and mem.probe_tendon[f] == t:
         return probe_torque_nm(m, mem, s, f, t) if mem.probe_phase[f] < PROBED else rest_nm(s, i)
     if reaction != RELEASE:
+        if s.machine == FAULT:  # the wrist stands too; its sensor, which may be the cause, moves no tendon
+            mem.hold_wrist_m[t] = s.wrist_length_m[t]
         limit = m.motor_torque_limit_nm[i] * (HOLD_SHARE if reaction == HOLD else 1.0)
         return float(min(max(hold_torque_nm(m, mem, s, t), -limit), limit))
     if mem.left_alone[t] != 0:

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from controllers.channel_checks import channel_usable
 from controllers.latch import latch_finger
+from mechanics.coupling import tendon_length
+from mechanics.plausible import beyond_stop
 from mechanics.springs import spring_at
 from signals.compiled import law
 from signals.faults import Cause
@@ -37,7 +39,6 @@ SNAP_HZ: Final = 50.0
 THROW_NS: Final = 30_000_000
 """Time [ns] in which a tendon that gave way throws its finger, and by it another tendon into slack."""
 HIGH_S: Final = 0.004
-BEYOND_STOP_RAD: Final = 0.05
 
 
 @law
@@ -48,12 +49,15 @@ def at_slack_stop(m: Any, t: int, lever_rad: float) -> bool:
 
 
 @law
-def beyond_stop(m: Any, t: int, lever_rad: float) -> bool:
-    """True if a lever angle lies where no lever can be: its sensor is wrong."""
-    k = m.tendon_spring[t]
-    return bool(
-        lever_rad > m.lever_max_rad[k] + BEYOND_STOP_RAD or lever_rad < m.lever_min_rad[k] - BEYOND_STOP_RAD
-    )
+def is_slack(m: Any, s: Any, f: int, t: int) -> bool:
+    """True if the joint angles say that tendon ``t`` has to be slack: whoever pushed the finger, it is whole.
+
+    A lost tendon's lever is at its stop as well, but the path that the other tendons see is longer than what
+    is left of it.
+    """
+    if m.n_axes > 0 and m.use_wrist == 0:
+        return False
+    return bool(tendon_length(m, t, s.joint_angle_rad) - s.tendon_length_m[t] < m.residual_limit_m[f])
 
 
 @law
@@ -123,7 +127,7 @@ def greatest_tension_n(m: Any, t: int) -> float:
 
 @law
 def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
-    """Latch lost and excessive tensions."""
+    """Latch lost and excessive tensions. What a push made slack is wound in as at the start."""
     for t in range(m.n_tendons):
         if m.hall_weight[t] > 0.0 and not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             continue
@@ -134,7 +138,8 @@ def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
         if mem.thrown[t] != 0:
             allowed = max(allowed, DIP_S)
         if mem.slack_s[t] > allowed and wanted > LEAST_WANTED_N:
-            latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
+            if mem.slack_s[t] > SLACK_START_S or not is_slack(m, s, f, t):
+                latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
         limit = greatest_tension_n(m, t)
         high = s.tension_n[t] > limit and not beyond_stop(m, t, s.lever_angle_rad[t])
         mem.high_s[t] = mem.high_s[t] + m.dt_s if high else 0.0

@@ -6,7 +6,6 @@ case of the model follows the report slowly, the winding is the model's, never b
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 from controllers.latch import latch_finger
@@ -18,13 +17,14 @@ from signals.faults import Cause
 MOTOR_TOO_HOT: Final = int(Cause.MOTOR_TOO_HOT)
 OBSERVER_S: Final = 30.0
 LEAST_DEGC: Final = -40.0
-"""A report below this, or exactly zero (a device without sensor), is not used."""
+MOST_DEGC: Final = 250.0
+"""A report beyond these, or exactly zero (a device without sensor), is not used."""
 
 
 @law
 def plausible(degc: float) -> bool:
     """True if a reported temperature may be used."""
-    return math.isfinite(degc) and degc > LEAST_DEGC and degc != 0.0
+    return LEAST_DEGC < degc < MOST_DEGC and degc != 0.0
 
 
 @law

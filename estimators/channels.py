@@ -1,6 +1,10 @@
-"""Which channels may be believed: good values are taken over, bad ones keep the last good value.
+"""Which samples may be believed: good values are taken over, others leave the last good value in use.
 
 A bad channel marks its finger alone (``state.finger_status``); it never reaches another finger's numbers.
+A value that no part of the hand can have come to (``mechanics.plausible``) is not believed, whatever its
+channel says: it reaches no speed, no filter and no law, and its part seems to rest. The guard sees it and
+names it. It is taken over once it has stood for ``STANDS_S`` and nothing is led by it any more (off, ready,
+in fault), and then as a place from which all differences begin anew.
 """
 
 from __future__ import annotations
@@ -8,12 +12,36 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from estimators.speeds import cycle_s
+from mechanics.plausible import (
+    MOTOR_RAD,
+    NEWEST_NS,
+    OLDEST_NS,
+    UNKNOWN,
+    at_rail,
+    axis_way_rad,
+    in_time,
+    motor_way_rad,
+)
 from signals.compiled import law
-from signals.modes import Channel
+from signals.modes import Channel, MachineState
 
 NOT_FINITE: Final = int(Channel.NOT_FINITE)
+OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
+STALE: Final = int(Channel.STALE)
+HOLDING: Final = int(MachineState.HOLDING)
+ACTIVE: Final = int(MachineState.ACTIVE)
+NEAR_COUNTS: Final = 20.0
+"""Change of a count that is not looked at: to leave the lever's way in such steps takes tens of them."""
+STANDS_S: Final = 0.020
+"""Time for which a value that was not believed has to stand before it is a new place."""
 UNUSABLE: Final = int(
-    Channel.MISSING | Channel.DEVICE_ERROR | Channel.OUT_OF_RANGE | Channel.NOT_FINITE | Channel.RESET
+    UNKNOWN
+    | Channel.MISSING
+    | Channel.DEVICE_ERROR
+    | Channel.OUT_OF_RANGE
+    | Channel.NOT_FINITE
+    | Channel.RESET
 )
 """Status bits with which the value of a channel is not used."""
 
@@ -31,6 +59,104 @@ def status_of(status: int, value: float) -> int:
 
 
 @law
+def led(state: int) -> bool:
+    """True if motors are led by what is measured: the machine or a finger holds or is active."""
+    return state == HOLDING or state == ACTIVE
+
+
+@law
+def doubt_s(before_s: float, near: bool, dt_s: float) -> float:
+    """How long a value that is not believed has stood [s], this cycle included."""
+    return before_s + dt_s if near else dt_s
+
+
+@law
+def new_place(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> bool:
+    """True if motor ``i``, which is not where it was, may be there after all: moved, or taken over anew."""
+    angle, dt_s = z.motor_angle_rad[i], cycle_s(m, s)
+    since_s = 1e-9 * float(z.motor_time_ns[i] - mem.last_motor_ns[i]) if mem.doubt_s[i] == 0.0 else 0.0
+    if abs(angle - mem.motor_angle_rad[i]) <= motor_way_rad(m, i, max(since_s, dt_s)):
+        return True
+    near = abs(angle - mem.doubt_angle_rad[i]) <= motor_way_rad(m, i, dt_s)
+    mem.doubt_s[i] = doubt_s(mem.doubt_s[i], near, dt_s)
+    mem.doubt_angle_rad[i] = angle
+    if mem.doubt_s[i] < STANDS_S or led(s.finger_state[f]):
+        return False
+    mem.last_motor_angle_rad[i] = angle
+    mem.anew[f] = 1
+    return True
+
+
+@law
+def take_motor(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> int:
+    """Angle of motor ``i`` in finger ``f`` into ``mem`` if it may be believed; returns status bits."""
+    angle = z.motor_angle_rad[i]
+    status = status_of(int(z.motor_status[i]), angle)
+    mem.motor_ok[i] = 0
+    if not usable(status, angle):
+        return status
+    if not in_time(s.time_ns, z.motor_time_ns[i]):
+        return status | STALE
+    if abs(angle - mem.motor_angle_rad[i]) > MOTOR_RAD and mem.started != 0:
+        if not new_place(m, z, mem, s, i, f):
+            return status | OUT_OF_RANGE
+    mem.doubt_s[i] = 0.0
+    mem.motor_ok[i] = 1
+    mem.motor_angle_rad[i] = angle
+    return status
+
+
+@law
+def take_hall(m: Any, z: Any, mem: Any, s: Any, t: int) -> int:
+    """Count of tendon ``t``'s lever into ``mem`` if it may be believed; returns status bits."""
+    count = z.hall_fine_count[t]
+    status = status_of(int(z.hall_status[t]), count)
+    if not usable(status, count):
+        return status
+    if not in_time(s.time_ns, z.hall_time_ns[t]):
+        return status | STALE
+    if abs(count - mem.hall_count[t]) > NEAR_COUNTS and mem.started != 0 and at_rail(m, t, count):
+        return status | OUT_OF_RANGE
+    mem.hall_count[t] = count
+    return status
+
+
+@law
+def take_quietly(m: Any, z: Any, mem: Any, s: Any) -> bool:
+    """True if all motors and Hall sensors say what is taken without a look; then it is taken.
+
+    Loops without a branch: vector code for almost every cycle.
+    """
+    n_motors, n_tendons, now_ns = m.n_motors, m.n_tendons, s.time_ns
+    angle, angle_ns, taken, ok, doubts_s = (
+        z.motor_angle_rad,
+        z.motor_time_ns,
+        mem.motor_angle_rad,
+        mem.motor_ok,
+        mem.doubt_s,
+    )
+    count, count_ns, lever, weight = z.hall_fine_count, z.hall_time_ns, mem.hall_count, m.hall_weight
+    motor_status, hall_status = z.motor_status, z.hall_status
+    odd = 1 if mem.started == 0 else 0
+    for i in range(n_motors):
+        odd |= 0 if motor_status[i] == 0 else 1
+        odd |= 0 if abs(angle[i] - taken[i]) <= MOTOR_RAD else 1
+        odd |= 0 if -NEWEST_NS <= now_ns - angle_ns[i] <= OLDEST_NS else 1
+    for t in range(n_tendons):
+        odd |= 0 if hall_status[t] == 0 else 1
+        odd |= 0 if abs(count[t] - lever[t]) <= NEAR_COUNTS else 1
+        odd |= 0 if -NEWEST_NS <= now_ns - count_ns[t] <= OLDEST_NS else 1
+        odd |= 0 if weight[t] > 0.0 else 1
+    if odd != 0:
+        return False
+    for i in range(n_motors):
+        taken[i], ok[i], doubts_s[i] = angle[i], 1, 0.0
+    for t in range(n_tendons):
+        lever[t] = count[t]
+    return True
+
+
+@law
 def take_motors_and_halls(m: Any, z: Any, mem: Any, s: Any) -> None:
     """Latest good motor angles and Hall counts into ``mem``; status bits into ``s.finger_status``.
 
@@ -38,30 +164,46 @@ def take_motors_and_halls(m: Any, z: Any, mem: Any, s: Any) -> None:
     (``estimators.weights.unseen_counts``).
     """
     for f in range(m.n_fingers):
-        s.finger_status[f] = 0
-    angle, count = z.motor_angle_rad, z.hall_fine_count
-    motor_of, finger_of = m.tendon_motor, m.tendon_finger
+        s.finger_status[f] = mem.anew[f] = 0
+    if take_quietly(m, z, mem, s):
+        return
     for t in range(m.n_tendons):
-        i, f = motor_of[t], finger_of[t]
-        motor_status, hall_status = int(z.motor_status[i]), int(z.hall_status[t])
-        s.finger_status[f] |= status_of(motor_status, angle[i])
-        mem.motor_ok[i] = usable(motor_status, angle[i])
-        if mem.motor_ok[i]:
-            mem.motor_angle_rad[i] = angle[i]
-        if m.hall_weight[t] == 0.0:
-            if mem.started == 0:
-                mem.hall_count[t] = m.hall_rest_count[t]
-            continue
-        s.finger_status[f] |= status_of(hall_status, count[t])
-        if usable(hall_status, count[t]):
-            mem.hall_count[t] = count[t]
+        i, f = m.tendon_motor[t], m.tendon_finger[t]
+        s.finger_status[f] |= take_motor(m, z, mem, s, i, f)
+        if m.hall_weight[t] > 0.0:
+            s.finger_status[f] |= take_hall(m, z, mem, s, t)
+        elif mem.started == 0:
+            mem.hall_count[t] = m.hall_rest_count[t]
 
 
 @law
-def take_axes(m: Any, z: Any, mem: Any) -> None:
+def new_axis_place(m: Any, z: Any, mem: Any, s: Any, a: int) -> bool:
+    """True if axis ``a`` may be where its sample says: moved there, or taken over anew."""
+    angle, dt_s = z.axis_angle_rad[a], cycle_s(m, s)
+    since_s = 1e-9 * float(z.axis_time_ns[a] - mem.last_axis_ns[a]) if mem.axis_doubt_s[a] == 0.0 else 0.0
+    if abs(angle - mem.axis_angle_rad[a]) <= axis_way_rad(m, a, max(since_s, dt_s)):
+        return True
+    near = abs(angle - mem.axis_doubt_rad[a]) <= axis_way_rad(m, a, dt_s)
+    mem.axis_doubt_s[a] = doubt_s(mem.axis_doubt_s[a], near, dt_s)
+    mem.axis_doubt_rad[a] = angle
+    if mem.axis_doubt_s[a] < STANDS_S or led(s.machine):
+        return False
+    mem.last_axis_angle_rad[a] = angle
+    for f in range(m.n_fingers):
+        mem.anew[f] = 1
+    return True
+
+
+@law
+def take_axes(m: Any, z: Any, mem: Any, s: Any) -> None:
     """Latest good wrist axis angles into ``mem``; before the first one the neutral pose is assumed."""
     for a in range(m.n_axes):
-        if usable(int(z.axis_status[a]), z.axis_angle_rad[a]):
-            mem.axis_angle_rad[a] = z.axis_angle_rad[a]
-        elif mem.started == 0:
+        ok = usable(int(z.axis_status[a]), z.axis_angle_rad[a]) and in_time(s.time_ns, z.axis_time_ns[a])
+        if mem.started != 0:
+            ok = ok and new_axis_place(m, z, mem, s, a)
+        elif not ok:
             mem.axis_angle_rad[a] = m.wrist_neutral_rad[a]
+        mem.axis_ok[a] = ok
+        if ok:
+            mem.axis_doubt_s[a] = 0.0
+            mem.axis_angle_rad[a] = z.axis_angle_rad[a]

@@ -33,8 +33,9 @@ def accumulate_home(
 ) -> None:
     """Add one measurement taken at the known pose to the sums in ``memory``; real-time safe."""
     m, z, mem, s = model[0], measurement[0], memory[0], state[0]
+    s.time_ns = z.time_ns
     take_motors_and_halls(m, z, mem, s)
-    take_axes(m, z, mem)
+    take_axes(m, z, mem, s)
     read_axes(m, z, mem, s)
     palm_pose(m, mem, s)
     read_tensions(m, mem, s)

@@ -23,7 +23,12 @@ ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("last_motor_angle_rad", "f8", (MOTORS,)),
         ("last_joint_angle_rad", "f8", (JOINTS,)),
         ("last_axis_angle_rad", "f8", (AXES,)),
-        ("spike_cycles", "i8", (TENDONS,)),
+        # values that are not believed, and for how long they have stood
+        ("doubt_angle_rad", "f8", (MOTORS,)),
+        ("doubt_s", "f8", (MOTORS,)),
+        ("axis_doubt_rad", "f8", (AXES,)),
+        ("axis_doubt_s", "f8", (AXES,)),
+        ("anew", "i8", (FINGERS,)),
         # trust in the tendons' lengths
         ("weight", "f8", (TENDONS,)),
         ("degraded", "i8", (FINGERS,)),
@@ -31,6 +36,7 @@ ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("H", "f8", (FINGER_JOINTS, FINGER_JOINTS)),
         ("x", "f8", (FINGER_JOINTS,)),
         ("motor_ok", "i8", (MOTORS,)),
+        ("axis_ok", "i8", (AXES,)),
         ("wrist_R", "f8", (3, 3)),
         ("wrist_o_m", "f8", (3,)),
         ("wrist_length_m", "f8", (TENDONS,)),

@@ -97,6 +97,8 @@ def joint_speeds(m: Any, mem: Any, s: Any) -> None:
             j = m.finger_joint[f, b]
             if mem.started == 0:
                 speed[j] = 0.0
+            elif mem.anew[f] != 0:  # a sensor of the finger is taken over at a new place
+                speed[j] -= share * speed[j]
             elif dt_s > 0.0:
                 speed[j] = filtered_speed(speed[j], angle[j], last[j], dt_s, share)
             else:

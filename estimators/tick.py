@@ -31,7 +31,7 @@ def estimate(model: RecordArray, measurement: RecordArray, memory: RecordArray, 
     """
     m, z, mem, s = model[0], measurement[0], memory[0], state[0]
     take_motors_and_halls(m, z, mem, s)
-    take_axes(m, z, mem)
+    take_axes(m, z, mem, s)
     read_axes(m, z, mem, s)
     palm_pose(m, mem, s)
     read_tensions(m, mem, s)

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mechanics.plausible import BEYOND_STOP_RAD
 from mechanics.springs import count_of_lever, spring_state
 from signals.compiled import law
 from signals.modes import Channel
 
 OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
-BEYOND_STOP_RAD: Final = 0.05
-"""How far beyond the lever's hard stop an angle is no longer one."""
 
 
 @law

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from estimators.channels import usable
 from estimators.speeds import filter_share, filtered_speed, since_last_s
 from mechanics.frames import set_identity
 from mechanics.wrist import wrist_jacobian, wrist_lengths, wrist_pose
@@ -21,7 +20,7 @@ def read_axes(m: Any, z: Any, mem: Any, s: Any) -> None:
     cutoff_hz = min(m.velocity_filter_hz, AXIS_SPEED_HZ)
     for a in range(m.n_axes):
         angle, time_ns = mem.axis_angle_rad[a], z.axis_time_ns[a]
-        ok = usable(int(z.axis_status[a]), z.axis_angle_rad[a])
+        ok = mem.axis_ok[a] != 0
         dt_s = since_last_s(m, s, ok, time_ns, mem.last_axis_ns[a])
         if mem.started == 0:
             s.axis_speed_rad_s[a] = 0.0

@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.thumb import INSERTION, add_base_jacobian, add_base_lengths, insertion_curvature
+from mechanics.thumb import (
+    INSERTION,
+    add_base_jacobian,
+    add_base_lengths,
+    insertion_curvature,
+    insertion_length,
+)
 from signals.compiled import law
 from signals.modes import FingerKind
 
@@ -37,6 +43,18 @@ def tendon_lengths(m: Any, q_rad: FloatArray, h_out: FloatArray) -> None:
             q0 = q_rad[m.finger_joint[finger, 0]]
             q1 = q_rad[m.finger_joint[finger, 1]]
             add_base_lengths(m, finger, q0, q1, h_out)
+
+
+@law
+def tendon_length(m: Any, t: int, q_rad: FloatArray) -> float:
+    """Path length [m] of tendon ``t`` in its finger, from joint angles, shape (J,)."""
+    h, f = 0.0, m.tendon_finger[t]
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        h += m.P_tj_m[t, j] * q_rad[j]
+    if m.tendon_kind[t] == INSERTION:
+        h += insertion_length(m, f, t, q_rad[m.finger_joint[f, 0]], q_rad[m.finger_joint[f, 1]])
+    return h
 
 
 @law

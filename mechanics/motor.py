@@ -40,6 +40,17 @@ def torque_bounds_nm(m: Any, motor: int, speed_rad_s: float) -> tuple[float, flo
 
 
 @law
+def command_bounds_nm(m: Any, motor: int, speed_rad_s: float) -> tuple[float, float]:
+    """Least and greatest torque [N m] that a drive at an output speed [rad/s] may be asked for.
+
+    As ``torque_bounds_nm``, but zero is always between them: what brakes a motor beyond its no-load speed is
+    the drive's affair, and a speed that is wrong must demand nothing.
+    """
+    low, high = torque_bounds_nm(m, motor, speed_rad_s)
+    return min(low, 0.0), max(high, 0.0)
+
+
+@law
 def copper_loss_w(m: Any, motor: int, current_a: float) -> float:
     """Heat [W] that a current [A, amplitude] makes in the winding."""
     return float(1.5 * m.motor_resistance_ohm[motor] * current_a * current_a)

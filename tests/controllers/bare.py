@@ -18,19 +18,31 @@ COUNT = 1999
 
 
 @law
+def sample(m: Any, z: Any, s: Any) -> None:
+    """Samples of what is in use, all of this cycle; what is no number stays none."""
+    z.time_ns = s.time_ns
+    for i in range(m.n_motors):
+        z.motor_time_ns[i] = s.time_ns
+        if math.isfinite(z.motor_angle_rad[i]):
+            z.motor_angle_rad[i] = s.motor_angle_rad[i]
+    for t in range(m.n_tendons):
+        z.hall_time_ns[t] = s.time_ns
+        if math.isfinite(z.hall_fine_count[t]):
+            z.hall_fine_count[t] = z.hall_count[t]
+    for a in range(m.n_axes):
+        z.axis_time_ns[a] = s.time_ns
+        if math.isfinite(z.axis_angle_rad[a]):
+            z.axis_angle_rad[a] = s.axis_angle_rad[a]
+
+
+@law
 def _watched(model: Any, memory: Any, measurement: Any, state: Any, most: int, step_ns: int) -> int:
     """Cycles until a finger or the hand has a cause; ``most`` + 1 if none gets one."""
     m, mem, z, s = model[0], memory[0], measurement[0], state[0]
     for k in range(1, most + 1):
         s.tick += 1
         s.time_ns += step_ns
-        z.time_ns = s.time_ns
-        for i in range(m.n_motors):
-            z.motor_time_ns[i] = s.time_ns
-        for t in range(m.n_tendons):
-            z.hall_time_ns[t] = s.time_ns
-        for a in range(m.n_axes):
-            z.axis_time_ns[a] = s.time_ns
+        sample(m, z, s)
         detect(m, mem, z, s)
         bad = s.hand_cause != 0
         for f in range(m.n_fingers):
@@ -41,6 +53,8 @@ def _watched(model: Any, memory: Any, measurement: Any, state: Any, most: int, s
 
 
 TENSION_N, STIFFNESS_N_M, LEVER_RAD = 20.0, 7176.0, -0.01875
+LOST_M = 0.004
+"""Elongation at that tension: what is missing of a path, seen by the other tendons, when it is lost."""
 
 
 class Bare:
@@ -59,7 +73,8 @@ class Bare:
         s["finger_state"][: self.m["n_fingers"]] = int(MachineState.ACTIVE)
         s["tension_n"][:n], s["ref_tension_n"][:n] = TENSION_N, TENSION_N
         s["tendon_stiffness_n_m"][:n], s["lever_angle_rad"][:n] = STIFFNESS_N_M, LEVER_RAD
-        s["elongation_m"][:n] = 0.004
+        s["elongation_m"][:n] = LOST_M
+        s["tendon_length_m"][:n] = -LOST_M
         s["motor_torque_nm"][:n] = self.m["spool_radius_m"][:n] * TENSION_N
         self.mem["last_torque_nm"] = s["motor_torque_nm"]
         s["axis_angle_rad"] = self.m["wrist_neutral_rad"]
@@ -76,8 +91,7 @@ class Bare:
         self.tick += 1
         now = int(self.s["time_ns"]) + round(self.dt_s * 1e9)
         self.s["tick"], self.s["time_ns"] = self.tick, now
-        for name in ("motor_time_ns", "hall_time_ns", "axis_time_ns", "time_ns"):
-            self.z[name] = now
+        sample(self.m, self.z, self.s)
 
     def detect(self) -> None:
         """One cycle of all detectors."""

@@ -12,7 +12,7 @@ from controllers.guard import guard
 from controllers.limits import motor_bounds, rate_bounds, room_in_range, tension_bounds
 from controllers.reaction import rest_nm
 from controllers.tension_checks import greatest_tension_n
-from mechanics.motor import torque_bounds_nm
+from mechanics.motor import command_bounds_nm
 from signals.faults import Cause
 from signals.modes import Channel, Clip, MachineState, Request
 from tests.controllers.bare import COUNT, Bare
@@ -82,7 +82,7 @@ def test_every_limit_of_a_motor_has_a_bit_of_its_own(sign: float) -> None:
     bench = Bare()
     bench.m["motor_speed_limit_rad_s"][4] = 0.0
     bench.s["motor_speed_rad_s"][4] = sign * 14.0
-    low, high = torque_bounds_nm(bench.m, 4, sign * 14.0)
+    low, high = command_bounds_nm(bench.m, 4, sign * 14.0)
     most = float(high if sign > 0.0 else low)
     assert abs(most) < 2.0
     assert motor_bounds(bench.m, bench.mem, bench.s, 4, sign * 2.0, 0) == (most, int(Clip.CURRENT))

@@ -20,7 +20,7 @@ from controllers.limits import (
 )
 from controllers.tension_checks import greatest_tension_n
 from controllers.winding import derating
-from mechanics.motor import torque_bounds_nm
+from mechanics.motor import command_bounds_nm
 from signals.compiled import law
 from signals.modes import Channel, Clip, MachineState, MotorMode, Request
 from tests.controllers.desk import Desk
@@ -66,9 +66,10 @@ def test_a_motor_never_gets_more_than_its_limits(x: float, speed: float, degc: f
     desk.state["winding_temperature_degc"][0, 0] = degc
     y, bits = _motor(desk.model, desk.keeper, desk.state, 0, x)
     limit = float(desk.m["motor_torque_limit_nm"][0])
-    low, high = torque_bounds_nm(desk.m, 0, speed)
+    low, high = command_bounds_nm(desk.m, 0, speed)
+    assert low <= 0.0 <= high, "no speed demands a torque"
     assert low <= y <= high
-    assert abs(y) <= limit
+    assert abs(y) <= limit and y * x >= 0.0
     assert (bits != 0) == (y != x)
     fastest = float(desk.m["motor_speed_limit_rad_s"][0])
     if abs(speed) >= fastest and low < 0.0 < high:
@@ -108,7 +109,7 @@ def test_a_hot_winding_gets_less(desk: Desk) -> None:
 def test_the_supply_voltage_limits_what_a_fast_motor_can_give(desk: Desk) -> None:
     desk.m["motor_speed_limit_rad_s"][0] = 0.0
     desk.state["motor_speed_rad_s"][0, 0] = 14.0
-    _, high = torque_bounds_nm(desk.m, 0, 14.0)
+    _, high = command_bounds_nm(desk.m, 0, 14.0)
     y, bits = _motor(desk.model, desk.keeper, desk.state, 0, 2.0)
     assert y == pytest.approx(high)
     assert bits == int(Clip.CURRENT)

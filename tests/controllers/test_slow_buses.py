@@ -39,6 +39,7 @@ def test_an_angle_may_change_by_twice_the_motors_speed_since_its_last_sample(
             measurement["motor_time_ns"][0, 0] = round(1e9 * (k + 7) * float(m["dt_s"]))
             change = share * possible if k else 0.0
             state["motor_angle_rad"][0, 0] += change
+            measurement["motor_angle_rad"] = state["motor_angle_rad"]
         state["dt_s"] = m["dt_s"]
         _angle_jump(model, memory, measurement, state)
         memory["last_angle_rad"][0, 0] = state["motor_angle_rad"][0, 0]

@@ -150,7 +150,8 @@ def _misnamed(case: Case, fault: dict[str, Any], truth: Truth) -> list[str]:
 
 def _pulled(act: dict[str, Any], truth: Truth) -> list[str]:
     """No motor may pull harder after a sample that nobody should believe than it did before."""
-    torque, begun = truth.recording.of("truth", "motor_torque_nm"), truth.recording.after(act["at_s"])
+    torque = truth.recording.of("truth", "motor_torque_nm")
+    begun = truth.recording.after(act["at_s"]) + 1  # a frame's torque was commanded before its sample
     harder = torque[begun:] - torque[:begun].max(axis=0)
     most = float(harder.max())
     return [f"torque: {most:.2f} N m more than before"] if most > rules.TORQUE_MARGIN_NM else []

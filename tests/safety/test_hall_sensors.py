@@ -198,6 +198,7 @@ def angles_of(model: np.ndarray, frames: np.ndarray) -> np.ndarray:
     measurements = np.ascontiguousarray(frames["measurement"])
     found = []
     for k in range(len(measurements)):
+        state["time_ns"] = measurements["time_ns"][k]
         estimate(model, measurements[k : k + 1], memory, state)
         found.append(state["joint_angle_rad"][0, :4].copy())
     return np.array(found)
