@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -28,9 +28,23 @@ SLOPPY_DEG: Final = 5.0
 BETWEEN: Final = 0.5
 """Longest speed filter as a share of the rate: above it nothing is left to filter."""
 
+_NONE_HZ: Final = 1e9
+SHARES: Final = (0.5, 0.2, 0.05, 0.01, 0.0)
+"""Of a gain that may be at fault: the one with the least change that calms the loop is named."""
+
 Found = Iterator[tuple[Path, str]]
-Change = tuple[Path, Callable[[Law], Law]]
-"""A gain's path, and the law without it."""
+Suspect = tuple[Path, Callable[[Law, float], Law]]
+"""A gain's path, and the law with a share of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop in words, what it consists of, and whose gains may be at fault."""
+
+    what: str
+    plant: Plant
+    law: Law
+    suspects: list[Suspect]
 
 
 def loop_suspicions(hand: HandFile) -> Found:
@@ -48,44 +62,51 @@ def _unstable(hand: HandFile) -> Found:
     from runtime.assemble import model_of
 
     model = model_of(hand)
-    blamed: dict[Path, tuple[float, str]] = {}
+    worst: dict[str, tuple[float, Path, str]] = {}
     for f, name in enumerate(hand.fingers):
         for tension_n in (hand.tendon.force_min_n, hand.tendon.pretension_n, hand.tendon.force_max_n):
             plant = plant_of(model, f, tension_n, hand.hall.filter_hz, hand.control.command_delay_cycles + 1)
-            for what, at, law, changes in _modes(hand, name, model, plant):
-                growth = growth_1_s(at, law.times(MARGIN))
-                if growth > GROWTH_1_S:
-                    path = next((p for p, change in changes if _calm(at, change(law))), changes[0][0])
-                    text = f"{what} of {name} at {tension_n:g} N: {_words(at, law, growth)}"
-                    if growth > blamed.get(path, (0.0, ""))[0]:
-                        blamed[path] = growth, text
-                    break  # what follows contains this loop
-    yield from ((path, text) for path, (_, text) in blamed.items())
+            for loop in _loops(hand, name, model, plant):
+                growth = growth_1_s(loop.plant, loop.law.times(MARGIN))
+                if growth <= GROWTH_1_S:
+                    continue
+                where = f"{loop.what} of {name} at {tension_n:g} N"
+                kind = f"{name} {loop.what}" if loop.law.impedance.any() else loop.what
+                if growth > worst.get(kind, (0.0,))[0]:
+                    worst[kind] = growth, _at_fault(loop), f"{where}: {_words(loop)}"
+                if loop.law.tension.any():
+                    break  # joint impedance contains the tension loop
+    yield from dict.fromkeys((path, text) for _, path, text in worst.values())
 
 
 def _calm(plant: Plant, law: Law) -> bool:
-    return growth_1_s(plant, law.times(MARGIN)) <= GROWTH_1_S
+    return growth_1_s(plant, law) <= GROWTH_1_S
 
 
-def _words(plant: Plant, law: Law, growth_1_s: float) -> str:
+def _at_fault(loop: Loop) -> Path:
+    if _slow_filter(loop.plant, loop.law):
+        return ("gains", "velocity_filter_hz")
+    for share in SHARES:
+        for path, shrunk in loop.suspects:
+            if _calm(loop.plant, shrunk(loop.law, share).times(MARGIN)):
+                return path
+    return loop.suspects[0][0]
+
+
+def _words(loop: Loop) -> str:
+    plant = loop.plant
     figures = (
         f"motor inertia {plant.inertia[0]:.3g} kg m2 at the spool, spool radius {plant.radius[0]:.3g} m, "
         f"tendon stiffness {plant.stiffness[0]:.3g} N/m, delay {plant.delay * plant.dt_s * 1e3:.2g} ms, "
-        f"speed filter {law.filter_hz:g} Hz"
+        f"speed filter {loop.law.filter_hz:g} Hz"
     )
-    if growth_1_s < math.inf and _calm_at(plant, law):
+    if _calm(plant, loop.law):
         return f"stable by less than a factor of {MARGIN:g} ({figures})"
     return f"unstable ({figures})"
 
 
-def _calm_at(plant: Plant, law: Law) -> bool:
-    return growth_1_s(plant, law) <= GROWTH_1_S
-
-
-def _modes(
-    hand: HandFile, name: str, model: Any, plant: Plant
-) -> Iterator[tuple[str, Plant, Law, list[Change]]]:
-    """Loop in words, plant, law, and what may be at fault."""
+def _loops(hand: HandFile, name: str, model: Any, plant: Plant) -> Iterator[Loop]:
+    """The loops of a finger; those that others contain come last but one, the joints' last."""
     gains, joints = hand.gains, hand.fingers[name].joints
     nt, nj = plant.P.shape
     none = Law(
@@ -97,50 +118,44 @@ def _modes(
         joint_damping=np.zeros(nj),
     )
     position = replace(none, position=gains.position_kp_nm_rad, damping=gains.position_kd_nms_rad)
+    suspects = [_gain("position_kp_nm_rad", "position"), _gain("position_kd_nms_rad", "damping")]
+    yield Loop("position loop", plant, position, suspects)
     tension = replace(none, tension=tension_gains(model, plant.stiffness), damping=gains.tension_kd_nms_rad)
-    stiff = np.array([j.impedance_nm_rad for j in joints])
-    impedance = replace(tension, impedance=stiff, joint_damping=np.array([j.damping_nms_rad for j in joints]))
-    unfiltered: Change = ("gains", "velocity_filter_hz"), lambda law: replace(law, filter_hz=1e9)
-    own: list[Change] = [
-        unfiltered,
-        (("gains", "tension_kp_nm_n"), lambda law: replace(law, tension=np.zeros(nt))),
-        (("gains", "tension_kd_nms_rad"), lambda law: replace(law, damping=0.0)),
-    ]
-    yield "tension loop, joints held,", held(plant), tension, own
-    yield "tension loop", plant, tension, own
-    yield (
-        "position loop",
-        plant,
-        position,
-        [
-            unfiltered,
-            (("gains", "position_kp_nm_rad"), lambda law: replace(law, position=0.0)),
-            (("gains", "position_kd_nms_rad"), lambda law: replace(law, damping=0.0)),
-        ],
-    )
+    suspects = [_gain("tension_kp_nm_n", "tension"), _gain("tension_kd_nms_rad", "damping")]
+    yield Loop("tension loop, joints held,", held(plant), tension, suspects)
+    yield Loop("tension loop", plant, tension, suspects)
+    stiff, damped = [j.impedance_nm_rad for j in joints], [j.damping_nms_rad for j in joints]
+    impedance = replace(tension, impedance=np.array(stiff), joint_damping=np.array(damped))
     path: Path = ("fingers", name, "joints")
-    single: list[Change] = []
+    suspects = []
     for j in range(nj):
-        rest = np.arange(nj) != j
-        single.append(((*path, j, "impedance_nm_rad"), _without("impedance", rest)))
-        single.append(((*path, j, "damping_nms_rad"), _without("joint_damping", rest)))
-    yield (
-        "joint impedance",
-        plant,
-        impedance,
-        [
-            *single,
-            (path, lambda law: replace(law, impedance=np.zeros(nj))),
-        ],
-    )
+        one = np.arange(nj) == j
+        suspects.append(((*path, j, "impedance_nm_rad"), _share_of("impedance", one)))
+        suspects.append(((*path, j, "damping_nms_rad"), _share_of("joint_damping", one)))
+    suspects.append((path, _share_of("impedance", np.ones(nj, dtype=bool))))
+    yield Loop("joint impedance", plant, impedance, suspects)
 
 
-def _without(field: str, rest: NDArray[np.bool_]) -> Callable[[Law], Law]:
-    def change(law: Law) -> Law:
-        changed: dict[str, Any] = {field: getattr(law, field) * rest}
+def _gain(key: str, field: str) -> Suspect:
+    return ("gains", key), _share_of(field, True)
+
+
+def _share_of(field: str, which: bool | NDArray[np.bool_]) -> Callable[[Law, float], Law]:
+    """A law with a share of one of its gains, or of some of their entries."""
+
+    def shrunk(law: Law, share: float) -> Law:
+        value = getattr(law, field)
+        changed: dict[str, Any] = {field: np.where(which, share * value, value)}
         return replace(law, **changed)
 
-    return change
+    return shrunk
+
+
+def _slow_filter(plant: Plant, law: Law) -> bool:
+    """The speed filter is slower than the loop, and the loop is calm without it."""
+    spring = law.position + float((plant.stiffness * plant.radius * law.tension).max())
+    natural_hz = math.sqrt(spring / float(plant.inertia.min())) / (2.0 * math.pi)
+    return law.filter_hz < natural_hz and _calm(plant, replace(law.times(MARGIN), filter_hz=_NONE_HZ))
 
 
 def _weak(hand: HandFile) -> Found:
