@@ -49,13 +49,14 @@ class BusSettings(Strict):
         """What contradicts itself inside this table (an id used twice)."""
         return ()
 
-    def unwatched(self, names: HandNames) -> str:
-        """Why nothing may stop this bus' motors once the computer is gone; "" if its driver proves what does.
+    def unproven(self, names: HandNames) -> tuple[str, ...]:
+        """Protection of the devices that this table leaves unproven, a sentence for each.
 
-        A driver proves the devices' own watchdog by reading it back or by watching it work, and refuses a
-        device without. Families that say nothing count as unwatched; it is told at every start and in health.
+        A driver proves its devices' own watchdog and limits by reading them back or by watching them work,
+        and refuses a device without; a key that makes it do without is told at every start and in health. Of
+        a family that says nothing the watchdog counts as unproven.
         """
-        return "its driver proves no watchdog of its devices" if self.motors(names) else ""
+        return ("its driver proves no watchdog of its devices",) if self.motors(names) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

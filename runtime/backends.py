@@ -65,8 +65,8 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
     return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)
 
 
-def unwatched(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
-    """What nothing may stop once this computer is gone: one sentence per bus.
+def unproven(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
+    """Protection of the devices that a bus file leaves unproven; told at the start, in health, in the report.
 
     Args:
         name_or_path: bus file of the run; None: a simulated hand, whose motors end with their process.
@@ -76,9 +76,10 @@ def unwatched(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
         return ()
     from runtime.config.busfile import load_bus_file
 
-    buses = (entry.settings for entry in load_bus_file(name_or_path).entries)
-    found = ((bus.name, bus.unwatched(names)) for bus in buses)
-    return tuple(f"nothing stops the motors of bus {name!r} by itself: {why}" for name, why in found if why)
+    buses = [entry.settings for entry in load_bus_file(name_or_path).entries]
+    return tuple(
+        f"bus {bus.name!r}, unproven protection: {text}" for bus in buses for text in bus.unproven(names)
+    )
 
 
 def said_by(bus: Bus) -> tuple[str, ...]:

@@ -69,12 +69,13 @@ def fill_command(command: Records, head: Records, slots: Records, motor_of_slot:
         else:
             s.angle = fixed(angle_rad[m], PER_RAD, INT32_MAX)
             s.current = fixed(current_a[m], PER_A, INT16_MAX)
-            s.mode = mode[m]
+            known = mode[m] != 2 or angle_rad[m] == angle_rad[m]  # an angle that is none is no goal
+            s.mode = mode[m] if known else 0
             if mode[m] != 0 and not (mode[m] == 1 and current_a[m] == 0.0):
                 motors_on += 1
     for a in range(axes):
         h.axis_angle[a] = fixed(c.axis_angle_rad[a], PER_RAD, INT32_MAX)
-        h.axis_enable[a] = 1 if c.axis_enable[a] else 0
+        h.axis_enable[a] = 1 if c.axis_enable[a] and c.axis_angle_rad[a] == c.axis_angle_rad[a] else 0
         if c.axis_enable[a]:
             axes_on = 1
     return 2 * motors_on + axes_on

@@ -51,9 +51,9 @@ class CollectorSettings(BusSettings):
         """Wrist axes of this board."""
         return names.axes if self.axis_slots is None else tuple(n for n in self.axis_slots if n)
 
-    def unwatched(self, names: HandNames) -> str:
-        """The watchdog of the board is written and read back, or ``configure`` refuses."""
-        return ""
+    def unproven(self, names: HandNames) -> tuple[str, ...]:
+        """Nothing: watchdog and limits of the board are written and read back, or ``configure`` refuses."""
+        return ()
 
     def conflicts(self) -> tuple[str, ...]:
         """Slots named twice, too many slots."""

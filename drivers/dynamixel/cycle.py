@@ -20,6 +20,7 @@ BLOCK_ADDRESS: Final = CYCLE["present_current"]
 BLOCK_BYTES: Final = 10
 GOAL_CURRENT: Final = np.dtype([("id", "u1"), ("value", "<i2")])
 GOAL_CURRENT_HEAD: Final = CYCLE["goal_current"].to_bytes(2, "little") + b"\x02\x00"
+INT32: Final = np.iinfo(np.int32)
 GOAL_POSITION: Final = np.dtype([("id", "u1"), ("value", "<i4")])
 GOAL_POSITION_HEAD: Final = CYCLE["goal_position"].to_bytes(2, "little") + b"\x04\x00"
 
@@ -178,7 +179,8 @@ class Chain:
         turns = self._map.turns(angle_rad)
         block = np.zeros(int(self._in_position.sum()), dtype=GOAL_POSITION)
         block["id"] = self.ids[self._in_position]
-        block["value"] = np.rint(turns * self._per_turn)[self._in_position]
+        counts = np.clip(np.rint(turns * self._per_turn), INT32.min, INT32.max)
+        block["value"] = counts[self._in_position]
         return codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_POSITION_HEAD + block.tobytes())
 
     def fill(

@@ -90,12 +90,13 @@ def goal_counts(
             bits[i] = bits[i] | WRONG_MODE
         else:
             bits[i] = bits[i] & ~np.uint32(WRONG_MODE)
-        in_position[i] = pulls and fits and mode == POSITION
+        angle_rad = c.motor_angle_rad[m]
+        in_position[i] = pulls and fits and mode == POSITION and angle_rad == angle_rad
         counts = 0.0
         if in_position[i]:
             n_position += 1
             counts = limit_counts[i]
-        elif pulls and fits:
+        elif pulls and fits and mode == CURRENT:
             counts = bounded(np.rint(bounded(c.motor_current_a[m], MANY) / a_count[i]), limit_counts[i])
         current_counts[i] = np.int16(counts)
     return n_position

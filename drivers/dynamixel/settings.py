@@ -55,9 +55,9 @@ class DynamixelSettings(BusSettings):
         """None."""
         return ()
 
-    def unwatched(self, names: HandNames) -> str:
-        """The watchdog of every servo is written and read back, or ``configure`` refuses."""
-        return ""
+    def unproven(self, names: HandNames) -> tuple[str, ...]:
+        """Nothing: watchdog and limits of every servo are written and read back, or ``configure`` refuses."""
+        return ()
 
     def conflicts(self) -> tuple[str, ...]:
         """Ids used twice, unknown models, impossible baud rates and watchdog times."""

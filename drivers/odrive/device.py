@@ -1,7 +1,7 @@
 """Driver of ODrive axes on one CAN bus: a torque frame out per axis and cycle, cyclic feedback in.
 
 The protocol has no broadcast set-point and no read-back of limits but by endpoints (SDO). Where the bus file
-gives none, the report says so, and ``configure`` proves the watchdog of every axis by leaving it without
+gives none, every start says so, and ``configure`` proves the watchdog of every axis by leaving it without
 frames. Any frame to an axis feeds its watchdog, so an axis without a command gets no traffic at all.
 """
 
@@ -34,6 +34,8 @@ STALE: Final = int(Channel.STALE)
 WRONG_MODE: Final = int(Channel.WRONG_MODE)
 RESET: Final = int(Channel.RESET)
 CONTROL: Final = {MotorMode.CURRENT: ControlMode.TORQUE, MotorMode.POSITION: ControlMode.POSITION}
+MANY_RAD: Final = 1e4
+"""An angle that no motor has; keeps infinities away from the drive."""
 FRAME_BITS: Final = 135
 """An 8-byte frame with the worst stuffing."""
 
@@ -161,8 +163,6 @@ class OdriveBus:
     def report(self) -> BusReport:
         """Counts and state for the slow path."""
         reason = self._lost_why if self._lost else self._axes.reason
-        if not reason and "current_soft_max" not in self.settings.endpoints:
-            reason = "limits were not read back (no current_soft_max among the endpoints of the bus file)"
         return BusReport(
             name=self.settings.name,
             family="odrive",
@@ -205,11 +205,13 @@ class OdriveBus:
                 axes.closing_ns[i] = self._clock()
         c = command[0]
         mode, current_a = c["motor_mode"][self._motors], c["motor_current_a"][self._motors]
-        turns = self._map.turns(np.nan_to_num(c["motor_angle_rad"][self._motors]))
+        turns = self._map.turns(np.clip(c["motor_angle_rad"][self._motors], -MANY_RAD, MANY_RAD))
         held, silent = axes.shake.held, axes.silent(self._clock())
         for i, device in enumerate(self.settings.device):
             if held[i] or silent[i]:
                 self._repair(i, bool(silent[i]))
+                if self.settings.without_watchdog:  # no silence would stop it
+                    self._port.send(codec.input_torque(device.node, 0.0))
                 continue
             if axes.closing_ns[i]:  # it may not be counted on yet; unfed, its watchdog has to show itself
                 axes.shake.bits[i] = RESET
@@ -218,8 +220,9 @@ class OdriveBus:
                 continue
             fits = mode[i] == self._modes[i] or mode[i] == MotorMode.OFF
             axes.shake.bits[i] = 0 if fits else WRONG_MODE
-            if fits and mode[i] == MotorMode.POSITION:
-                self._port.send(codec.input_pos(device.node, float(turns[i])))
+            if fits and mode[i] == MotorMode.POSITION:  # an angle that is none: where it is
+                goal = turns[i] if turns[i] == turns[i] else axes.turns[i]
+                self._port.send(codec.input_pos(device.node, float(goal)))
                 continue
             wanted_a = float(current_a[i]) if fits and mode[i] == MotorMode.CURRENT else 0.0
             wanted_a = 0.0 if math.isnan(wanted_a) else wanted_a

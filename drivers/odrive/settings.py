@@ -71,11 +71,14 @@ class OdriveSettings(BusSettings):
         values = {"watchdog_timeout": self.watchdog_ms * 1e-3, "enable_watchdog": True}
         return {self.endpoints[n]: endpoint_bytes(n, v) for n, v in values.items()}  # type: ignore[index]
 
-    def unwatched(self, names: HandNames) -> str:
-        """Only where the file asks for it; otherwise ``configure`` proves the watchdog of every axis."""
-        if not self.without_watchdog:
-            return ""
-        return "without_watchdog: the last torque stays on when this computer or the cable is gone"
+    def unproven(self, names: HandNames) -> tuple[str, ...]:
+        """The watchdog, only where the file asks for it; limits that cannot be read back."""
+        found = []
+        if self.without_watchdog:
+            found.append("without_watchdog: the last torque stays on when this computer or the cable is gone")
+        if "current_soft_max" not in self.endpoints:
+            found.append("current limits are not read back (no endpoint current_soft_max)")
+        return tuple(found)
 
     def identity(self) -> str:
         """Interface and channel; a server's address belongs to it."""

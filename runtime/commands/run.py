@@ -248,7 +248,7 @@ def _log_path(options: Any, name: str) -> Path:
 
 
 def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
-    from runtime.backends import unwatched
+    from runtime.backends import unproven
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
 
@@ -262,7 +262,7 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
         f"{hand.name} at {hand.rate_hz:g} Hz, state on tcp://127.0.0.1:{options.port_base}, "
         f"commands on {options.port_base + 1}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
     )
-    for text in () if options.readonly else unwatched(options.bus, hand.names):
+    for text in () if options.readonly else unproven(options.bus, hand.names):
         tell(f"warning: {text}")
     with _bar(hand.name) as bar:
         watch = _watcher(bar, options.seconds or 0.0)

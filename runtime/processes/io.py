@@ -16,7 +16,7 @@ from typing import Any
 
 import zmq
 
-from runtime.backends import backend_of, unwatched
+from runtime.backends import backend_of, unproven
 from runtime.clock import now_ns
 from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
@@ -82,8 +82,8 @@ class IoProcess:
             motion=options.motion,
             pretension_n=options.pretension_n,
         )
-        self.unwatched = () if options.readonly else unwatched(options.bus, hand.names)
-        self.notices: list[str] = list(self.unwatched)
+        self.unproven = () if options.readonly else unproven(options.bus, hand.names)
+        self.notices: list[str] = list(self.unproven)
         self._newest: Any = None
         self._first_ns = 0
         self.recorder = self._open_log()
@@ -95,8 +95,8 @@ class IoProcess:
         self.poller.register(self.publisher.socket, zmq.POLLIN)
         self._stats, self._beat = segment.field("stats"), segment.field("io_beat_ns")
         self.bulletin = Bulletin(self._event, self.publisher.wall)
-        for text in self.unwatched:
-            self._event("watchdog", "warning", text, "docs/drivers.md tells how a watchdog is proven")
+        for text in self.unproven:
+            self._event("unproven", "warning", text, "docs/drivers.md tells how it is proven")
         self.heat = HeatWatch(self._event, hand.names, hand.model)
 
     def _open_log(self) -> Recorder | None:
@@ -187,7 +187,7 @@ class IoProcess:
             "drop": {"pub": lost, "log": 0 if recorder is None else lost},
             "commands": {"refused": self.desk.refused},
             "lease": {"holder": lease.holder, "epoch": lease.epoch},
-            "unwatched": list(self.unwatched),
+            "unproven": list(self.unproven),
             "faults": [fault.text for fault in self.audience.faults.all[-20:]],
             "recording": recorder is not None and not recorder.stopped,
             "recorded": recorder.frames if recorder is not None else 0,

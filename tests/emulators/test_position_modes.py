@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drivers.contract import Bench
+from drivers.contract import Bench, Rig
 from drivers.errors import ConfigureError
 from drivers.hal import MotorSetup
 from signals.modes import Channel, MotorMode
 from sim.backend import SimulatedBus
-from sim.emulators.side import BackendSide
+from sim.emulators.side import BackendSide, BenchSide
 from sim.options import SimOptions
 from tests.emulators import rigs
 from tests.sim import bench_hand
@@ -63,3 +63,63 @@ def test_a_board_says_wrong_mode_and_drives_nothing() -> None:
         assert not np.delete(bench.of_motors("motor_status"), 1).any()
         bench.pull(0.3, 0.2)
         assert not bench.of_motors("motor_status").any(), bench.tell()
+
+
+# --- goals that are no numbers ---------------------------------------------------------------------------
+
+
+def _in_position(rig: Rig) -> Bench:
+    """All motors in position mode at 0.5 rad."""
+    bench = Bench(rig)
+    setups = tuple(
+        MotorSetup(index=i, name=f"motor {i}", current_limit_a=1.0, mode=MotorMode.POSITION)
+        for i in rig.motors
+    )
+    rig.bus.configure(setups)
+    rig.bus.activate()
+    bench.rest(0.1)
+    bench.command["motor_mode"][0, list(rig.motors)] = MotorMode.POSITION
+    bench.command["motor_angle_rad"][0, list(rig.motors)] = 0.5
+    assert bench.comes(0.5, lambda: bool(np.abs(bench.of_motors("motor_angle_rad") - 0.5).max() < 5e-3))
+    return bench
+
+
+def _no_number_moves(rig: Rig, side: BenchSide) -> None:
+    """NaN is no goal: where it is, or limp, but never to angle 0; infinities end nobody."""
+    bench = _in_position(rig)
+    bench.command["motor_angle_rad"][0, 0] = np.nan
+    bench.run(0.1)
+    c = side.command[0]
+    assert c["motor_mode"][0] == MotorMode.OFF or c["motor_angle_rad"][0] == pytest.approx(0.5, abs=5e-3)
+    for value in (np.inf, -np.inf, 1e300):
+        bench.command["motor_angle_rad"][0, 0] = value
+        bench.run(0.05)
+        assert np.isfinite(c["motor_angle_rad"][0])
+        assert abs(bench.of_motors("motor_angle_rad")[1] - 0.5) < 5e-3, bench.tell()
+
+
+def test_a_servo_takes_no_number_for_no_goal(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 2) as (rig, chain):
+        _no_number_moves(rig, chain.side)  # type: ignore[arg-type]
+
+
+def test_an_axis_takes_no_number_for_no_goal() -> None:
+    with rigs.odrive(2) as (rig, _server, axes):
+        _no_number_moves(rig, axes[0].side)  # type: ignore[arg-type]
+
+
+def test_a_board_takes_no_number_for_no_goal() -> None:
+    with rigs.collector(2) as (rig, board):
+        _no_number_moves(rig, board.side)  # type: ignore[arg-type]
+
+
+def test_a_wrist_axis_takes_no_number_for_no_goal() -> None:
+    with rigs.collector(2) as (rig, board):
+        bench = Bench(rig)
+        bench.start()
+        bench.command["axis_enable"], bench.command["axis_angle_rad"] = 1, 0.3
+        bench.run(0.3)
+        bench.command["axis_angle_rad"][0, 0] = np.nan
+        bench.run(0.1)
+        assert board.side.command["axis_enable"][0].tolist() == [0, 1]
+        assert bench.measurement["axis_angle_rad"][0].tolist() == pytest.approx([0.3, 0.3], abs=1e-3)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import can
 import pytest
 
 from drivers.contract import Bench
 from drivers.errors import ConfigureError
 from drivers.family import BusSettings
-from drivers.odrive.codec import AxisState
-from runtime.backends import unwatched
+from drivers.odrive.codec import AxisState, input_torque
+from runtime.backends import unproven
 from runtime.cli import main
 from signals.modes import Channel
 from signals.names import HandNames
@@ -65,13 +66,13 @@ def test_axes_without_a_watchdog_are_driven_only_where_the_file_says_so_and_it_i
         bench.start()
         pulls_again(bench, 0.2)
         hand = rigs.names(1)
-        assert "without_watchdog" in rigs.axis_settings(server, 1, without_watchdog=True).unwatched(hand)
-        assert rigs.axis_settings(server, 1).unwatched(hand) == ""
+        assert "without_watchdog" in rigs.axis_settings(server, 1, without_watchdog=True).unproven(hand)[0]
+        assert rigs.axis_settings(server, 1).unproven(hand) == ()
         assert "leave one of them out" in rigs.axis_settings(server, 1, without_watchdog=True).conflicts()[0]
 
 
 @pytest.fixture
-def unwatched_file(tmp_path: Path) -> str:
+def unproven_file(tmp_path: Path) -> str:
     """The shipped bus file of drives, told to do without their watchdog."""
     text = (ROOT / "configs/buses/finger_bench_drives.toml").read_text()
     path = tmp_path / "drives.toml"
@@ -79,8 +80,8 @@ def unwatched_file(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_start_says_loudly_what_nothing_stops(
-    unwatched_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_start_says_loudly_what_is_unproven(
+    unproven_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from runtime.processes import supervisor
     from runtime.processes.supervisor import Outcome
@@ -88,35 +89,35 @@ def test_a_start_says_loudly_what_nothing_stops(
     monkeypatch.setattr(supervisor.Supervisor, "run", lambda _self: Outcome(0, "", None, {}))
     for words, told in ([], True), (["--readonly"], False):
         with pytest.raises(SystemExit):
-            main(["run", "finger_bench", "--bus", unwatched_file, *words])
+            main(["run", "finger_bench", "--bus", unproven_file, *words])
         said = capsys.readouterr().err
-        assert ("warning: nothing stops the motors of bus 'drives' by itself" in said) == told
+        assert ("warning: bus 'drives', unproven protection: without_watchdog" in said) == told
 
 
-def test_health_and_report_say_what_nothing_stops(unwatched_file: str, port_base: int) -> None:
+def test_health_and_report_say_what_is_unproven(unproven_file: str, port_base: int) -> None:
     from runtime.options import RunOptions
     from runtime.processes.io import IoProcess
     from runtime.setup import read_hand
     from runtime.telemetry.segment import Segment
 
-    options = RunOptions(hand="finger_bench", bus=unwatched_file, port_base=port_base)
+    options = RunOptions(hand="finger_bench", bus=unproven_file, port_base=port_base)
     hand = read_hand(options)
     segment = Segment.create(hand.rate_hz)
     try:
         io = IoProcess(segment, options, hand)
-        (sentence,) = io._health()["unwatched"]
-        assert "'drives'" in sentence and "without_watchdog" in sentence
-        assert sentence in io.finish()["notices"]
+        watchdog, limits = io._health()["unproven"]
+        assert "'drives'" in watchdog and "without_watchdog" in watchdog and "limits" in limits
+        assert io.finish()["notices"] == [watchdog, limits]
     finally:
         segment.unlink()
 
 
-def test_a_family_that_says_nothing_of_a_watchdog_counts_as_unwatched() -> None:
+def test_a_family_that_says_nothing_of_a_watchdog_has_an_unproven_one() -> None:
     class Foreign(BusSettings):
         def motors(self, names: HandNames) -> tuple[str, ...]:
             return names.motors
 
-    assert "watchdog" in Foreign(name="mine", family="foreign").unwatched(rigs.names(1))
+    assert "watchdog" in Foreign(name="mine", family="foreign").unproven(rigs.names(1))[0]
 
 
 @pytest.mark.parametrize("kind", WIRINGS)
@@ -125,19 +126,37 @@ def test_emulations_leave_no_protection_out(kind: str, tmp_path: Path) -> None:
     wired = wire(kind, BenchSide(10, 10, 2), hand, tmp_path)
     try:
         (tmp_path / "bus.toml").write_text(wired.text)
-        assert unwatched(str(tmp_path / "bus.toml"), hand) == ()
+        assert unproven(str(tmp_path / "bus.toml"), hand) == ()
     finally:
         for emulator in wired.emulators:
             emulator.close()
 
 
-def test_shipped_bus_files_leave_no_protection_out() -> None:
+def test_shipped_bus_files_leave_no_watchdog_out() -> None:
     from runtime.options import RunOptions
     from runtime.setup import read_hand
 
     for path in sorted((ROOT / "configs/buses").glob("*.toml")):
         hand = read_hand(RunOptions(hand=path.stem.rsplit("_", 1)[0]))
-        assert unwatched(str(path), hand.names) == ()
+        assert not any("watchdog" in text for text in unproven(str(path), hand.names))
+
+
+def test_an_axis_without_a_watchdog_that_is_held_is_told_to_pull_nothing() -> None:
+    with rigs.odrive(2, without_watchdog=True, **UNREAD) as (rig, server, _axes):
+        bench = Bench(rig)
+        bench.start()
+        bench.pull(0.2, 0.2)
+        other = can.Bus(interface="socketcand", channel="can0", host=server.host, port=server.port)
+        time.sleep(0.05)
+        frame = input_torque(1, 0.4 * rigs.NM_A)
+        other.send(can.Message(arbitration_id=frame.id, data=frame.data, is_extended_id=False))
+        pulls = rig.device_current_a
+        assert pulls is not None
+        status = bench.measurement["motor_status"]
+        assert bench.comes(0.5, lambda: bool(status[0, 0] & Channel.DEVICE_ERROR)), bench.tell()
+        assert bench.comes(0.5, lambda: pulls(0) == 0.0), "held, fed by nobody, and still pulling"
+        assert pulls(1) == pytest.approx(0.2)
+        other.shutdown()
 
 
 def test_an_axis_that_was_reset_gets_its_watchdog_back_before_it_pulls() -> None:
