@@ -87,11 +87,11 @@ def emulate(
         bus_file.write_text(head + wired.text, encoding="utf-8")
         for endpoint in wired.endpoints:
             print(endpoint, flush=True)
-        if not side.positions:
-            print("motors follow currents alone: the devices refuse their position modes", flush=True)
         words = ["flexor run", hand, "--bus", str(bus_file)]
         words += wired.run_words(float(known.model["tension_kp_nm_n"][0]))
         print(f"bus file {bus_file}; {' '.join(words)}", flush=True)
+        if not side.positions:
+            print("motors follow currents alone: the devices refuse their position modes", flush=True)
         if wiring != "collector":
             loop.emulators.append(_TruthTimer(share, truth))
         with contextlib.suppress(OSError):
