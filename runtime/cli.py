@@ -30,6 +30,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "bench": ("bench", "Measure the loop against cyclictest and a C loop."),
     "simulate": ("simulate", "Run another mechanism of the simulator."),
     "faults": ("faults", "Inject every fault into the simulated hand and print the matrix."),
+    "design": ("design", "What a hand would need so that a broken tendon spares its stops."),
     "emulate": ("emulate", "Emulate devices on a virtual port or bus."),
     "scan": ("scan", "Find devices on a bus."),
     "bus": ("bus", "Speak with devices of a bus."),

@@ -90,6 +90,7 @@ class Bench:
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
         self.counts = counts_of(self.hand.model)
         prepare(self.rig, LOCKSTEP_START_NS)
+        self.drives: RecordArray | None = None  # model whose drives brake, if those are not the hand's
         self.period_s = (self.rig.motion and self.rig.motion.duration_s) or STILL_S
         self._states: list[tuple[int, list[RecordArray]]] = []
 
@@ -253,7 +254,7 @@ class Bench:
 
     def _brake(self, bus: Bus, brake: FloatArray, fault_ns: int, after_s: float) -> Brake:
         times_ns = (fault_ns + round(1e9 * after_s), fault_ns + round(1e9 * (after_s + rules.REACT_S)))
-        m = self.hand.model[0]
+        m = (self.hand.model if self.drives is None else self.drives)[0]
         constant = m["motor_torque_constant_nm_a"][: len(brake)]
         limits = (rules.UNWIND_NM / constant, m["torque_rate_nm_s"] * m["dt_s"] / constant)
         return Brake(bus, brake, limits, times_ns)

@@ -62,7 +62,8 @@ class Naming(Reactions):
             for f in blamed:
                 if f not in fallen:
                     of_all = everywhere if own is not None else []
-                    said.append(self._named(f, group + of_all, recording, verdict, first=not said))
+                    right = self._named(f, group + of_all, recording, verdict, fallen, first=not said)
+                    said.append(right)
         verdict.right = None if set(said) <= {None} else all(right is not False for right in said)
 
     @staticmethod
@@ -76,9 +77,14 @@ class Naming(Reactions):
                 return name_s <= rule.name_s
         return False
 
-    def _said(self, own: int | None, recording: Recording) -> tuple[Any, Any]:
+    @staticmethod
+    def _said(own: int | None, recording: Recording, fallen: set[int]) -> tuple[Any, Any]:
         """Causes and parts that a finger is given over time, or the hand."""
-        codes, parts = recording.of("state", "finger_cause"), recording.of("state", "finger_cause_part")
+        codes, parts = (
+            recording.of("state", "finger_cause").copy(),
+            recording.of("state", "finger_cause_part"),
+        )
+        codes[:, list(fallen)] = 0
         if own is not None:
             return codes[:, own], parts[:, own]
         if not recording.of("state", "hand_cause").any() and codes.any():
@@ -88,10 +94,17 @@ class Naming(Reactions):
         return recording.of("state", "hand_cause"), recording.of("state", "hand_cause_part")
 
     def _named(
-        self, own: int | None, group: list[Shown], recording: Recording, verdict: Verdict, *, first: bool
+        self,
+        own: int | None,
+        group: list[Shown],
+        recording: Recording,
+        verdict: Verdict,
+        fallen: set[int],
+        *,
+        first: bool,
     ) -> bool | None:
         """Whether one of the group's faults was named right and in time; ``None``: none of them showed."""
-        codes, parts = self._said(own, recording)
+        codes, parts = self._said(own, recording, fallen)
         last = Cause(int(codes[-1]))
         if first:
             verdict.cause, verdict.part = last.name, self._part_name(last, int(parts[-1]))

@@ -17,7 +17,7 @@ MOTIONS = ("hold", "open_close")
 BASE = 7
 COUNTS = {"double": 20, "touch": 20, "storms": 12}
 NOT_YET: dict[str, set[int]] = {
-    "double": {4},
+    "double": set(),
     "touch": {4},
     "storms": {0, 1, 3, 5, 9, 10, 11},
 }
