@@ -50,6 +50,7 @@ def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
         mem.offset_joint_rad[j] = 0.0
         mem.shaped_rad[j] = s.joint_angle_rad[j]
         mem.shaped_speed_rad_s[j] = 0.0
+        mem.shaped_torque_nm[j] = 0.0
         if mode == JOINT_IMPEDANCE:
             offset = s.joint_angle_rad[j] - goal.joint_angle_rad[j]
             mem.offset_joint_rad[j] = offset
@@ -58,6 +59,9 @@ def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         mem.ref_tension_n[t] = s.tension_n[t]
+        mem.ref_tension_n_s[t] = 0.0
+        mem.shaped_motor_rad[i] = s.motor_angle_rad[i]
+        mem.shaped_motor_rad_s[i] = 0.0
         mem.tension_rate_n_s[t] = 0.0
         mem.shift_n[t] = 0.0
         mem.offset_tension_n[t] = 0.0
@@ -71,7 +75,8 @@ def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
             mem.offset_motor_rad[i] = offset
             mem.wrist_start_m[t] = s.wrist_length_m[t]
             longest = max(longest, duration_s(offset, MOTOR_SPEED_RAD_S, SHORTEST_S))
-    mem.offset_common_n[f] = mean_tension_n(m, s, f) - common_goal_n(m, goal, f)
+    mem.common_n[f], mem.common_n_s[f] = mean_tension_n(m, s, f), 0.0
+    mem.offset_common_n[f] = mem.common_n[f] - common_goal_n(m, goal, f)
     if mode == JOINT_IMPEDANCE or mode == JOINT_TORQUE:
         longest = max(longest, duration_s(mem.offset_common_n[f], TENSION_RATE_N_S, SHORTEST_S))
     mem.mode[f] = mode

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from controllers.channel_checks import complete, degraded
 from controllers.detectors import detect
+from controllers.envelope import joint_margins, path_speeds
 from controllers.guard_memory import GUARD_MEMORY as GUARD_MEMORY
 from controllers.hold import begin_hold, hold_torque_nm
 from controllers.latch import FAULT, latch_finger
-from controllers.limits import NOT_FINITE, motor_bounds, rate_bounds, tension_bounds
+from controllers.limits import NOT_FINITE, envelope_bounds, motor_bounds, range_bounds, rate_bounds
 from controllers.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_request
 from controllers.outlook import look_ahead
 from controllers.probe import WINDING, judge_probe
@@ -88,13 +89,16 @@ def torque_by_state(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, reaction: 
 def command_motors(m: Any, mem: Any, z: Any, s: Any, c: Any) -> None:
     """Currents [A] of all motors into the command, torques and clips into the state."""
     for f in range(m.n_fingers):
-        reaction = reaction_of(m, s, f)
+        reaction, powered = reaction_of(m, s, f), s.finger_state[f] >= HOLDING
+        if powered:
+            joint_margins(m, mem, s, f)
         for k in range(m.finger_n_tendons[f]):
             t = m.finger_tendon[f, k]
             i = m.tendon_motor[t]
             x, bits = torque_by_state(m, mem, z, s, f, t, reaction)
-            if s.finger_state[f] == ACTIVE:
-                x, bits = tension_bounds(m, mem, s, f, t, x, bits)
+            if powered:
+                x, bits = range_bounds(m, mem, s, f, t, x, bits)
+                x, bits = envelope_bounds(m, mem, s, f, t, x, bits)
             x, bits = motor_bounds(m, mem, s, i, x, bits)
             x, bits = rate_bounds(m, mem, i, x, bits)
             if not math.isfinite(x):
@@ -106,8 +110,7 @@ def command_motors(m: Any, mem: Any, z: Any, s: Any, c: Any) -> None:
                 s.clip_count[i] += 1
             c.motor_current_a[i] = x / m.motor_torque_constant_nm_a[i]
             c.motor_angle_rad[i] = s.motor_angle_rad[i]
-            powered = x != 0.0 or s.finger_state[f] >= HOLDING
-            c.motor_mode[i] = MOTOR_CURRENT if powered else MOTOR_OFF
+            c.motor_mode[i] = MOTOR_CURRENT if powered or x != 0.0 else MOTOR_OFF
 
 
 @law
@@ -163,6 +166,7 @@ def guard(
     fall_with_fingers(m, s)
     begin_states(m, mem, z, s)
     change_choice(m, mem, s)
+    path_speeds(m, mem, s)
     command_motors(m, mem, z, s, c)
     command_axes(m, mem, s, c)
     c.time_ns = s.time_ns

@@ -88,6 +88,15 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("look_w_rad_s", "f8", (FINGER_TENDONS,)),
         ("look_torque_nm", "f8", (FINGER_TENDONS,)),
         ("look_slack", "i8", (FINGER_TENDONS,)),
+        # speed envelope
+        ("wrist_before_m", "f8", (TENDONS,)),
+        ("wrist_m_s", "f8", (TENDONS,)),
+        ("path_m_s", "f8", (TENDONS,)),
+        ("motor_joint_rad_s", "f8", (JOINTS,)),
+        ("fastest_m_s", "f8", (FINGERS,)),
+        ("margin_rad_s", "f8", (FINGERS,)),
+        ("margin_up_rad_s", "f8", (JOINTS,)),
+        ("margin_down_rad_s", "f8", (JOINTS,)),
         # detectors
         ("last_angle_rad", "f8", (MOTORS,)),
         ("motor_sample_ns", "i8", (MOTORS,)),

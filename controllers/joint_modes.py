@@ -16,8 +16,9 @@ from controllers.blend import share_left, share_rate
 from controllers.collocated import joint_feedback
 from controllers.distribution import distribute
 from controllers.enter import common_goal_n
-from controllers.reference import shape_reference
+from controllers.reference import glide, shape_reference
 from controllers.stiffness import common_tension_n
+from controllers.tension_modes import tension_pace
 from signals.compiled import law
 from signals.modes import Mode
 
@@ -27,7 +28,10 @@ JOINT_IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
 @law
 def wanted_torque_nm(m: Any, goal: Any, mem: Any, s: Any, f: int, j: int, mode: int) -> float:
     """Wanted torque [N m] of joint ``j``; its references into ``s`` and ``mem``."""
-    torque = float(goal.joint_torque_nm[j])
+    step = m.joint_torque_rate_nm_s[j] * m.dt_s
+    torque = float(mem.shaped_torque_nm[j])
+    torque += min(max(goal.joint_torque_nm[j] - torque, -step), step)
+    mem.shaped_torque_nm[j] = torque
     s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
     mem.joint_speed_rad_s[j] = 0.0
     if mode == JOINT_IMPEDANCE:
@@ -37,11 +41,35 @@ def wanted_torque_nm(m: Any, goal: Any, mem: Any, s: Any, f: int, j: int, mode: 
         angle = min(max(angle, m.joint_min_rad[j]), m.joint_max_rad[j])
         speed = goal.joint_speed_rad_s[j] + offset * share_rate(x, mem.blend_s[f])
         s.ref_joint_angle_rad[j] = angle
-        shape_reference(m, mem, f, j, angle, speed)
+        shape_reference(m, mem, j, angle, speed)
         mem.joint_speed_rad_s[j] = mem.shaped_speed_rad_s[j]
         torque += goal.joint_impedance_nm_rad[j] * (mem.shaped_rad[j] - mem.feedback_rad[j])
         torque += goal.joint_damping_nms_rad[j] * (mem.shaped_speed_rad_s[j] - mem.feedback_speed_rad_s[j])
-    return torque
+    return float(torque)
+
+
+@law
+def shaped_common_n(m: Any, goal: Any, mem: Any, s: Any, f: int) -> float:
+    """Co-contraction [N] of finger ``f``: it glides to the goal's as the weakest of its motors can follow.
+
+    Its rate is every tendon's, for the motors' wanted speeds: all tendons of the finger wind together.
+    """
+    left = share_left(mem.age_s[f] / mem.blend_s[f])
+    least, most = common_goal_n(m, goal, f) + mem.offset_common_n[f] * left, 0.0
+    rate, acceleration = float(m.tension_rate_n_s), 1e9
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        least = max(least, m.tension_min_n[t])
+        most = max(most, m.tension_max_n[t])
+        fastest, hardest = tension_pace(m, s, t)
+        rate, acceleration = min(rate, fastest), min(acceleration, hardest)
+    wanted = common_tension_n(m, goal, f, mem.P_tj_m, mem.shift_n, least, most)
+    mem.common_n[f], mem.common_n_s[f] = glide(
+        mem.common_n[f], mem.common_n_s[f], wanted, 0.0, rate, acceleration, 0.0, most, m.dt_s
+    )
+    for k in range(m.finger_n_tendons[f]):
+        mem.tension_rate_n_s[m.finger_tendon[f, k]] = mem.common_n_s[f]
+    return float(mem.common_n[f])
 
 
 @law
@@ -54,14 +82,7 @@ def joint_tensions(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> No
         j = joints[f, b]
         mem.torque[b] = wanted_torque_nm(m, goal, mem, s, f, j, mode)
         s.ref_joint_torque_nm[j] = mem.torque[b]
-    left = share_left(mem.age_s[f] / mem.blend_s[f])
-    least, most = common_goal_n(m, goal, f) + mem.offset_common_n[f] * left, 0.0
-    for k in range(n_tendons):
-        t = tendons[f, k]
-        least = max(least, m.tension_min_n[t])
-        most = max(most, m.tension_max_n[t])
-    common = common_tension_n(m, goal, f, mem.P_tj_m, mem.shift_n, least, most)
-    mem.common_n[f] = common
+    common = shaped_common_n(m, goal, mem, s, f)
     for k in range(n_tendons):
         t = tendons[f, k]
         mem.low_all[k], mem.high_all[k] = m.tension_min_n[t], m.tension_max_n[t]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.tension_checks import greatest_tension_n
+from controllers.envelope import joint_envelope, joints_free, tension_envelope, tension_free
+from controllers.latch import FAULT
 from controllers.winding import derating
 from mechanics.motor import command_bounds_nm
 from signals.compiled import law
@@ -29,7 +30,6 @@ SOFT_STOP_RAD: Final = math.radians(1.5)
 SOFT_STOP_WIDTH_RAD: Final = math.radians(4.0)
 SPEED_SOFT: Final = 0.9
 SPEED_HARD: Final = 1.0
-SLACK_SHARE: Final = 0.75
 
 
 @law
@@ -57,24 +57,34 @@ def room_in_range(m: Any, P: Any, s: Any, f: int, t: int) -> float:
 
 
 @law
-def tension_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) -> tuple[float, int]:
-    """Torque that keeps joint range and tension: winding fades out above the working tension.
-
-    Below the least tension unwinding stops, as far as a tension is wanted at all.
-    """
-    limit = m.motor_torque_limit_nm[m.tendon_motor[t]]
+def range_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) -> tuple[float, int]:
+    """Torque that pulls a joint less the further it is out of its range."""
     room = room_in_range(m, mem.P_tj_m, s, f, t)
-    if room < 1.0:
-        x, bits = bounded(
-            x, -limit, max(room * limit, m.spool_radius_m[t] * m.tension_min_n[t]), JOINT_RANGE, bits
-        )
-    soft, hard = m.tension_max_n[t], greatest_tension_n(m, t)
-    if s.tension_n[t] > soft and hard > soft > 0.0:
-        share = max((hard - s.tension_n[t]) / (hard - soft), 0.0)
-        x, bits = bounded(x, -limit, share * limit, TENSION_MAX, bits)
-    if s.ref_tension_n[t] > 0.0 and s.tension_n[t] < SLACK_SHARE * m.tension_min_n[t]:
-        x, bits = bounded(x, 0.0, limit, TENSION_MIN, bits)
-    return x, bits
+    if room >= 1.0:
+        return x, bits
+    limit = m.motor_torque_limit_nm[m.tendon_motor[t]]
+    most = max(room * limit, m.spool_radius_m[t] * m.tension_min_n[t])
+    return bounded(x, -limit, most, JOINT_RANGE, bits)
+
+
+@law
+def envelope_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) -> tuple[float, int]:
+    """Torque that keeps the tension and stops softly (``controllers.envelope``), whatever the mode.
+
+    A finger in fault lets go as its reaction has chosen: there only winding is bounded, and nothing is asked
+    for, as the tension that is seen may be the fault. Of two bounds that contradict each other the greatest
+    tension has the last word.
+    """
+    limit, lets_go = m.motor_torque_limit_nm[m.tendon_motor[t]], s.finger_state[f] == FAULT
+    if not (lets_go or joints_free(mem, f)):
+        least, most = joint_envelope(m, mem, s, f, t)
+        x, bits = bounded(x, min(least, limit), max(most, -limit), JOINT_RANGE, bits)
+    if m.elongation_max_m[t] <= 0.0 or tension_free(m, mem, s, f, t):
+        return x, bits
+    least, most = tension_envelope(m, mem, s, f, t)
+    if not lets_go:
+        x, bits = bounded(x, min(least, limit), limit, TENSION_MIN, bits)
+    return bounded(x, -limit, max(most, 0.0 if lets_go else -limit), TENSION_MAX, bits)
 
 
 @law

@@ -10,7 +10,9 @@ from controllers.latch import latch_finger
 from mechanics.plausible import motor_way_rad
 from signals.compiled import law
 from signals.faults import Cause
+from signals.modes import Mode
 
+JOINT_TORQUE: Final = int(Mode.JOINT_TORQUE)
 MOTOR_TOO_FAST: Final = int(Cause.MOTOR_TOO_FAST)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 ENCODER_FAULT: Final = int(Cause.ENCODER_FAULT)
@@ -93,9 +95,12 @@ def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int, time_s: float) ->
 
 @law
 def check_friction_energy(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
-    """Latch a friction compensation that keeps on pushing a motor which should rest."""
+    """Latch a friction compensation that keeps on pushing a motor which should rest.
+
+    Under a joint torque no motor should: the joint goes where the torque takes it.
+    """
     mem.energy_j[i] *= math.exp(-m.dt_s / ENERGY_MEMORY_S)
-    if abs(s.ref_motor_speed_rad_s[i]) < AT_REST_RAD_S:
+    if abs(s.ref_motor_speed_rad_s[i]) < AT_REST_RAD_S and s.finger_mode[f] != JOINT_TORQUE:
         mem.energy_j[i] += m.dt_s * s.friction_torque_nm[i] * s.motor_speed_rad_s[i]
         if mem.energy_j[i] > ENERGY_LIMIT_J:
             latch_finger(s, f, FRICTION_ENERGY, i, mem.energy_j[i], ENERGY_LIMIT_J)

@@ -7,11 +7,18 @@ The wrist's share is taken off the goal, so that the tensions stay while the wri
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Final
 
 from controllers.blend import share_left, share_rate
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
+from controllers.reference import glide
 from signals.compiled import law
+
+SPEED_SHARE: Final = 0.9
+"""Share of a motor's greatest speed that its reference may have; the rest is the feedback's."""
+TORQUE_SHARE: Final = 0.3
+"""Share of its greatest torque that accelerates the reference."""
 
 
 @law
@@ -23,10 +30,20 @@ def motor_position(m: Any, goal: Any, mem: Any, s: Any, f: int) -> None:
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         offset, radius = mem.offset_motor_rad[i], m.spool_radius_m[t]
+        mem.shaped_motor_rad[i], mem.shaped_motor_rad_s[i] = glide(
+            mem.shaped_motor_rad[i],
+            mem.shaped_motor_rad_s[i],
+            goal.motor_angle_rad[i] + offset * left,
+            goal.motor_speed_rad_s[i] + offset * rate,
+            SPEED_SHARE * m.motor_speed_limit_rad_s[i],
+            TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i],
+            -math.inf,
+            math.inf,
+            m.dt_s,
+        )
         # the wrist's path at the change of mode is part of the measured angle that the offset starts from
-        angle = goal.motor_angle_rad[i] + offset * left
-        angle -= (s.wrist_length_m[t] - mem.wrist_start_m[t] * left) / radius
-        speed = goal.motor_speed_rad_s[i] + offset * rate - mem.wrist_speed_m_s[t] / radius
+        angle = mem.shaped_motor_rad[i] - (s.wrist_length_m[t] - mem.wrist_start_m[t] * left) / radius
+        speed = mem.shaped_motor_rad_s[i] - mem.wrist_speed_m_s[t] / radius
         s.ref_motor_speed_rad_s[i] = speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, speed)
         s.ripple_torque_nm[i] = ripple_feedforward_nm(m, s, i)

@@ -1,11 +1,13 @@
-r"""Joint reference that motors can follow: a wanted angle, its speed and acceleration bounded.
+r"""References that motors can follow: a wanted value, its speed and acceleration bounded.
 
-A goal may jump; the loop behind it must not saturate, or it overshoots by what its limits delay. So the
-reference follows the goal within the speeds and accelerations of the motors that move the joint:
+A goal may jump; the loop behind it must not saturate, or it overshoots by what its limits delay. So every
+reference - joint angle, motor angle, tension, co-contraction, wrist axis - glides to its goal:
 
-.. math:: \dot q_r \to \dot q_g + \mathrm{clip}(\lambda (q_g - q_r),\ \pm\sqrt{2 \beta a |q_g - q_r|},\ \pm v)
+.. math:: \dot r \to
+    \mathrm{clip}(\dot g + \mathrm{clip}(\lambda (g - r),\ \pm\sqrt{2 \beta a |g - r|}),\ \pm v)
 
-A goal that moves within these bounds is followed exactly, without lag, because its own speed leads.
+A goal that moves within these bounds is followed exactly, without lag, because its own speed leads. A speed
+that contradicts its goal leads nowhere: the reference stays within the range of its coordinate.
 """
 
 from __future__ import annotations
@@ -13,43 +15,72 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from controllers.envelope import stop_speed
 from signals.compiled import law
 
 APPROACH_1_S: Final = 100.0
-"""Rate at which the reference closes the last of its way."""
-SPEED_SHARE: Final = 0.35
-"""Share of the motor's greatest speed that a joint's reference may ask for."""
-TORQUE_SHARE: Final = 0.3
-"""Share of the motor's greatest torque that accelerates it."""
+"""Rate at which a reference closes the last of its way."""
 BRAKE_SHARE: Final = 0.5
 """Share of the acceleration that the approach counts on: what brakes late overshoots."""
 
 
 @law
-def joint_bounds(m: Any, P: Any, f: int, j: int) -> tuple[float, float]:
-    """Greatest speed [rad/s] and acceleration [rad/s^2] that the tendons of finger ``f`` give joint ``j``."""
-    slowest, weakest = 0.0, 0.0  # inverse bounds [s/rad], [s^2/rad] of the worst tendon
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
-        arm = abs(P[t, j])
-        if arm > 0.0:
-            i = m.tendon_motor[t]
-            radius = m.spool_radius_m[t]
-            slowest = max(slowest, arm / (radius * m.motor_speed_limit_rad_s[i]))
-            weakest = max(weakest, arm * m.motor_inertia_kg_m2[i] / (radius * m.motor_torque_limit_nm[i]))
-    return SPEED_SHARE / max(slowest, 1e-9), TORQUE_SHARE / max(weakest, 1e-9)
+def glide(
+    value: float,
+    rate: float,
+    goal: float,
+    goal_rate: float,
+    fastest: float,
+    acceleration: float,
+    low: float,
+    high: float,
+    dt_s: float,
+) -> tuple[float, float]:
+    """Value and rate of a reference one cycle on.
+
+    Args:
+        value: reference.
+        rate: its rate [1/s].
+        goal: where it is to go.
+        goal_rate: how fast that moves by itself [1/s].
+        fastest: greatest rate [1/s].
+        acceleration: greatest change of the rate [1/s2].
+        low: least value.
+        high: greatest value.
+        dt_s: length of the cycle [s].
+    """
+    goal = min(max(goal, low), high)
+    way = goal - goal_rate * dt_s - value  # both a cycle ago
+    brake = 2.0 * BRAKE_SHARE * acceleration
+    closing = min(APPROACH_1_S * abs(way), math.sqrt(brake * abs(way)))
+    wanted = goal_rate + (closing if way > 0.0 else -closing)
+    wanted = min(max(wanted, -fastest), fastest)
+    if wanted > 0.0:
+        wanted = min(wanted, math.sqrt(brake * max(high - value, 0.0)))
+    else:
+        wanted = max(wanted, -math.sqrt(brake * max(value - low, 0.0)))
+    step = acceleration * dt_s
+    after = rate + min(max(wanted - rate, -step), step)
+    return value + 0.5 * (rate + after) * dt_s, after
 
 
 @law
-def shape_reference(m: Any, mem: Any, f: int, j: int, goal_rad: float, goal_rad_s: float) -> None:
-    """Move ``mem.shaped_rad[j]`` and its speed one cycle towards the goal."""
-    fastest, acceleration = joint_bounds(m, mem.P_tj_m, f, j)
-    way = goal_rad - goal_rad_s * m.dt_s - mem.shaped_rad[j]  # both a cycle ago
-    closing = min(APPROACH_1_S * abs(way), math.sqrt(2.0 * BRAKE_SHARE * acceleration * abs(way)))
-    closing = min(closing, fastest)
-    wanted = goal_rad_s + (closing if way > 0.0 else -closing)
-    step = acceleration * m.dt_s
-    before = mem.shaped_speed_rad_s[j]
-    after = before + min(max(wanted - before, -step), step)
-    mem.shaped_speed_rad_s[j] = after
-    mem.shaped_rad[j] += 0.5 * (before + after) * m.dt_s
+def shape_reference(m: Any, mem: Any, j: int, goal_rad: float, goal_rad_s: float) -> None:
+    """Move ``mem.shaped_rad[j]`` and its speed one cycle towards the goal.
+
+    Towards the end of the joint's range it slows down as the guard's soft stop would make it.
+    """
+    before, low, high = mem.shaped_rad[j], m.joint_min_rad[j], m.joint_max_rad[j]
+    way = high - before if goal_rad > before else before - low
+    fastest = min(m.joint_speed_max_rad_s[j], stop_speed(way, 0.0, m.joint_brake_rad_s2[j]))
+    mem.shaped_rad[j], mem.shaped_speed_rad_s[j] = glide(
+        before,
+        mem.shaped_speed_rad_s[j],
+        goal_rad,
+        goal_rad_s,
+        fastest,
+        m.joint_acceleration_max_rad_s2[j],
+        low,
+        high,
+        m.dt_s,
+    )

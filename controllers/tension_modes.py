@@ -6,11 +6,24 @@ from typing import Any, Final
 
 from controllers.blend import share_left, share_rate
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
+from controllers.reference import glide
 from controllers.tension_loop import tension_torque_nm
 from signals.compiled import law
 
 SPEED_SHARE: Final = 0.6
 """Share of the motor's greatest speed that a change of tension may ask for."""
+TORQUE_SHARE: Final = 0.3
+"""Share of the motor's greatest torque that accelerates such a change."""
+
+
+@law
+def tension_pace(m: Any, s: Any, t: int) -> tuple[float, float]:
+    """Rate [N/s] and its change [N/s2] of tendon ``t``'s tension that its motor can make of its stiffness."""
+    i = m.tendon_motor[t]
+    turn_n_rad = m.spool_radius_m[t] * max(s.tendon_stiffness_n_m[t], 1.0)
+    fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[i] * turn_n_rad
+    hardest = TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * turn_n_rad
+    return min(fastest, float(m.tension_rate_n_s)), hardest
 
 
 @law
@@ -29,8 +42,8 @@ def force_goals(m: Any, goal: Any, mem: Any, f: int) -> None:
 def follow_tension(m: Any, mem: Any, s: Any, t: int, from_goal: bool) -> float:
     """The tension reference goes to the wanted one as fast as it may; returns its rate [N/s].
 
-    A goal's tension slews within the hand's tension rate and what the motor's speed can make of the tendon's
-    stiffness, and hands its rate on meanwhile. A wanted tension that comes out of the joint feedback is taken
+    A goal's tension glides within the hand's tension rate and what the motor can make of the tendon's
+    stiffness, and hands its rate on. A wanted tension that comes out of the joint feedback is taken
     as it is: a slew limit inside that loop delays large signals by up to a quarter of a period, and one
     disturbance (a push, a stall of 50 ms) then grows into an oscillation at 9 Hz that ends at the tension
     limit. Its torque is still held by the torque rate of the hand. Nor is its rate handed on: that would
@@ -39,17 +52,20 @@ def follow_tension(m: Any, mem: Any, s: Any, t: int, from_goal: bool) -> float:
     if not from_goal:
         mem.ref_tension_n[t] = s.ref_tension_n[t] = mem.wanted_n[t]
         return float(mem.tension_rate_n_s[t])
-    rate = float(m.tension_rate_n_s)
-    fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[m.tendon_motor[t]]
-    winding = fastest * m.spool_radius_m[t] * s.tendon_stiffness_n_m[t]
-    rate = min(winding, rate) if winding > 0.0 else rate
-    step = rate * m.dt_s
-    change = mem.wanted_n[t] - mem.ref_tension_n[t]
-    mem.ref_tension_n[t] += min(max(change, -step), step)
+    fastest, hardest = tension_pace(m, s, t)
+    mem.ref_tension_n[t], mem.ref_tension_n_s[t] = glide(
+        mem.ref_tension_n[t],
+        mem.ref_tension_n_s[t],
+        mem.wanted_n[t],
+        mem.tension_rate_n_s[t],
+        fastest,
+        hardest,
+        0.0,
+        m.tension_max_n[t],
+        m.dt_s,
+    )
     s.ref_tension_n[t] = mem.ref_tension_n[t]
-    if abs(change) > step:
-        return rate if change > 0.0 else -rate
-    return float(mem.tension_rate_n_s[t])
+    return float(mem.ref_tension_n_s[t])
 
 
 @law

@@ -1,5 +1,8 @@
 """Wrist axes: gliding goal for the drive, and how fast each tendon's path through the wrist will change.
 
+The goal glides as fast as the motors can take back what the wrist takes from their tendons: a faster wrist
+would pull the fingers along.
+
 The path speed comes from a model of the drive (second order, as the hand file describes it) that follows the
 goal, not from the noisy potentiometer: friction feedforward needs the wanted speed.
 """
@@ -10,6 +13,7 @@ import math
 from typing import Any, Final
 
 from controllers.blend import duration_s, share_left, share_rate
+from controllers.reference import glide
 from mechanics.wrist import wrist_jacobian
 from signals.compiled import law
 
@@ -35,14 +39,25 @@ def axis_goals(m: Any, goal: Any, mem: Any, s: Any, command: Any, active: bool) 
             mem.offset_axis_rad[a] = offset
             mem.axis_angle_rad[a] = s.axis_angle_rad[a]
             mem.axis_speed_rad_s[a] = 0.0
+            mem.shaped_axis_rad[a], mem.shaped_axis_rad_s[a] = s.axis_angle_rad[a], 0.0
             mem.axis_blend_s = max(mem.axis_blend_s, duration_s(offset, AXIS_SPEED_RAD_S, SHORTEST_S))
     x = mem.axis_age_s / mem.axis_blend_s
     for a in range(m.n_axes):
         wanted = goal.axis_angle_rad[a] + mem.offset_axis_rad[a] * share_left(x)
         wanted_speed = goal.axis_speed_rad_s[a] + mem.offset_axis_rad[a] * share_rate(x, mem.axis_blend_s)
-        wanted = min(max(wanted, m.axis_min_rad[a]), m.axis_max_rad[a])
-        command.axis_angle_rad[a] = wanted
-        follow_drive(m, mem, a, wanted, wanted_speed)
+        mem.shaped_axis_rad[a], mem.shaped_axis_rad_s[a] = glide(
+            mem.shaped_axis_rad[a],
+            mem.shaped_axis_rad_s[a],
+            wanted,
+            wanted_speed,
+            m.axis_speed_max_rad_s[a],
+            m.axis_acceleration_max_rad_s2[a],
+            m.axis_min_rad[a],
+            m.axis_max_rad[a],
+            m.dt_s,
+        )
+        command.axis_angle_rad[a] = mem.shaped_axis_rad[a]
+        follow_drive(m, mem, a, mem.shaped_axis_rad[a], mem.shaped_axis_rad_s[a])
     mem.axis_age_s += m.dt_s
 
 

@@ -7,6 +7,7 @@ import json
 
 from runtime.assembly.drives import store_drives, store_loop
 from runtime.assembly.fingers import store_condition, store_fingers
+from runtime.assembly.pace import store_pace
 from runtime.assembly.straight import set_start
 from runtime.assembly.tendons import refresh_pseudo_inverse, store_tendons
 from runtime.assembly.wrist import store_object, store_wrist
@@ -55,6 +56,7 @@ def model_of(
     store_condition(model)
     store_wrist(hand, model)
     store_object(hand, model)
+    store_pace(hand, model)
     if rate_hz is not None:
         _set_rate(hand, model, rate_hz)
     wanted = hand.tendon.pretension_n if pretension_n is None else pretension_n

@@ -208,6 +208,8 @@ tension_min_n              | N     | tendon | f8 | configs | least tension that 
 tension_max_n              | N     | tendon | f8 | configs | greatest tension that the distribution asks for
 tension_limit_n            | N     | tendon | f8 | configs | tension above which the guard lets go
 elongation_offset_m        | m     | tendon | f8 | configs | e0 from homing
+elongation_min_m           | m     | tendon | f8 | configs | elongation down to which the guard lets a motor unwind a taut tendon
+elongation_max_m           | m     | tendon | f8 | configs | elongation up to which the guard lets a motor stretch the tendon
 P_tj_m                     | m/rad | tendon x joint | f8 | configs | dh/dq of the pulley part
 pinv_jt_1_m                | rad/m | joint x tendon | f8 | configs | pseudo-inverse of each finger's pulley coupling
 insertion_palm_m           | m     | tendon x xyz | f8 | configs | X0 of a base tendon, frame {10}
@@ -245,6 +247,10 @@ stop_stiffness_nm_rad      | N m/rad | -    | f8 | configs | joint stop
 stop_damping_nms_rad       | N m s/rad | -  | f8 | configs | joint stop
 joint_impedance_nm_rad     | N m/rad | joint | f8 | configs | default impedance gain
 joint_damping_nms_rad      | N m s/rad | joint | f8 | configs | default damping gain
+joint_speed_max_rad_s      | rad/s | joint  | f8 | configs | greatest speed of the joint's reference
+joint_acceleration_max_rad_s2 | rad/s2 | joint | f8 | configs | greatest acceleration of the joint's reference
+joint_torque_rate_nm_s     | N m/s | joint  | f8 | configs | greatest change of a joint torque that a goal asks for
+joint_brake_rad_s2         | rad/s2 | joint | f8 | configs | deceleration with which the guard counts on the joint's motors
 finger_kind                | enum  | finger | i8 | configs | signals.modes.FingerKind
 finger_n_joints            | 1     | finger | i8 | configs | joints of the finger
 finger_joint               | index | finger x finger_joint | i8 | configs | its joints, proximal first
@@ -282,6 +288,8 @@ axis_torque_limit_nm       | N m   | axis   | f8 | configs | torque of the wrist
 axis_speed_limit_rad_s     | rad/s | axis   | f8 | configs | speed of the wrist drive
 axis_bandwidth_hz          | Hz    | axis   | f8 | configs | bandwidth of the wrist drive's position loop
 axis_damping_ratio         | 1     | axis   | f8 | configs | damping of the wrist drive's position loop
+axis_speed_max_rad_s       | rad/s | axis   | f8 | configs | greatest speed of the axis' reference
+axis_acceleration_max_rad_s2 | rad/s2 | axis | f8 | configs | greatest acceleration of the axis' reference
 tension_kp_nm_n            | N m/N | -      | f8 | configs | tension loop, proportional
 tension_kd_nms_rad         | N m s/rad | -  | f8 | configs | tension loop, motor damping
 position_kp_nm_rad         | N m/rad | -    | f8 | configs | motor position loop, proportional

@@ -51,8 +51,23 @@ def _reach(model: RecordArray, t: int) -> tuple[FloatArray, FloatArray]:
     return end - m["insertion_palm_m"][t], turned
 
 
-def lever_of_tension_rad(model: RecordArray, tension_n: float) -> FloatArray:
-    """Lever angle of each tendon at a tension, friction loop at its middle, shape (nt,)."""
+def greatest_tension_n(model: RecordArray) -> FloatArray:
+    """Tension of each tendon that must not be passed, friction loop at its middle, shape (nt,).
+
+    The hand's limit, or the end of what the sensor can see; as ``controllers.tension_checks`` has it.
+    """
+    m = model[0]
+    n = int(m["n_tendons"])
+    spring = m["tendon_spring"][:n]
+    end = m["lever_calibrated_min_rad"][spring]
+    seen = m["spring_scale"][:n] * _table(m, spring, end, "spring_force_n", "spring_force_slope_n_rad")
+    limit = m["tension_limit_n"][:n]
+    most: FloatArray = np.where(limit > 0.0, np.minimum(seen, limit), seen)
+    return most
+
+
+def lever_of_tension_rad(model: RecordArray, tension_n: float | FloatArray) -> FloatArray:
+    """Lever angle of each tendon, shape (nt,), at one tension or (nt,); friction loop at its middle."""
     m = model[0]
     count = int(m["n_tendons"])
     spring = m["tendon_spring"][:count]
@@ -66,8 +81,8 @@ def lever_of_tension_rad(model: RecordArray, tension_n: float) -> FloatArray:
     return lever
 
 
-def elongation_of_tension_m(model: RecordArray, tension_n: float) -> FloatArray:
-    """Elastic elongation of each tendon at a tension, friction loop at its middle, shape (T,)."""
+def elongation_of_tension_m(model: RecordArray, tension_n: float | FloatArray) -> FloatArray:
+    """Elastic elongation of each tendon, shape (T,), at one tension or (nt,); friction loop at its middle."""
     m = model[0]
     count = int(m["n_tendons"])
     spring, lever = m["tendon_spring"][:count], lever_of_tension_rad(model, tension_n)

@@ -16,6 +16,11 @@ def _rising(steps: tuple[float, ...]) -> tuple[float, ...]:
     return steps
 
 
+def _left_out(value: float | None) -> bool:
+    """A key that a file leaves out is no part of its hash either: older files keep theirs."""
+    return value is None
+
+
 class Control(Table):
     """Rates of the loop."""
 
@@ -67,6 +72,10 @@ class Limits(Table):
     """Greatest change of a motor torque."""
     tension_rate_n_s: Positive
     """Greatest change of a wanted tension."""
+    joint_speed_max_deg_s: Annotated[Positive | None, Field(exclude_if=_left_out)] = None
+    """Greatest speed of a joint's reference; left out: derived from the motors (``flexor check`` says it)."""
+    joint_acceleration_max_deg_s2: Annotated[Positive | None, Field(exclude_if=_left_out)] = None
+    """Greatest acceleration of a joint's reference; left out: derived from the motors."""
     command_age_ms: Positive
     """Oldest usable goal."""
     measurement_age_ms: Annotated[tuple[Positive, Positive, Positive], AfterValidator(_rising)]

@@ -9,9 +9,8 @@ import pytest
 
 from controllers.detectors import detect
 from controllers.guard import guard
-from controllers.limits import motor_bounds, rate_bounds, room_in_range, tension_bounds
+from controllers.limits import motor_bounds, range_bounds, rate_bounds, room_in_range
 from controllers.reaction import rest_nm
-from controllers.tension_checks import greatest_tension_n
 from mechanics.motor import command_bounds_nm
 from signals.faults import Cause
 from signals.modes import Channel, Clip, MachineState, Request
@@ -37,30 +36,10 @@ def test_at_either_end_of_a_joint_those_that_pull_it_out_are_limited_alone(end: 
     for t in range(8):
         share = 0.5 if t == out else 1.0
         assert room_in_range(bench.m, bench.mem["P_tj_m"], bench.s, 0, t) == pytest.approx(share)
-        sent, bits = tension_bounds(bench.m, bench.mem, bench.s, 0, t, LIMIT_NM, 0)
+        sent, bits = range_bounds(bench.m, bench.mem, bench.s, 0, t, LIMIT_NM, 0)
         assert sent == pytest.approx(share * LIMIT_NM)
         assert bits == (Clip.JOINT_RANGE if t == out else 0)
-        assert tension_bounds(bench.m, bench.mem, bench.s, 0, t, -LIMIT_NM, 0) == (-LIMIT_NM, 0)
-
-
-@pytest.mark.parametrize("share", [-0.1, 0.0, 0.25, 0.75, 1.0])
-def test_pulling_fades_between_the_working_and_the_greatest_tension(share: float) -> None:
-    bench = Bare()
-    soft, hard = float(bench.m["tension_max_n"][5]), float(greatest_tension_n(bench.m, 5))
-    bench.s["tension_n"][5] = hard - share * (hard - soft)
-    sent, bits = tension_bounds(bench.m, bench.mem, bench.s, 0, 5, LIMIT_NM, 0)
-    assert sent == pytest.approx(max(share, 0.0) * LIMIT_NM)
-    assert bits == (Clip.TENSION_MAX if share < 1.0 else 0)
-    assert tension_bounds(bench.m, bench.mem, bench.s, 0, 5, -LIMIT_NM, 0) == (-LIMIT_NM, 0)
-
-
-@pytest.mark.parametrize(("share", "stopped"), [(0.4, True), (0.74, True), (0.76, False), (1.2, False)])
-def test_unwinding_stops_at_three_quarters_of_the_least_tension(share: float, stopped: bool) -> None:
-    bench = Bare()
-    bench.s["tension_n"][3] = share * float(bench.m["tension_min_n"][3])
-    sent = tension_bounds(bench.m, bench.mem, bench.s, 0, 3, -0.5, 0)
-    assert sent == ((0.0, int(Clip.TENSION_MIN)) if stopped else (-0.5, 0))
-    assert tension_bounds(bench.m, bench.mem, bench.s, 0, 3, 0.5, 0) == (0.5, 0)
+        assert range_bounds(bench.m, bench.mem, bench.s, 0, t, -LIMIT_NM, 0) == (-LIMIT_NM, 0)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -94,21 +73,6 @@ def test_every_limit_of_a_motor_has_a_bit_of_its_own(sign: float) -> None:
 
 
 # --- the guard --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("state", [HOLDING, ACTIVE])
-def test_only_what_a_controller_wants_is_limited_by_tension(state: int) -> None:
-    """Holding keeps an angle; its torque is its own."""
-    bench = Guarded(state=state)
-    soft, hard = float(bench.m["tension_max_n"][5]), float(greatest_tension_n(bench.m, 5))
-    bench.s["tension_n"][5] = soft + 0.9 * (hard - soft)
-    bench.s["ref_motor_torque_nm"][:8] = bench.mem["last_torque_nm"][:8] = 1.25
-    bench.mem["hold_angle_rad"][:8] = 1.25 / 200.0
-    bench.s["motor_torque_nm"][5] = 1.25
-    bench.cycle()
-    limited = bool(int(bench.s["clip"][5]) & Clip.TENSION_MAX)
-    assert limited is (state == ACTIVE)
-    assert not int(bench.s["clip"][4]) & Clip.TENSION_MAX
 
 
 @pytest.mark.parametrize("state", [OFF, READY, HOLDING, FAULT])

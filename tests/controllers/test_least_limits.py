@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from controllers.channel_checks import since_sample_s
 from controllers.friction_checks import friction_factor
-from controllers.limits import motor_bounds, tension_bounds
+from controllers.limits import motor_bounds
 from controllers.tension_checks import greatest_tension_n, wanted_tension_n
 from controllers.winding import check_windings
 from signals.faults import Cause
@@ -46,11 +46,6 @@ def test_a_tension_limit_counts_if_there_is_one(limit: float) -> None:
     seen = greatest_tension_n(bench.m, 5)
     bench.m["tension_limit_n"][5] = limit
     assert greatest_tension_n(bench.m, 5) == (limit or seen)
-    bench.m["tension_limit_n"][5] = 60.0
-    bench.m["tension_max_n"][5] = limit
-    bench.s["tension_n"][5] = 60.0
-    sent = tension_bounds(bench.m, bench.mem, bench.s, 0, 5, 1.0, 0)
-    assert sent == ((0.0, int(Clip.TENSION_MAX)) if limit else (1.0, 0))
 
 
 @pytest.mark.parametrize(
@@ -60,9 +55,6 @@ def test_a_tension_is_wanted_however_small_it_is(wanted: float, taut: int, there
     bench = Bare()
     bench.s["ref_tension_n"][3], bench.mem["taut"][3] = wanted, taut
     assert wanted_tension_n(bench.m, bench.mem, bench.s, 3) == there
-    bench.s["tension_n"][3] = 0.7 * float(bench.m["tension_min_n"][3])
-    sent = tension_bounds(bench.m, bench.mem, bench.s, 0, 3, -1.0, 0)
-    assert sent == ((0.0, int(Clip.TENSION_MIN)) if wanted > 0.0 else (-1.0, 0))
 
 
 @pytest.mark.parametrize("limit", [0.0, LITTLE])

@@ -14,11 +14,10 @@ from controllers.limits import (
     SOFT_STOP_RAD,
     SOFT_STOP_WIDTH_RAD,
     motor_bounds,
+    range_bounds,
     rate_bounds,
     room_in_range,
-    tension_bounds,
 )
-from controllers.tension_checks import greatest_tension_n
 from controllers.winding import derating
 from mechanics.motor import command_bounds_nm
 from signals.compiled import law
@@ -33,7 +32,7 @@ def _motor(model: object, memory: object, state: object, i: int, x: float) -> tu
 
 @law
 def _tension(model: object, memory: object, state: object, t: int, x: float) -> tuple[float, int]:
-    return tension_bounds(model[0], memory[0], state[0], 0, t, x, 0)  # type: ignore[index]
+    return range_bounds(model[0], memory[0], state[0], 0, t, x, 0)  # type: ignore[index]
 
 
 @law
@@ -123,31 +122,6 @@ def test_the_rate_of_change_is_limited_both_ways(desk: Desk) -> None:
         y, bits = _rate(desk.model, desk.keeper, 0, 0.4 + sign * 1.001 * step)
         assert y == pytest.approx(0.4 + sign * step)
         assert bits == int(Clip.RATE)
-
-
-def test_above_the_working_tension_winding_fades_out(desk: Desk) -> None:
-    soft, hard = float(desk.m["tension_max_n"][0]), greatest_tension_n(desk.m, 0)
-    assert soft < hard < 140.0
-    for tension, share in ((soft, 1.0), (0.5 * (soft + hard), 0.5), (hard, 0.0), (hard + 5.0, 0.0)):
-        desk.state["tension_n"][0, 0] = tension
-        y, bits = _tension(desk.model, desk.keeper, desk.state, 0, LIMIT)
-        assert y == pytest.approx(share * LIMIT, abs=1e-9)
-        assert bits == (int(Clip.TENSION_MAX) if share < 1.0 else 0)
-        assert _tension(desk.model, desk.keeper, desk.state, 0, -LIMIT) == (-LIMIT, 0)
-
-
-def test_near_slack_unwinding_stops_while_a_tension_is_wanted(desk: Desk) -> None:
-    least = float(desk.m["tension_min_n"][0])
-    for wanted, tension, stopped in (
-        (20.0, 0.74 * least, True),
-        (20.0, 0.76 * least, False),
-        (0.0, 0.5 * least, False),
-    ):
-        desk.state["ref_tension_n"][0, 0] = wanted
-        desk.state["tension_n"][0, 0] = tension
-        y, bits = _tension(desk.model, desk.keeper, desk.state, 0, -1.0)
-        assert (y, bits) == ((0.0, int(Clip.TENSION_MIN)) if stopped else (-1.0, 0))
-        assert _tension(desk.model, desk.keeper, desk.state, 0, 1.0) == (1.0, 0)
 
 
 def test_a_tendon_may_pull_less_the_further_it_drives_a_joint_out(desk: Desk) -> None:

@@ -97,7 +97,7 @@ def test_torque_out_of_reach_is_scaled_and_reported() -> None:
     desk.goal["finger_mode"][0, 0] = int(Mode.JOINT_TORQUE)
     desk.goal["joint_torque_nm"][0, :4] = (0.0, 3.0, 0.0, 0.0)
     desk.to_active()
-    for _ in range(600):
+    for _ in range(900):  # the goal's torque rises at 13 N m/s
         desk.look()
         desk.steer()
     s = desk.state[0]
@@ -117,7 +117,7 @@ def test_the_tension_reference_obeys_the_rate_limit() -> None:
     desk.cycle(400)
     desk.goal["tendon_force_n"][0, :8] = 80.0
     last = desk.state["ref_tension_n"][0, :8].copy()
-    for _ in range(600):
+    for _ in range(900):
         desk.look()
         desk.steer()
         now = desk.state["ref_tension_n"][0, :8].copy()

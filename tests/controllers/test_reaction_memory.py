@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from controllers.limits import motor_bounds, room_in_range, tension_bounds
+from controllers.limits import motor_bounds, range_bounds, room_in_range
 from controllers.machine import GOOD_CYCLES, fall_with_fingers
 from controllers.reaction import tension_seen
 from controllers.tension_loop import tension_torque_nm
@@ -205,7 +205,7 @@ def test_a_joint_within_its_range_limits_nothing(x: float) -> None:
     bench.s["joint_angle_rad"][:4] = (0.0, 0.6, 0.6, 0.6)
     for t in range(8):
         assert room_in_range(bench.m, bench.mem["P_tj_m"], bench.s, 0, t) == 1.0
-        assert tension_bounds(bench.m, bench.mem, bench.s, 0, t, x, 0) == (x, 0)
+        assert range_bounds(bench.m, bench.mem, bench.s, 0, t, x, 0) == (x, 0)
 
 
 @pytest.mark.parametrize("beyond_deg", [2.5, 4.0, 30.0])
@@ -213,8 +213,8 @@ def test_a_joint_beyond_its_range_limits_pulling_alone(beyond_deg: float) -> Non
     bench = Bare()
     bench.s["joint_angle_rad"][:4] = (0.0, 0.6, 0.6, math.radians(85.0 + beyond_deg))
     share = max(1.0 - (beyond_deg - 1.5) / 4.0, 0.0)
-    assert tension_bounds(bench.m, bench.mem, bench.s, 0, 6, -1.0, 0) == (-1.0, 0)
-    most, bits = tension_bounds(bench.m, bench.mem, bench.s, 0, 6, LIMIT_NM, 0)
+    assert range_bounds(bench.m, bench.mem, bench.s, 0, 6, -1.0, 0) == (-1.0, 0)
+    most, bits = range_bounds(bench.m, bench.mem, bench.s, 0, 6, LIMIT_NM, 0)
     assert most == pytest.approx(max(share * LIMIT_NM, 0.01 * 5.0))
     assert bits == Clip.JOINT_RANGE
 

@@ -1,59 +1,104 @@
-"""The joint reference: exact on smooth goals, bounded and without overshoot on jumps."""
+"""References: exact on smooth goals, bounded on jumps, within their range whatever comes."""
+
+from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from controllers.envelope import stop_speed
 from controllers.memory import new_controller_memory
-from controllers.reference import joint_bounds, shape_reference
+from controllers.reference import glide, shape_reference
 from runtime.assemble import model_of
 from runtime.config import load_hand
 from signals.compiled import law
 
 MODEL = model_of(load_hand("finger_bench"))
+DT_S = float(MODEL["dt_s"][0])
+JOINTS = st.integers(0, 3)
 
 
 @law
-def run(model, memory, goal, speed, f, j, out):  # type: ignore[no-untyped-def]
+def run(model, memory, goal, speed, j, out):  # type: ignore[no-untyped-def]
     m, mem = model[0], memory[0]
     for k in range(goal.size):
-        shape_reference(m, mem, f, j, goal[k], speed[k])
+        shape_reference(m, mem, j, goal[k], speed[k])
         out[k, 0] = mem.shaped_rad[j]
         out[k, 1] = mem.shaped_speed_rad_s[j]
 
 
 @law
-def bounds(model, memory, f, j):  # type: ignore[no-untyped-def]
-    return joint_bounds(model[0], memory[0].P_tj_m, f, j)
+def glided(goal, rate, value, fastest, acceleration, low, high, dt_s, out):  # type: ignore[no-untyped-def]
+    speed = 0.0
+    for k in range(goal.size):
+        value, speed = glide(value, speed, goal[k], rate[k], fastest, acceleration, low, high, dt_s)
+        out[k, 0], out[k, 1] = value, speed
 
 
-def follow(goal: np.ndarray, speed: np.ndarray, joint: int, start: float) -> tuple[np.ndarray, float, float]:
+def range_of(joint: int) -> tuple[float, float]:
+    return float(MODEL["joint_min_rad"][0, joint]), float(MODEL["joint_max_rad"][0, joint])
+
+
+def pace_of(joint: int) -> tuple[float, float]:
+    speed, acceleration = (f"joint_{what}" for what in ("speed_max_rad_s", "acceleration_max_rad_s2"))
+    return float(MODEL[speed][0, joint]), float(MODEL[acceleration][0, joint])
+
+
+def follow(goal: np.ndarray, speed: np.ndarray, joint: int, start: float) -> np.ndarray:
     memory = new_controller_memory()
-    memory["P_tj_m"] = MODEL["P_tj_m"]
     memory["shaped_rad"][0, joint] = start
     out = np.zeros((goal.size, 2))
-    run(MODEL, memory, goal, speed, 0, joint, out)
-    return out, *bounds(MODEL, memory, 0, joint)
+    run(MODEL, memory, goal, speed, joint, out)
+    return out
 
 
-@given(st.integers(0, 3), st.floats(-1.5, 1.5), st.floats(-1.5, 1.5))
+@given(JOINTS, st.floats(0.0, 1.0), st.floats(0.0, 1.0))
 def test_a_jump_is_closed_within_bounds_and_without_overshoot(joint: int, start: float, end: float) -> None:
-    out, fastest, acceleration = follow(np.full(3000, end), np.zeros(3000), joint, start)
-    dt = float(MODEL["dt_s"][0])
+    low, high = range_of(joint)
+    first, last = low + start * (high - low), low + end * (high - low)
+    out = follow(np.full(4500, last), np.zeros(4500), joint, first)
+    fastest, acceleration = pace_of(joint)
     assert np.all(np.abs(out[:, 1]) <= fastest + 1e-9)
-    assert np.all(np.abs(np.diff(out[:, 1])) <= acceleration * dt + 1e-9)
-    way = end - start
-    assert abs(out[-1, 0] - end) < 1e-6
-    if way != 0.0:
-        assert np.max((out[:, 0] - start) / way) <= 1.0 + 0.02
+    assert np.all(np.abs(np.diff(out[:, 1])) <= acceleration * DT_S + 1e-9)
+    assert abs(out[-1, 0] - last) < 1e-6
+    if last != first:
+        assert np.max((out[:, 0] - first) / (last - first)) <= 1.0 + 0.02
 
 
-@given(st.integers(0, 3), st.floats(0.05, 1.0), st.floats(0.1, 1.0))
+@given(JOINTS, st.floats(0.05, 1.0), st.floats(0.1, 1.0))
 def test_a_smooth_goal_is_followed_without_lag(joint: int, amplitude: float, frequency_hz: float) -> None:
-    dt = float(MODEL["dt_s"][0])
     omega = 2 * np.pi * frequency_hz
-    t = dt * np.arange(1, 4001)
-    goal, speed = amplitude * (1 - np.cos(omega * t)), amplitude * omega * np.sin(omega * t)
-    out, fastest, acceleration = follow(goal, speed, joint, 0.0)
-    if amplitude * omega < 0.8 * fastest and amplitude * omega**2 < 0.5 * acceleration:
-        assert np.abs(out[:, 0] - goal).max() < 2e-3 * max(amplitude, 0.1)
+    t = DT_S * np.arange(1, 4001)
+    low, high = range_of(joint)
+    goal = low + 0.2 + amplitude * (1 - np.cos(omega * t))
+    speed = amplitude * omega * np.sin(omega * t)
+    fastest, acceleration = pace_of(joint)
+    assume(goal.max() < high and amplitude * omega**2 < 0.5 * acceleration)
+    brake = float(MODEL["joint_brake_rad_s2"][0, joint])
+    ends = [min(stop_speed(high - q, 0.0, brake), stop_speed(q - low, 0.0, brake)) for q in goal]
+    assume(bool((np.abs(speed) < 0.8 * np.minimum(ends, fastest)).all()))
+    out = follow(goal, speed, joint, float(goal[0]))
+    assert np.abs(out[:, 0] - goal).max() < 2e-3 * max(amplitude, 0.1)
+
+
+@given(JOINTS, st.floats(-9.0, 9.0), st.floats(-99.0, 99.0), st.floats(0.0, 1.0))
+def test_whatever_goal_and_speed_say_a_joint_reference_stays_in_its_range(
+    joint: int, goal: float, speed: float, start: float
+) -> None:
+    """A speed that contradicts its goal leads a reference nowhere."""
+    low, high = range_of(joint)
+    out = follow(np.full(3000, goal), np.full(3000, speed), joint, low + start * (high - low))
+    assert low - 2e-3 <= out[:, 0].min() and out[:, 0].max() <= high + 2e-3
+    assert np.all(np.abs(out[:, 1]) <= pace_of(joint)[0] + 1e-9)
+
+
+@given(st.integers(1, 40), st.floats(20.0, 2000.0), st.floats(500.0, 2e4))
+def test_a_goal_that_alternates_asks_for_no_more_than_its_pace(
+    cycles: int, fastest: float, acceleration: float
+) -> None:
+    goal = np.where((np.arange(3000) // cycles) % 2 == 0, 120.0, 5.0)
+    out = np.zeros((3000, 2))
+    glided(goal, np.zeros(3000), 20.0, fastest, acceleration, 0.0, 120.0, DT_S, out)
+    assert np.abs(out[:, 1]).max() <= fastest + 1e-9
+    assert np.abs(np.diff(out[:, 1])).max() <= acceleration * DT_S * (1.0 + 1e-9)
+    assert out[:, 0].max() <= 120.0 + 1e-6 * 120.0 + 0.5 * acceleration * DT_S**2

@@ -67,7 +67,8 @@ class Hot:
         """A finger at rest whose sensors all say so."""
         s, z = self.state[0], self.measurement[0]
         s["tension_n"][: self.n] = 20.0
-        s["tendon_stiffness_n_m"][: self.n] = 7000.0
+        s["tendon_stiffness_n_m"][: self.n], s["elongation_m"][: self.n] = 7000.0, 0.004
+        s["joint_angle_rad"][:4] = 0.5 * (self.m["joint_min_rad"] + self.m["joint_max_rad"])[:4]
         z["hall_count"][: self.n] = 2000
         z["hall_fine_count"][: self.n] = 2000.0
 

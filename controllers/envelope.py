@@ -1,0 +1,195 @@
+r"""How much a motor may wind or unwind: no tension beyond its limit, no joint fast into its stop.
+
+A limit that is met when it is reached is met too late: the rotor carries on, and braking it takes time. So,
+in any mode, the guard looks at the way that is left and allows the speed from which the motor stops in it,
+
+.. math:: v(x) = \sqrt{v_0^2 + 2 a x}
+
+with a share of the drive's torque for the deceleration a, and the way x shortened by what passes until the
+drive answers. It does this twice:
+
+* elongation: the way up to ``elongation_max_m``; its speed is ``R w`` and what joints and wrist add;
+* joints: the way up to the end of the range; the speed is the one that the motors make,
+  ``-P^+ (R w + dh_wrist/dt)``: the joint's own is behind a spring, a brake on it would shake.
+
+A motor that is faster than allowed gets the torque that holds its tendon, less (or, where its unwinding lets
+the joint go, more) by a damping:  ``R f + K (w_allowed - w)``. Far from all limits none of this can bind,
+and a few comparisons say so.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from controllers.collocated import from_tendons
+from signals.compiled import law
+
+REACTION_S: Final = 0.005
+"""Time that passes until a drive brakes: filter of the speed, delay of the command, rate of the torque."""
+BRAKE_SHARE: Final = 0.5
+"""Share of a motor's greatest torque that the guard counts on where it brakes."""
+DAMPING_NMS_RAD: Final = 3.0
+"""K: torque per motor speed beyond the allowed one."""
+STOP_RAD_S: Final = 0.5
+"""v_0: speed with which a joint may come to the end of its range, a quarter of what hurts."""
+NOISE_RAD_S: Final = 1.0
+"""By how much a joint may be faster than its motors before that counts: it is noisy and swings."""
+OVER_REFERENCE: Final = 1.5
+"""Greatest speed of a joint in any mode, in that of its reference."""
+APPROACH_1_S: Final = 12.0
+"""How much faster per way before it [1/s]: a brake that fades lets the bones come to rest."""
+BACK_1_S: Final = 10.0
+"""How much less of it per way beyond [1/s]."""
+COULOMB_SHARE: Final = 0.5 * math.pi
+"""Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
+NO_LIMIT_RAD_S: Final = 1e9
+FREE_RAD_S: Final = 5.0
+"""Margin of a finger's joints beyond which a bound on its motors would be beyond their torque."""
+WRIST_HZ: Final = 20.0
+"""Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
+
+
+@law
+def allowed_speed(way: float, speed: float, deceleration: float) -> float:
+    """Speed [1/s] towards a limit from which one still stops there; beyond it negative: back, as fast as far.
+
+    Args:
+        way: way that is left, in the coordinate's unit.
+        speed: present speed towards the limit [1/s].
+        deceleration: what one can count on [1/s2], positive.
+    """
+    left = way - REACTION_S * max(speed, 0.0)
+    allowed = math.sqrt(2.0 * deceleration * abs(left))
+    return allowed if left > 0.0 else -allowed
+
+
+@law
+def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float) -> float:
+    """The same for a joint and its stop [rad/s]: slowly it may come there, and a little beyond.
+
+    The estimate of a joint at its stop errs by a degree: there its tendons still may wind together.
+    """
+    left = way_rad - REACTION_S * max(speed_rad_s, 0.0)
+    if left > 0.0:
+        hard = math.sqrt(STOP_RAD_S * STOP_RAD_S + 2.0 * deceleration_rad_s2 * left)
+        return min(hard, STOP_RAD_S + APPROACH_1_S * left)
+    return STOP_RAD_S + BACK_1_S * left
+
+
+@law
+def path_speeds(m: Any, mem: Any, s: Any) -> None:
+    """Speeds of the paths through the wrist [m/s] into ``mem``, low-passed."""
+    share = 1.0 - math.exp(-2.0 * math.pi * WRIST_HZ * m.dt_s)
+    for t in range(m.n_tendons):
+        if mem.started != 0:
+            change = (s.wrist_length_m[t] - mem.wrist_before_m[t]) / m.dt_s
+            mem.wrist_m_s[t] += share * (change - mem.wrist_m_s[t])
+        mem.wrist_before_m[t] = s.wrist_length_m[t]
+
+
+@law
+def motor_paths(m: Any, mem: Any, s: Any, f: int) -> None:
+    """Speeds [m/s] at which motors and wrist shorten the paths of finger ``f``'s tendons; the greatest."""
+    mem.fastest_m_s[f] = 0.0
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if s.elongation_m[t] > m.elongation_min_m[t]:
+            speed = m.spool_radius_m[t] * s.motor_speed_rad_s[m.tendon_motor[t]] + mem.wrist_m_s[t]
+        else:  # a slack tendon moves nothing: as if it went along
+            speed = 0.0
+            for b in range(m.finger_n_joints[f]):
+                j = m.finger_joint[f, b]
+                speed -= mem.P_tj_m[t, j] * s.joint_speed_rad_s[j]
+        mem.path_m_s[t] = speed
+        mem.fastest_m_s[f] = max(mem.fastest_m_s[f], abs(speed))
+
+
+@law
+def joint_margins(m: Any, mem: Any, s: Any, f: int) -> None:
+    """How much faster the motors may move each joint of finger ``f``, up and down [rad/s], into ``mem``.
+
+    Negative where they move it too fast for what is left of its range. The least stands for the finger.
+    """
+    motor_paths(m, mem, s, f)
+    from_tendons(m, mem.P_tj_m, f, mem.path_m_s, mem.motor_joint_rad_s)
+    least = NO_LIMIT_RAD_S
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        q, brake = s.joint_angle_rad[j], m.joint_brake_rad_s2[j]
+        if brake <= 0.0:  # a mechanism's joint, without tendons
+            continue
+        moved, fastest = mem.motor_joint_rad_s[j], OVER_REFERENCE * m.joint_speed_max_rad_s[j]
+        up = max(moved, s.joint_speed_rad_s[j] - NOISE_RAD_S)
+        down = -min(moved, s.joint_speed_rad_s[j] + NOISE_RAD_S)
+        mem.margin_up_rad_s[j] = min(stop_speed(m.joint_max_rad[j] - q, up, brake), fastest) - up
+        mem.margin_down_rad_s[j] = min(stop_speed(q - m.joint_min_rad[j], down, brake), fastest) - down
+        least = min(least, mem.margin_up_rad_s[j], mem.margin_down_rad_s[j])
+    mem.margin_rad_s[f] = least
+
+
+@law
+def joints_free(mem: Any, f: int) -> bool:
+    """True if every joint of finger ``f`` may move so much faster that its motors need no bound."""
+    return bool(mem.margin_rad_s[f] > FREE_RAD_S)
+
+
+@law
+def tension_free(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
+    """True if the tendon is so far from its limits that no torque of its motor needs a bound.
+
+    What joints add to the speed of a tendon is the projection of what the motors wind, so that three times
+    the fastest of the finger is more than any.
+    """
+    i = m.tendon_motor[t]
+    fastest, limit = 3.0 * mem.fastest_m_s[f], 2.0 * m.motor_torque_limit_nm[i]
+    way = min(m.elongation_max_m[t] - s.elongation_m[t], s.elongation_m[t] - m.elongation_min_m[t])
+    way -= REACTION_S * fastest
+    speed = fastest + m.spool_radius_m[t] * limit / DAMPING_NMS_RAD
+    brake = BRAKE_SHARE * m.spool_radius_m[t] * limit  # 2 a, times the motor's inertia
+    return bool(way > 0.0 and brake * way > speed * speed * m.motor_inertia_kg_m2[i])
+
+
+@law
+def joint_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, float]:
+    """Least and most torque [N m] of the motor of tendon ``t`` for the sake of its joints.
+
+    Both have the motor's friction in addition: where a joint stands at its stop, its tendon still winds as
+    fast as its partners, and does not fall behind them.
+    """
+    i, radius = m.tendon_motor[t], m.spool_radius_m[t]
+    wind = unwind = NO_LIMIT_RAD_S
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        arm = mem.P_tj_m[t, j]
+        if arm != 0.0:
+            # winding turns the joint towards -P, unwinding lets it go the other way
+            turn = abs(arm) / radius
+            up, down = turn * mem.margin_up_rad_s[j], turn * mem.margin_down_rad_s[j]
+            wind = min(wind, down if arm > 0.0 else up)
+            unwind = min(unwind, up if arm > 0.0 else down)
+    hold = radius * s.tension_n[t]
+    friction = COULOMB_SHARE * m.friction_gamma_2_nm[i]
+    return hold - friction - DAMPING_NMS_RAD * unwind, hold + friction + DAMPING_NMS_RAD * wind
+
+
+@law
+def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, float]:
+    """Least and most torque [N m] of the motor of tendon ``t`` for the sake of its tension.
+
+    The least one keeps a tendon taut that is or should be, by no more than winds it back slowly.
+    """
+    i, radius = m.tendon_motor[t], m.spool_radius_m[t]
+    speed = radius * s.motor_speed_rad_s[i] + mem.wrist_m_s[t]
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        speed += mem.P_tj_m[t, j] * mem.motor_joint_rad_s[j]
+    brake = BRAKE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * radius
+    damping = DAMPING_NMS_RAD / radius
+    hold = radius * s.tension_n[t]
+    tight = allowed_speed(m.elongation_max_m[t] - s.elongation_m[t], speed, brake) - speed
+    least = -m.motor_torque_limit_nm[i]
+    if mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
+        loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -speed, brake) + speed
+        least = hold + min(-damping * loose, 2.0 * COULOMB_SHARE * m.friction_gamma_2_nm[i])
+    return least, hold + damping * tight
