@@ -51,6 +51,7 @@ class Judge(Naming):
         verdict.shown = any(shows_s is not None for _, _, shows_s in found)
         self._tensions(recording, verdict, twins[0])
         fallen = self._fallen(trial, recording, twins[0])
+        verdict.must_react = any(rule.must_react for f, rule, _ in found if self.finger_of(f) not in fallen)
         self._others(found, recording, verdict, fallen)
         tells = [(f, rule.tell_s + (f.at_s if s is None else s)) for f, rule, s in found]
         self.judge_stops(recording, verdict, twins, braked, tells)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.faults.reactions import Reactions, Shown
+from runtime.faults.reactions import FAULT, Reactions, Shown
 from runtime.faults.record import Recording
 from runtime.faults.rules import KindRule
 from runtime.faults.trial import EVERY, Struck, Trial
@@ -58,6 +58,10 @@ class Naming(Reactions):
                 said.append(True)
                 continue
             if own is None and everywhere:
+                hands = [shown for shown in group if shown[0].part != EVERY]
+                if hands and self._named(None, hands, recording, verdict, fallen, first=not said):
+                    said.append(True)  # the hand stands in fault, with a right name
+                    continue
                 blamed = [f for f in range(len(self.names.fingers)) if f not in groups]
             for f in blamed:
                 if f not in fallen:
@@ -109,10 +113,16 @@ class Naming(Reactions):
         if first:
             verdict.cause, verdict.part = last.name, self._part_name(last, int(parts[-1]))
         shown = [(fault, rule, s) for fault, rule, s in group if s is not None]
-        if not shown and last is not Cause.NONE:
-            # named, and its finger stopped, before it would have shown by itself
-            shown = [(fault, rule, float(recording.time_s[-1])) for fault, rule, _ in group]
-            verdict.shown, verdict.react_s = True, verdict.react_s or 0.0
+        if last is not Cause.NONE:
+            # one may be named, and its finger stopped, before it would have shown by itself
+            shown += [(fault, rule, float(recording.time_s[-1])) for fault, rule, s in group if s is None]
+            verdict.shown, verdict.react_s = (
+                True,
+                verdict.react_s if verdict.shown else verdict.react_s or 0.0,
+            )
+        elif own is not None:
+            fell_s = self._fell_s(recording)
+            shown = [(fault, rule, s) for fault, rule, s in shown if s + rule.name_s <= fell_s]
         if not shown:
             return None
         if last is Cause.NONE:
@@ -124,6 +134,13 @@ class Naming(Reactions):
                 in_time.append(name_s <= rule.name_s)
                 verdict.name_s = max(verdict.name_s or 0.0, name_s)
         return any(in_time)
+
+    @staticmethod
+    def _fell_s(recording: Recording) -> float:
+        """When the whole hand fell for a cause of its own: nobody looks for a finger's any more."""
+        codes = recording.of("state", "hand_cause")
+        down = (codes != 0) & (recording.of("state", "machine") == FAULT)
+        return float(recording.time_s[int(down.argmax())]) if down.any() else np.inf
 
     def _name_s(
         self, fault: Struck, rule: KindRule, codes: Any, parts: Any, recording: Recording, shows_s: float
