@@ -21,7 +21,7 @@ from drivers.collector.session import Session
 from drivers.collector.settings import CollectorSettings
 from drivers.collector.wire import CommandWire, SampleWire
 from drivers.counts import WireCounts
-from drivers.errors import BusLost, ReadOnly, WrongDevice
+from drivers.errors import ReadOnly, WrongDevice
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
 from drivers.slots import indices, mark
@@ -137,22 +137,9 @@ class CollectorBus:
             if good == 3:
                 break
         if self.counts.frames + self.counts.unexpected == before:
-            self._explain_silence()
+            self._active = False
+            self._session.explain_silence(PRIMING)
         self._held, self._missed = False, 0
-
-    def _explain_silence(self) -> None:
-        """No command was answered, not even late: by a board that is gone, or by one that drops commands.
-
-        Raises:
-            BusLost: always.
-        """
-        self._active = False
-        self._session.check_same()
-        text = f"the board answers HELLO, but none of {PRIMING} commands"
-        hint = (
-            "a board forgets the newest seq with every SETUP, else all commands of the next computer are old"
-        )
-        raise BusLost(self.settings.name, text, f"{hint} (docs/collector_protocol.md)")
 
     def deactivate(self) -> bool:
         """Release the board; True if it confirmed zero torque."""

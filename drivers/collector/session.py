@@ -114,6 +114,19 @@ class Session:
         if (about.serial, about.slots) != (self.about.serial, self.about.slots):
             raise WrongDevice(self._name, f"serial {self.about.serial}", f"serial {about.serial}")
 
+    def explain_silence(self, commands: int) -> None:
+        """No command was answered, not even late: by a board that is gone, or by one that drops commands.
+
+        Raises:
+            BusLost: always; WrongDevice if it is another board.
+        """
+        self.check_same()
+        text = f"the board answers HELLO, but none of {commands} commands"
+        hint = (
+            "a board forgets the newest seq with every SETUP, else all commands of the next computer are old"
+        )
+        raise BusLost(self._name, text, f"{hint} (docs/collector_protocol.md)")
+
     def release(self) -> bool:
         """Give the board back; True if it confirmed zero torque."""
         try:

@@ -5,11 +5,10 @@ It answers with its newest sample and lets the hand move afterwards, as a board 
 
 from __future__ import annotations
 
-import random
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from drivers.collector.laws import fill_sample, take_command
 from drivers.collector.wire import CommandWire, SampleWire
 from drivers.slots import limp
 from signals.modes import Channel, MotorMode
+from sim.emulators.boardfaults import CollectorFaults
 from sim.emulators.loop import Clock
 from sim.emulators.side import DeviceSide
 
@@ -29,29 +29,6 @@ POSITION: Final = int(MotorMode.POSITION)
 WRONG_MODE: Final = np.uint32(Channel.WRONG_MODE)
 IDLE_STEP_NS: Final = 1_000_000
 WATCHDOG_MIN_US, WATCHDOG_MAX_US = 1000, 1_000_000
-
-
-@dataclass(slots=True)
-class CollectorFaults:
-    """Fault hooks; all may be changed while it runs."""
-
-    drop: float = 0.0
-    """Share of samples that never arrive."""
-    flip: float = 0.0
-    """Share of samples with one bit changed."""
-    duplicate: float = 0.0
-    """Share of samples that arrive twice."""
-    delay_ns: int = 0
-    """Every sample is late by this."""
-    deaf: bool = False
-    """Nothing is received."""
-    stale_motors: set[int] = field(default_factory=set)
-    """Motors whose channel has no fresh data."""
-    limit_refused: int = -1
-    """Slot whose limit the board changes on its own."""
-    keeps_seq: bool = False
-    """Remembers the newest seq over a SETUP, against the protocol: the next computer's commands are old."""
-    rng: random.Random = field(default_factory=lambda: random.Random(1))
 
 
 class CollectorEmulator:
@@ -257,22 +234,14 @@ class CollectorEmulator:
         self._deliver(self._sample.datagram, address, now_ns)
 
     def _deliver(self, datagram: memoryview, address: tuple[str, int], now_ns: int) -> None:
-        faults = self.faults
-        if not (faults.drop or faults.flip or faults.duplicate or faults.delay_ns):
+        if not self.faults.any:
             self._send(datagram, address)
             return
-        if faults.rng.random() < faults.drop:
-            return
-        out = bytearray(datagram)
-        if faults.rng.random() < faults.flip:
-            bit = faults.rng.randrange(len(out) * 8)
-            out[bit // 8] ^= 1 << bit % 8
-        copies = 2 if faults.rng.random() < faults.duplicate else 1
-        for _ in range(copies):
-            if faults.delay_ns:
-                self._late.append((now_ns + faults.delay_ns, bytes(out), address))
+        for out in self.faults.arriving(datagram):
+            if self.faults.delay_ns:
+                self._late.append((now_ns + self.faults.delay_ns, out, address))
             else:
-                self._send(bytes(out), address)
+                self._send(out, address)
 
     def _send(self, datagram: bytes | memoryview, address: tuple[str, int]) -> None:
         try:

@@ -20,6 +20,8 @@ from sim.emulators.loop import NEVER, Clock
 
 BUS_OFF_CLASS: Final = 0x20000040
 MESSAGE: Final = re.compile(r"<\s*([a-z]+)\s*([^<>]*?)\s*>")
+OUT_MAX: Final = 1 << 20
+"""Bytes that wait for a guest that does not read; then it is let go."""
 GARBAGE_MAX: Final = 4096
 CHUNK: Final = 65536
 QUIET_NS: Final = 20_000_000
@@ -178,4 +180,7 @@ class BusServer:
             except BlockingIOError:
                 guest.out.append(data.decode("ascii"))
             except OSError:
+                guest.out.clear()
                 self._leave(descriptor)
+            if sum(map(len, guest.out)) > OUT_MAX:
+                self._leave(descriptor)  # it does not read; a bus remembers nothing for it

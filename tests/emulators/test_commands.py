@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
-import select
 import socket
 import time
 from collections.abc import Callable
@@ -15,8 +13,6 @@ from pathlib import Path
 import can
 import pytest
 import typer
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from drivers.bench import IdRefused, give_id, inject, log
 from drivers.errors import BusBusy, BusLost
@@ -25,12 +21,10 @@ from drivers.scanning import scan
 from runtime.cli import main
 from runtime.commands.scan import scan as scan_command
 from runtime.config.busfile import load_bus_file
-from sim.emulators.canbus import CanBus
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
-from sim.emulators.socketcand import BusServer
 from sim.emulators.wiring import WIRINGS, wire
 from tests.emulators import rigs
 
@@ -211,30 +205,3 @@ def test_an_emulation_that_cannot_begin_leaves_no_block_behind(tmp_path: Path) -
         words = ["emulate", "finger_bench", "--wiring", wiring, "--bus-file", str(nowhere), "--for", "0.1"]
         assert _refused(words) == 1
     assert not list(Path("/dev/shm").glob(f"flexor-truth-{os.getpid()}-*"))
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    frames=st.lists(
-        st.tuples(st.text("0123456789ABCDEF-", min_size=1, max_size=4), st.integers(0, 15)), max_size=8
-    )
-)
-def test_no_guest_of_a_bus_server_brings_it_down(frames: list[tuple[str, int]]) -> None:
-    """Ids beyond 11 bits and more than eight bytes are no classic frames: they are not on the bus."""
-    bus = CanBus()
-    server = BusServer({"can0": bus})
-    listener = server.descriptors()[0]
-    with socket.create_connection((server.host, server.port)) as guest:
-        try:
-            server.readable(listener, 0)
-            words = "< open can0 >< rawmode >"
-            words += "".join(f"< send {i} {n:X} {' '.join(['5A'] * n)} >" for i, n in frames)
-            guest.sendall(words.encode())
-            seen = server.descriptors()[1]
-            select.select([seen], [], [], 5.0)
-            server.readable(seen, 0)
-            server.on_time(10_000_000)
-        finally:
-            server.close()
-    legal = [i for i, n in frames if re.fullmatch("[0-7][0-9A-F]{2}", i) and n <= 8]
-    assert bus.frames == len(legal)

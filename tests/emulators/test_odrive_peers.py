@@ -81,6 +81,8 @@ def test_our_commands_decode_with_the_published_dbc(
     ):
         assert said(frame, dbc) == (name, pytest.approx(values))
     assert said(codec.clear_errors(node), dbc)[0] == "Clear_Errors"
+    if dbc is DBC:  # the older one leaves it out
+        assert said(codec.estop(node), dbc)[0] == "Estop"
 
 
 @given(nodes, floats, st.floats(-32.7, 32.7), st.floats(-32.7, 32.7))
@@ -120,6 +122,14 @@ def test_feedback_that_the_published_dbc_encodes_is_read_right(
     version = {s.name: 0 for s in DBC.get_message_by_name(f"Axis{node}_Get_Version").signals}
     version |= {"Fw_Version_Major": 0, "Fw_Version_Minor": 6, "Fw_Version_Revision": state}
     assert codec.firmware_of(of_dbc(node, "Get_Version", version)) == (0, 6, state)
+
+
+@pytest.mark.parametrize(("firmware", "dbc"), [("0.6", DBC), ("0.5", OLD_DBC)])
+def test_error_bits_are_those_of_the_published_dbc(firmware: str, dbc: Any) -> None:
+    (error,) = (s for s in dbc.get_message_by_name("Axis0_Heartbeat").signals if s.name == "Axis_Error")
+    names = {number: str(name) for number, name in error.choices.items()}
+    assert names[codec.WATCHDOG_EXPIRED[firmware]] == "WATCHDOG_TIMER_EXPIRED"
+    assert names[codec.ESTOP_REQUESTED[firmware]] == "ESTOP_REQUESTED"
 
 
 # --- hosts of other people, our emulated axes ---------------------------------------------------------
