@@ -130,7 +130,11 @@ class Judge(Naming):
             stopped = states[:, f] == FAULT
             if f not in own and stopped.any():
                 k = int(stopped.argmax())
-                cause = Cause(int(recording.of("state", "finger_cause")[k, f])).name
+                cause = Cause(int(recording.of("state", "finger_cause")[k, f]))
+                part = int(recording.of("state", "finger_cause_part")[k, f])
+                if verdict.trial.touch is not None and self.is_true(cause, part, recording, k):
+                    continue
                 verdict.breaches.append(
-                    f"others: {self.names.fingers[f]} stopped at {1e3 * recording.time_s[k]:.0f} ms ({cause})"
+                    f"others: {self.names.fingers[f]} stopped at {1e3 * recording.time_s[k]:.0f} ms "
+                    f"({cause.name})"
                 )

@@ -89,7 +89,7 @@ class Limits(Stops):
         for who, codes, parts in self._latched(recording):
             for k in np.flatnonzero(np.diff(codes, prepend=0)):
                 cause, part = Cause(int(codes[k])), int(parts[k])
-                if cause not in rules.QUIET_CAUSES and not self._true(cause, part, recording, int(k)):
+                if cause not in rules.QUIET_CAUSES and not self.is_true(cause, part, recording, int(k)):
                     found.append(f"alarm: {who} {cause.name} {part} at {1e3 * recording.time_s[k]:.0f} ms")
         return found
 
@@ -103,17 +103,3 @@ class Limits(Stops):
             for f, name in enumerate(self.names.fingers)
         ]
         return [("hand", state["hand_cause"], state["hand_cause_part"]), *each]
-
-    def _true(self, cause: Cause, part: int, recording: Recording, k: int) -> bool:
-        """The plant's truth says the same within the moment before."""
-        m, recent = self.model[0], slice(max(0, k - round(0.1 / float(self.model["dt_s"][0]))), k + 1)
-        if cause is Cause.TENSION_TOO_HIGH:
-            return bool(recording.of("truth", "tension_n")[recent, part].max() > rules.TENSION_LATER_N)
-        if cause is Cause.JOINT_OUT_OF_RANGE:
-            q = recording.of("truth", "joint_angle_rad")[recent, part]
-            return bool(((q > m["joint_max_rad"][part]) | (q < m["joint_min_rad"][part])).any())
-        if cause is Cause.MOTOR_TOO_FAST:
-            angle = recording.of("truth", "motor_angle_rad")[recent, part]
-            speed = abs(np.diff(angle)).max(initial=0.0) / float(m["dt_s"])
-            return bool(speed > m["motor_speed_limit_rad_s"][part])
-        return False

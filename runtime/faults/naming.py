@@ -131,7 +131,7 @@ class Naming(Reactions):
         for fault, rule, shows_s in shown:
             name_s = self._name_s(fault, rule, codes, parts, recording, shows_s)
             if name_s is not None:
-                in_time.append(name_s <= rule.name_s)
+                in_time.append(name_s <= rule.name_s or Cause.NONE in rule.causes)
                 verdict.name_s = max(verdict.name_s or 0.0, name_s)
         return any(in_time)
 

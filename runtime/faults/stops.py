@@ -15,6 +15,7 @@ from runtime.faults.record import FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.trial import EVERY, Struck, Trial
 from runtime.faults.verdict import Verdict
+from signals.faults import Cause
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -157,6 +158,20 @@ class Stops:
                     i = int(m["tendon_motor"][t])
                     current[i] = -float(m["motor_current_limit_a"][i])
         return current
+
+    def is_true(self, cause: Cause, part: int, recording: Recording, k: int) -> bool:
+        """The plant's truth says the same within the moment before."""
+        m, recent = self.model[0], slice(max(0, k - round(0.1 / float(self.model["dt_s"][0]))), k + 1)
+        if cause is Cause.TENSION_TOO_HIGH:
+            return bool(recording.of("truth", "tension_n")[recent, part].max() > rules.TENSION_LATER_N)
+        if cause is Cause.JOINT_OUT_OF_RANGE:
+            q = recording.of("truth", "joint_angle_rad")[recent, part]
+            return bool(((q > m["joint_max_rad"][part]) | (q < m["joint_min_rad"][part])).any())
+        if cause is Cause.MOTOR_TOO_FAST:
+            angle = recording.of("truth", "motor_angle_rad")[recent, part]
+            speed = abs(np.diff(angle)).max(initial=0.0) / float(m["dt_s"])
+            return bool(speed > m["motor_speed_limit_rad_s"][part])
+        return False
 
     def hits(
         self, recording: Recording, above_rad_s: float = rules.STOP_SPEED_RAD_S
