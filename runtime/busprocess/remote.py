@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from drivers.errors import BusLost
+from drivers.errors import BusLost, DriverError
 from drivers.family import BusSettings
 from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.slots import indices, mark, merge
@@ -84,7 +84,7 @@ class RemoteBus:
         self._process = self._started(theirs, spec)
         theirs.close()
         self._status = self.block.field("status")
-        self._fresh_ns = 0
+        self._fresh_ns = self._asked = 0
         self._control_beat = self.block.field("control_beat_ns")
         self._newest = new(MEASUREMENT)
         self._warm_up()
@@ -148,8 +148,9 @@ class RemoteBus:
         return self._answer(message)
 
     def _send(self, message: dict[str, Any]) -> None:
+        self._asked += 1
         try:
-            self._line.send(message)
+            self._line.send(message | {"number": self._asked})
         except OSError:
             raise self._gone(message["call"]) from None
 
@@ -163,6 +164,9 @@ class RemoteBus:
         while answer is None and time.monotonic() < until:
             ended = self._process.poll() is not None  # asked first: an answer may still be on the line
             answer = self._line.receive(LOOK_S)
+            if answer is not None and answer["number"] != self._asked:
+                answer = None  # to a call that nobody waited for, because another bus had refused
+                continue
             if answer is None and (ended or int(self.block.field("restarts")[0]) != restarts):
                 raise self._gone(message["call"])
         if answer is None:
@@ -212,7 +216,7 @@ class RemoteBus:
         """Zero torque; True if the devices confirmed it."""
         try:
             return bool(self._call({"call": "deactivate"}))
-        except BusLost:
+        except DriverError:
             return False
 
     def recover(self) -> None:

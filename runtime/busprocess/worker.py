@@ -131,6 +131,7 @@ class Worker:
         except Exception as error:  # whatever a driver raises, who asked is told
             kind, text = _said(error)
             answer = {"error": kind, "text": text}
+        answer["number"] = message.get("number", 0)
         if self._lost_since_ns:
             self.enter(Phase.LOST)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,10 @@ from runtime.busprocess.truth import TruthShare, TruthTap
 from runtime.config.busfile import BusFileError, load_bus_file
 from signals.modes import MotorMode
 from signals.records import COMMAND, MEASUREMENT, TRUTH, new
+from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
-from sim.emulators.wiring import wire
+from sim.emulators.wiring import PER_BUS, wire
 from tests.emulators import rigs
 
 N = 3
@@ -75,6 +77,27 @@ def test_one_bus_that_does_not_open_closes_those_before_it(tmp_path: Path) -> No
         while holder_of(serial_identity(str(tmp_path / "servos0"))) is not None and time.monotonic() < end:
             time.sleep(0.05)
         assert holder_of(serial_identity(str(tmp_path / "servos0"))) is None
+
+
+def test_buses_that_all_refuse_name_the_first_and_still_confirm_zero_torque(tmp_path: Path) -> None:
+    """They work on their set-ups at the same time: an answer that nobody waited for answers no later call."""
+    n = PER_BUS["dynamixel"] + 1
+    hand = replace(rigs.names(n), tendons=())
+    wired = wire("dynamixel", BenchSide(n), hand, tmp_path)
+    chains = [e for e in wired.emulators if isinstance(e, ChainEmulator)]
+    assert len(chains) == 2
+    for chain in chains:
+        chain.servos[0].put("secondary_id", 1)  # refused when it is set up
+    (tmp_path / "bus.toml").write_text("realtime = false\n" + wired.text)
+    setups = tuple(MotorSetup(index=i, name=m, current_limit_a=1.0) for i, m in enumerate(hand.motors))
+    with EmulatorThread(wired.emulators):
+        bus = open_buses(load_bus_file(str(tmp_path / "bus.toml")), hand)
+        try:
+            with pytest.raises(ConfigureError, match="motor_0"):
+                bus.configure(setups)
+            assert bus.deactivate() is True
+        finally:
+            bus.close()
 
 
 def test_a_hand_that_asks_for_too_much_is_refused_with_what_there_is() -> None:
