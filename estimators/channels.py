@@ -3,8 +3,8 @@
 A bad channel marks its finger alone (``state.finger_status``); it never reaches another finger's numbers.
 A value that no part of the hand can have come to (``mechanics.plausible``) is not believed, whatever its
 channel says: it reaches no speed, no filter and no law, and its part seems to rest. The guard sees it and
-names it. It is taken over once it has stood for ``STANDS_S`` and nothing is led by it any more (off, ready,
-in fault), and then as a place from which all differences begin anew.
+names it. It is taken over once it has stood for ``STANDS_S`` and nothing is led by it any more (off, ready, a
+fault that lets go), and then as a place from which all differences begin anew.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from mechanics.plausible import (
     motor_way_rad,
 )
 from signals.compiled import law
+from signals.faults import Cause
 from signals.modes import Channel, MachineState
 
 NOT_FINITE: Final = int(Channel.NOT_FINITE)
@@ -31,6 +32,10 @@ OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
 STALE: Final = int(Channel.STALE)
 HOLDING: Final = int(MachineState.HOLDING)
 ACTIVE: Final = int(MachineState.ACTIVE)
+FAULT: Final = int(MachineState.FAULT)
+NONE: Final = int(Cause.NONE)
+MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
+JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 NEAR_COUNTS: Final = 20.0
 """Change of a count that is not looked at: to leave the lever's way in such steps takes tens of them."""
 STANDS_S: Final = 0.020
@@ -60,8 +65,16 @@ def status_of(status: int, value: float) -> int:
 
 @law
 def led(state: int) -> bool:
-    """True if motors are led by what is measured: the machine or a finger holds or is active."""
+    """True if motors are led by what is measured: the hand holds or is active."""
     return state == HOLDING or state == ACTIVE
+
+
+@law
+def finger_led(s: Any, f: int) -> bool:
+    """The same of a finger; one in fault may hold its place too, unless its sensors are the cause."""
+    cause = s.finger_cause[f]
+    sound = cause == NONE or cause == MOTOR_BLOCKED or cause == JOINT_OUT_OF_RANGE
+    return led(s.finger_state[f]) or (s.finger_state[f] == FAULT and sound)
 
 
 @law
@@ -80,10 +93,8 @@ def new_place(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> bool:
     near = abs(angle - mem.doubt_angle_rad[i]) <= motor_way_rad(m, i, dt_s)
     mem.doubt_s[i] = doubt_s(mem.doubt_s[i], near, dt_s)
     mem.doubt_angle_rad[i] = angle
-    if mem.doubt_s[i] < STANDS_S or led(s.finger_state[f]):
+    if mem.doubt_s[i] < STANDS_S or finger_led(s, f):
         return False
-    mem.last_motor_angle_rad[i] = angle
-    mem.anew[f] = 1
     return True
 
 
@@ -100,7 +111,10 @@ def take_motor(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> int:
     if abs(angle - mem.motor_angle_rad[i]) > MOTOR_RAD and mem.started != 0:
         if not new_place(m, z, mem, s, i, f):
             return status | OUT_OF_RANGE
-    mem.doubt_s[i] = 0.0
+    if mem.doubt_s[i] > 0.0:  # back, or taken over: no speed is told by where it was before
+        mem.last_motor_angle_rad[i] = angle
+        mem.anew[f] = 1
+        mem.doubt_s[i] = 0.0
     mem.motor_ok[i] = 1
     mem.motor_angle_rad[i] = angle
     return status
@@ -140,7 +154,7 @@ def take_quietly(m: Any, z: Any, mem: Any, s: Any) -> bool:
     odd = 1 if mem.started == 0 else 0
     for i in range(n_motors):
         odd |= 0 if motor_status[i] == 0 else 1
-        odd |= 0 if abs(angle[i] - taken[i]) <= MOTOR_RAD else 1
+        odd |= 0 if abs(angle[i] - taken[i]) <= MOTOR_RAD and doubts_s[i] == 0.0 else 1
         odd |= 0 if -NEWEST_NS <= now_ns - angle_ns[i] <= OLDEST_NS else 1
     for t in range(n_tendons):
         odd |= 0 if hall_status[t] == 0 else 1
@@ -150,7 +164,7 @@ def take_quietly(m: Any, z: Any, mem: Any, s: Any) -> bool:
     if odd != 0:
         return False
     for i in range(n_motors):
-        taken[i], ok[i], doubts_s[i] = angle[i], 1, 0.0
+        taken[i], ok[i] = angle[i], 1
     for t in range(n_tendons):
         lever[t] = count[t]
     return True
@@ -188,9 +202,6 @@ def new_axis_place(m: Any, z: Any, mem: Any, s: Any, a: int) -> bool:
     mem.axis_doubt_rad[a] = angle
     if mem.axis_doubt_s[a] < STANDS_S or led(s.machine):
         return False
-    mem.last_axis_angle_rad[a] = angle
-    for f in range(m.n_fingers):
-        mem.anew[f] = 1
     return True
 
 
@@ -205,5 +216,9 @@ def take_axes(m: Any, z: Any, mem: Any, s: Any) -> None:
             mem.axis_angle_rad[a] = m.wrist_neutral_rad[a]
         mem.axis_ok[a] = ok
         if ok:
-            mem.axis_doubt_s[a] = 0.0
+            if mem.axis_doubt_s[a] > 0.0:
+                mem.last_axis_angle_rad[a] = z.axis_angle_rad[a]
+                for f in range(m.n_fingers):
+                    mem.anew[f] = 1
+                mem.axis_doubt_s[a] = 0.0
             mem.axis_angle_rad[a] = z.axis_angle_rad[a]
