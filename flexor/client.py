@@ -12,6 +12,8 @@ import msgspec
 import zmq
 
 from flexor.errors import HandError, HandSilent, Refused, SchemaMismatch
+from flexor.places import find
+from flexor.stopping import StopLine
 from flexor.views import View, rows_as_array
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "hand/v1"
 PORT_BASE: Final = 5600
+_ALONE_S: Final = 0.06
+"""Time that a stop's datagrams have before it goes as a request too."""
+_LOOK_S: Final = 0.005
 _MOST: Final = 100_000
 """Messages drained at most in one go: a fast publisher must not hold us for ever."""
 
@@ -40,9 +45,8 @@ class Hand:
     def __init__(
         self, host: str = "127.0.0.1", *, port_base: int = PORT_BASE, timeout_s: float = 2.0
     ) -> None:
-        self.publish = f"tcp://{host}:{port_base}"
-        self.command = f"tcp://{host}:{port_base + 1}"
-        self.timeout_s = timeout_s
+        self.host, self.port_base, self.timeout_s = host, port_base, timeout_s
+        self.places = find(host, port_base)
         self._context = zmq.Context()
         self._sockets: dict[str, Any] = {}
         self._last_seq: dict[str, int] = {}
@@ -63,6 +67,16 @@ class Hand:
             socket.close()
         self._sockets.clear()
         self._context.term()
+
+    @property
+    def publish(self) -> str:
+        """End point of the topics."""
+        return self.places.publish
+
+    @property
+    def command(self) -> str:
+        """End point of the requests."""
+        return self.places.command
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -158,9 +172,37 @@ class Hand:
 
         return Control(self, name, take)
 
-    def stop(self) -> dict[str, Any]:
-        """Stop the hand now; needs no lease."""
-        return self.request("stop")
+    def stop(self, by: str = "") -> dict[str, Any]:
+        """Stop the hand now; needs no lease, and no room for another connection.
+
+        The stop goes as a datagram, which idle connections and floods do not hold up; where none is answered
+        (through a tunnel) it goes as a request too.
+
+        Args:
+            by: who stops it, for others to see.
+
+        Raises:
+            Refused: with code, text and hint.
+            HandSilent: no answer.
+        """
+        message = self._message("stop", 0, {"by": by} if by else {}, deadline_s=self.timeout_s)
+        line, begun, sent = StopLine(self.places, message), time.monotonic(), None
+        try:
+            while (waited := time.monotonic() - begun) < self.timeout_s:
+                line.send()
+                answer = line.answer()
+                if answer is None and sent is None and (waited > _ALONE_S or not line.reachable):
+                    sent = self._commander()
+                    sent.send(msgspec.msgpack.encode(message))
+                if answer is None and sent is not None:
+                    answer = self._poll(sent, message["id"], _LOOK_S)
+                elif answer is None:
+                    line.wait(_LOOK_S)
+                if answer is not None:
+                    return self._checked("stop", answer)
+        finally:
+            line.close()
+        raise self._silent("command", "answer to 'stop'")
 
     def request(self, op: str, *, lease: int = 0, deadline_s: float = 0.0, **args: Any) -> dict[str, Any]:
         """One request and its answer (docs/telemetry.md lists the operations).
@@ -170,24 +212,46 @@ class Hand:
             HandSilent: no answer.
         """
         socket = self._commander()
-        number = next(self._ids)
-        message: dict[str, Any] = {"v": 1, "id": number, "op": op, "lease": lease, "args": args}
+        message = self._message(op, lease, args, deadline_s)
+        socket.send(msgspec.msgpack.encode(message))
+        answer = self._poll(socket, message["id"], self.timeout_s)
+        if answer is None:
+            raise self._silent("command", f"answer to {op!r}")
+        return self._checked(op, answer)
+
+    def _message(self, op: str, lease: int, args: dict[str, Any], deadline_s: float) -> dict[str, Any]:
+        message: dict[str, Any] = {"v": 1, "id": next(self._ids), "op": op, "lease": lease, "args": args}
         if deadline_s:
             message["deadline"] = time.time() + deadline_s
-        socket.send(msgspec.msgpack.encode(message))
-        until = time.monotonic() + self.timeout_s
-        while (left := until - time.monotonic()) > 0:
-            if not socket.poll(int(1000 * left) + 1):
-                continue
+        return message
+
+    @staticmethod
+    def _poll(socket: Any, number: int, timeout_s: float) -> dict[str, Any] | None:
+        """The answer to a request, if it comes in time; late ones of earlier requests are passed over."""
+        until = time.monotonic() + timeout_s
+        while (left := until - time.monotonic()) > 0 and socket.poll(int(1000 * left) + 1):
             answer: dict[str, Any] = msgspec.msgpack.decode(socket.recv())
-            if answer.get("id") != number:
-                continue  # the late answer of an earlier request that was given up
-            if answer["ok"]:
+            if answer.get("id") == number:
                 return answer
+        return None
+
+    @staticmethod
+    def _checked(op: str, answer: dict[str, Any]) -> dict[str, Any]:
+        if not answer["ok"]:
             error = answer["error"]
             raise Refused(op, error["code"], error["msg"], error["hint"])
-        self._drop("command")
-        raise HandSilent(self.command, self.timeout_s, f"answer to {op!r}")
+        return answer
+
+    def _silent(self, name: str, what: str) -> HandSilent:
+        """Forget a connection on which nothing comes, and look where the hand listens now."""
+        error = HandSilent(self.command if name == "command" else self.publish, self.timeout_s, what)
+        self._drop(name)
+        places = find(self.host, self.port_base)
+        if places != self.places:
+            for other in list(self._sockets):
+                self._drop(other)
+            self.places = places
+        return error
 
     def _commander(self) -> Any:
         if "command" not in self._sockets:
@@ -232,6 +296,6 @@ class Hand:
     def _receive(self, topic: str, timeout_s: float) -> bytes:
         socket = self._subscriber(topic)
         if not socket.poll(int(1000 * timeout_s)):
-            raise HandSilent(self.publish, timeout_s, f"{topic!r} message")
+            raise self._silent(topic, f"{topic!r} message")
         payload: bytes = socket.recv_multipart()[1]
         return payload

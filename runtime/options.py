@@ -10,6 +10,7 @@ from typing import Any
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 
+TRANSPORTS = ("tcp", "ipc")
 SENSORS = ("ideal", "quantised", "full")
 GUIDES = ("ideal", "friction")
 WITHOUT = ("friction", "ripple", "wrist")
@@ -67,10 +68,13 @@ class RunOptions:
     """How often a dead io process is started again; 0: the run ends."""
     out: str | None = None
     port_base: int = 5600
+    transport: str = "tcp"
+    """``tcp``: ports on loopback, open to every user of the machine; ``ipc``: socket files of this user."""
     plotjuggler: bool = False
 
     def __post_init__(self) -> None:
         _one_of("sensor level", self.sensors, SENSORS)
+        _one_of("transport", self.transport, TRANSPORTS)
         _one_of("guide law", self.guides, GUIDES)
         for word in self.without:
             _one_of("part to leave out", word, WITHOUT)

@@ -42,6 +42,7 @@ MOTION = "Name, or path of a TOML or CSV file; none: hold with --for or --fault,
 LOCKSTEP = "As fast as possible, repeatable bit by bit; without --for the motion once, or 10 s."
 READONLY = "Watch the buses of --bus: state is estimated and published, nothing is ever written."
 FAULT = "KIND:NAME@T or KIND:NAME=SIZE@T, e.g. tendon-break:index_4@2; the kinds are below."
+TRANSPORT = "tcp: loopback, every user of this machine may watch and command; ipc: this user alone."
 PICTURE_FRAMES = 4000
 """Frames of a lockstep run that its picture is drawn from; without ``--out`` none are kept."""
 
@@ -78,6 +79,7 @@ def run(
     io_restarts: Annotated[int, typer.Option(min=0, help="Times a dead io process is restarted.")] = 0,
     plotjuggler: Annotated[bool, typer.Option(help="Serve PlotJuggler's default port 9872.")] = False,
     port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
+    transport: Annotated[str, typer.Option(help=TRANSPORT)] = "tcp",
     as_json: Annotated[bool, typer.Option("--json", help="The report alone on stdout, as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and run.png.")] = None,
 ) -> None:
@@ -106,6 +108,7 @@ def run(
         record=record,
         out=None if out is None else str(out),
         port_base=port_base,
+        transport=transport,
         publish=publish or not lockstep,
         io_restarts=io_restarts,
         plotjuggler=plotjuggler,
@@ -251,16 +254,18 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.backends import unproven
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
+    from runtime.telemetry.sockets import places_of
 
     hand = read_hand(options)
     _warn(options, hand)
     options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts
+    places = places_of(options.transport, options.port_base)
     does = "" if options.motion else "; holds the start pose" if options.starts else "; waits for clients"
     does = "; watches, writes nothing" if options.readonly else does
     tell(
-        f"{hand.name} at {hand.rate_hz:g} Hz, state on tcp://127.0.0.1:{options.port_base}, "
-        f"commands on {options.port_base + 1}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
+        f"{hand.name} at {hand.rate_hz:g} Hz, state on {places.publish}, "
+        f"commands on {places.command}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
     )
     for text in () if options.readonly else unproven(options.bus, hand.names):
         tell(f"warning: {text}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import sys
 
 HELP = """Usage: flexor stop [--host HOST] [--port-base PORT]
@@ -23,6 +25,15 @@ def _options(words: list[str]) -> dict[str, str]:
     return found
 
 
+def _self() -> str:
+    """Who asks, for the hand's events."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # a uid without a name
+        user = f"uid {os.getuid()}"
+    return f"flexor stop (process {os.getpid()}, {user})"[:80]
+
+
 def stop(words: list[str]) -> int:
     """Send the stop; returns the exit code."""
     if "--help" in words:
@@ -41,9 +52,12 @@ def stop(words: list[str]) -> int:
 
     try:
         with flexor.Hand(options["--host"], port_base=port_base, timeout_s=1.0) as hand:
-            state = hand.stop()["state"]
+            answer = hand.stop(by=_self())
     except flexor.HandError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"stop accepted; the hand was {state['machine']}")
+    target = f"{answer.get('hand', 'the hand')} (process {answer.get('pid', '?')})"
+    print(
+        f"stop accepted by {target} at {options['--host']}:{port_base}; it was {answer['state']['machine']}"
+    )
     return 0

@@ -23,14 +23,15 @@ from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
 from runtime.reports.report import Audience, add_picture, default_keeper, make_report
 from runtime.setup import Hand, read_hand
-from runtime.telemetry.bulletin import Bulletin, health_map
+from runtime.telemetry.bulletin import Bulletin, Sparing, health_map
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.heat import HeatWatch
 from runtime.telemetry.logs import open_log, versions
 from runtime.telemetry.publisher import Publisher
+from runtime.telemetry.reception import Reception
 from runtime.telemetry.recorder import Recorder, free_bytes, free_path
 from runtime.telemetry.segment import Segment
-from runtime.telemetry.sockets import PortBusy, bind
+from runtime.telemetry.sockets import PortBusy, places_of
 from signals.records import FRAME, RecordArray
 
 BATCH = 256
@@ -64,13 +65,14 @@ class IoProcess:
             "seed": options.seed,
             "versions": versions(),
         }
-        self.router = bind(self.context, zmq.ROUTER, options.port_base + 1)
+        places = places_of(options.transport, options.port_base)
+        self.reception = Reception(self.context, places)
         self.publisher = Publisher(
             self.context,
             hand.names,
             hand.model,
             facts,
-            port_base=options.port_base,
+            places=places,
             has_truth=has_truth,
             plotjuggler=options.plotjuggler,
         )
@@ -78,7 +80,7 @@ class IoProcess:
             hand.names,
             hand.model,
             segment,
-            self._note,
+            Sparing(self._note),
             motion=options.motion,
             pretension_n=options.pretension_n,
         )
@@ -91,7 +93,7 @@ class IoProcess:
         self.audience = Audience(hand, has_truth=has_truth, keep=default_keeper(hand), record=record)
         self.reader = segment.reader(BATCH, start=0)
         self.poller = zmq.Poller()
-        self.poller.register(self.router, zmq.POLLIN)
+        self.reception.register(self.poller)
         self.poller.register(self.publisher.socket, zmq.POLLIN)
         self._stats, self._beat = segment.field("stats"), segment.field("io_beat_ns")
         self.bulletin = Bulletin(self._event, self.publisher.wall)
@@ -128,12 +130,10 @@ class IoProcess:
 
     def turn(self) -> int:
         """One turn: commands, frames, health; returns the frames seen."""
-        ready = dict(self.poller.poll(TURN_MS))
+        self.poller.poll(TURN_MS)
         now = self.beat()
-        if self.router in ready:
-            self._commands(now)
-        if self.publisher.socket in ready:
-            self.publisher.greet()
+        self.reception.serve(self.desk, now)
+        self.publisher.greet()
         frames = self.reader.read()
         self._see(frames)
         self.beat()
@@ -151,18 +151,6 @@ class IoProcess:
         now = now_ns()
         self._beat[0] = now
         return now
-
-    def _commands(self, now: int) -> None:
-        for _ in range(200):
-            try:
-                identity, *parts = self.router.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                return
-            answer = self.desk.handle(parts[-1] if parts else b"", now, identity)
-            try:
-                self.router.send_multipart([identity, answer], zmq.NOBLOCK)
-            except zmq.ZMQError:
-                pass  # the client is gone
 
     def _see(self, frames: RecordArray) -> None:
         end = int(self.segment.field("run_end")[0])
@@ -224,7 +212,7 @@ class IoProcess:
             self.recorder.close()
             report["log"] = str(self.recorder.path)
         self.publisher.close()
-        self.router.close()
+        self.reception.close()
         self.context.term()
         return report
 

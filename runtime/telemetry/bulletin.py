@@ -16,6 +16,30 @@ Say = Callable[..., None]
 """Reporter of events: kind, level, text, hint."""
 
 
+class Sparing:
+    """Passes on what clients make happen, so many a second; the rest is counted and told once.
+
+    Args:
+        note: takes kind, text and hint.
+        most: how many in a second.
+    """
+
+    def __init__(self, note: Callable[[str, str, str], None], most: int = 20) -> None:
+        self._note, self._most = note, most
+        self._second, self._count = 0, 0
+
+    def __call__(self, kind: str, text: str, hint: str) -> None:
+        """Tell it, or count it."""
+        second = now_ns() // 1_000_000_000
+        if second != self._second:
+            left, self._second, self._count = self._count - self._most, second, 0
+            if left > 0:
+                self._note("request", f"{left} more events of clients within a second", "")
+        self._count += 1
+        if self._count <= self._most:
+            self._note(kind, text, hint)
+
+
 class Bulletin:
     """Looks at the newest frames and speaks when something changed.
 

@@ -85,6 +85,12 @@ class GetArgs(msgspec.Struct, forbid_unknown_fields=True):
     keys: list[str] = []
 
 
+class StopArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of ``stop``: who stops the hand."""
+
+    by: str = ""
+
+
 class NoArgs(msgspec.Struct, forbid_unknown_fields=True):
     """Operations without arguments."""
 
@@ -94,7 +100,8 @@ ARGS: Final[dict[str, Any]] = {
     "mode": ModeArgs,
     "lease": LeaseArgs,
     "get": GetArgs,
-    **{op: NoArgs for op in ("arm", "activate", "stop", "rearm", "off", "ping")},
+    "stop": StopArgs,
+    **{op: NoArgs for op in ("arm", "activate", "rearm", "off", "ping")},
 }
 FREE: Final = frozenset({"stop", "ping", "get", "lease"})
 """Operations that need no lease."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -17,7 +18,7 @@ from runtime.clock import WallClock
 from runtime.clock import now_ns as clock_now_ns
 from runtime.telemetry.commands import FREE, Refusal, Request, id_of, parse
 from runtime.telemetry.keeper import GoalKeeper
-from runtime.telemetry.lease import TTL_NS, Lease
+from runtime.telemetry.lease import NAME_LENGTH, TTL_NS, Lease, plain
 from runtime.telemetry.segment import Segment
 from signals.modes import MachineState
 from signals.modes import Request as Wish
@@ -74,6 +75,7 @@ class CommandDesk:
         self.keeper = GoalKeeper(names, model, segment, pretension_n)
         self.refused = self.broken = 0
         self.view: dict[str, Any] = {}
+        self._hand = names.hand
         self._n_fingers, self._segment, self._note, self._motion = len(names.fingers), segment, note, motion
         self._reader = segment.reader(1)
         self._wall = WallClock()
@@ -100,6 +102,12 @@ class CommandDesk:
             return self._handle(payload, now_ns, client)
         except Exception as error:  # process border: one client's bytes must not stop the hand for all
             return self._broke(payload, error, now_ns)
+
+    def refuse(self, code: str, text: str, hint: str) -> bytes:
+        """Answer of something that is not even a request."""
+        self.refused += 1
+        error = {"code": code, "msg": text, "hint": hint}
+        return msgspec.msgpack.encode({"id": None, "ok": False, "error": error, "state": self._state()})
 
     def flush(self, now_ns: int) -> None:
         """Post what the requests since the last call changed, once; notice an expired lease."""
@@ -174,13 +182,23 @@ class CommandDesk:
                 hint = "start flexor run without --motion"
                 raise Refusal("busy", f"the motion {self._motion!r} runs", hint)
             return {"changed": self.keeper.change(args, now_ns)}
+        who = self._who(request, args, client)
         self._check_wish(_WISHES[op])
         if op == "activate":
             self.keeper.start(now_ns)
         self._wish(_WISHES[op])
         if op in ("stop", "rearm", "off"):
-            self._note("request", f"{op} by {self.lease.holder or 'a client without lease'}", "")
-        return {}
+            self._note("request", f"{op} by {who}", "")
+        return {"hand": self._hand, "pid": os.getpid()} if op == "stop" else {}
+
+    def _who(self, request: Request, args: Any, client: bytes) -> str:
+        """Who asks: the holder by his connection, anybody else by what he calls himself."""
+        said = getattr(args, "by", "")
+        if said:
+            plain("by", said, NAME_LENGTH)
+        if request.op not in FREE or (self.lease.holder and client == self.lease.client):
+            return self.lease.holder
+        return f"{said or 'a client'} without lease"
 
     def _do_lease(self, request: Request, args: Any, now_ns: int, client: bytes) -> dict[str, Any]:
         lease = self.lease

@@ -12,11 +12,12 @@ TTL_NS = 1_000_000_000
 """A holder that sends nothing for this long has lost the lease."""
 _NUMBERS: Final = 2**53 - 1
 """Every integer up to here is exact in a double, so clients in any language hold the number."""
-_NAME_LENGTH: Final = 80
+NAME_LENGTH: Final = 80
 _WHY_LENGTH: Final = 200
 
 
-def _plain(key: str, text: str, most: int) -> None:
+def plain(key: str, text: str, most: int) -> None:
+    """Refuse a text of a client that cannot be shown."""
     if not text.strip() or len(text) > most or not text.isprintable():
         raise Refusal(
             "bad_args",
@@ -72,11 +73,11 @@ class Lease:
         """
         if not why.strip():
             raise Refusal("bad_args", "taking the lease needs a reason (args.why)", "it is logged")
-        _plain("why", why, _WHY_LENGTH)
+        plain("why", why, _WHY_LENGTH)
         return self._give(holder, now_ns, client)
 
     def _give(self, holder: str, now_ns: int, client: bytes) -> int:
-        _plain("holder", holder, _NAME_LENGTH)
+        plain("holder", holder, NAME_LENGTH)
         self.epoch += 1
         self.number, self.client = 1 + secrets.randbelow(_NUMBERS), client
         self.holder, self.expires_ns = holder, now_ns + TTL_NS

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import zmq
 
+from flexor.places import Places, tcp
 from runtime import clock
 from runtime.clock import WallClock
 from runtime.telemetry.messages import (
@@ -35,6 +36,8 @@ VIEW_NS: Final = 20_000_000
 HEALTH_NS: Final = 100_000_000
 META_NS: Final = 1_000_000_000
 RAW_NS: Final = 10_000_000
+SUBSCRIPTIONS: Final = 256
+"""Subscriptions that are looked at in one turn; meta is sent once for all of them."""
 
 
 class Publisher:
@@ -45,7 +48,7 @@ class Publisher:
         names: names of the hand.
         model: the controller's model.
         facts: what ``meta`` says of the run (hand, hash, rate, seed, backend, versions).
-        port_base: port of the PUB socket.
+        places: where the hand listens.
         has_truth: publish the simulation's truth too.
         plotjuggler: serve view and health on PlotJuggler's own port as well.
 
@@ -60,7 +63,7 @@ class Publisher:
         model: RecordArray,
         facts: dict[str, Any],
         *,
-        port_base: int,
+        places: Places,
         has_truth: bool = True,
         plotjuggler: bool = False,
     ) -> None:
@@ -69,20 +72,20 @@ class Publisher:
         self.view: dict[str, Any] = {}
         self.recent: deque[dict[str, Any]] = deque(maxlen=50)
         self._view, self._raw = ViewMessage(names, has_truth), RawMessage(model, has_truth)
-        self._socket = bind(context, zmq.XPUB, port_base)
+        self._socket = bind(context, zmq.XPUB, places.publish)
         try:
-            self._plot = bind(context, zmq.PUB, PLOTJUGGLER_PORT) if plotjuggler else None
+            self._plot = bind(context, zmq.PUB, tcp(PLOTJUGGLER_PORT).publish) if plotjuggler else None
         except OSError:
             self._socket.close()
             raise
         self._facts = facts
-        self._meta = self._meta_payload(names, has_truth, port_base)
+        self._meta = self._meta_payload(names, has_truth, places)
         self._next = {"view": 0, "health": 0, "meta": 0, "raw": 0}
         self._counts = {"health": 0, "event": 0}
         self._pending: list[RecordArray] = []
         self._waiting = 0
 
-    def _meta_payload(self, names: HandNames, has_truth: bool, port_base: int) -> bytes:
+    def _meta_payload(self, names: HandNames, has_truth: bool, places: Places) -> bytes:
         return pack(
             {
                 "schema": "hand/v1",
@@ -93,10 +96,7 @@ class Publisher:
                 "names": meta_names(names),
                 "keys": meta_units(has_truth),
                 "codes": {**meta_codes(), "cause": {cause.name: int(cause) for cause in CAUSES}},
-                "endpoints": {
-                    "publish": f"tcp://127.0.0.1:{port_base}",
-                    "command": f"tcp://127.0.0.1:{port_base + 1}",
-                },
+                "endpoints": {"publish": places.publish, "command": places.command},
             }
         )
 
@@ -156,10 +156,14 @@ class Publisher:
 
     def greet(self) -> None:
         """Send meta to whoever has just subscribed (everybody gets it again: it is idempotent)."""
-        while self._socket.poll(0):
-            subscription = self._socket.recv()
-            if subscription[:1] == b"\x01":
-                self._send(META, self._meta)
+        asked = False
+        for _ in range(SUBSCRIPTIONS):
+            try:
+                asked |= self._socket.recv(zmq.NOBLOCK)[:1] == b"\x01"
+            except zmq.Again:
+                break
+        if asked:
+            self._send(META, self._meta)
 
     @property
     def socket(self) -> Any:

@@ -13,6 +13,7 @@ import zmq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flexor.places import tcp
 from runtime.telemetry.messages import BATCH, LINES, TRUTH_LINES, RawMessage, ViewMessage, pack
 from runtime.telemetry.publisher import Publisher
 from runtime.telemetry.rows import Rows
@@ -113,7 +114,7 @@ def _subscriber(context, port, topic=b"hand/v1/view"):
 
 
 def test_a_late_subscriber_gets_meta_at_once(context, finger, port_base):
-    publisher = Publisher(context, finger.names, finger.model, {"hand": "x"}, port_base=port_base)
+    publisher = Publisher(context, finger.names, finger.model, {"hand": "x"}, places=tcp(port_base))
     socket = _subscriber(context, port_base, b"hand/v1/meta")
     until = time.monotonic() + 5.0
     while not socket.poll(10) and time.monotonic() < until:
@@ -129,7 +130,7 @@ def test_a_late_subscriber_gets_meta_at_once(context, finger, port_base):
 def test_a_subscriber_that_does_not_read_costs_neither_memory_nor_the_others_messages(
     context, finger, port_base
 ):
-    publisher = Publisher(context, finger.names, finger.model, {}, port_base=port_base)
+    publisher = Publisher(context, finger.names, finger.model, {}, places=tcp(port_base))
     stopped = _subscriber(context, port_base)
     stopped.setsockopt(zmq.RCVHWM, 1)
     healthy = _subscriber(context, port_base)
@@ -159,14 +160,14 @@ def test_a_subscriber_that_does_not_read_costs_neither_memory_nor_the_others_mes
 def test_a_busy_port_is_named_with_its_owner_and_the_way_out(context, port_base):
     import os
 
-    first = bind(context, zmq.ROUTER, port_base)
+    first = bind(context, zmq.ROUTER, tcp(port_base).publish)
     with pytest.raises(PortBusy, match=f"port {port_base} is in use by process {os.getpid()}.*--port-base"):
-        bind(zmq.Context.instance(), zmq.ROUTER, port_base)
+        bind(zmq.Context.instance(), zmq.ROUTER, tcp(port_base).publish)
     first.close()
 
 
 def test_sockets_listen_on_the_loopback_interface_only(context, port_base):
-    socket = bind(context, zmq.ROUTER, port_base)
+    socket = bind(context, zmq.ROUTER, tcp(port_base).publish)
     assert socket.getsockopt(zmq.LAST_ENDPOINT).startswith(b"tcp://127.0.0.1:")
     socket.close()
 

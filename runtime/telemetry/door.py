@@ -1,0 +1,203 @@
+"""The door of the sockets: how many may be connected, and how much a connection may send that nobody takes.
+
+ZeroMQ bounds neither. An idle connection costs a descriptor, and a message of many parts is kept until its
+last part comes. So the connections are looked at from outside: the kernel knows them and what came in. The
+door has a thread of its own, because a flood can hold its owner within one call of ZeroMQ.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+MOST: Final = 128
+"""Connections of one port; whoever comes later is turned away."""
+OWED_MOST: Final = 256 * 1024
+"""Bytes that a connection may have sent and nobody has taken: how far a client may be ahead."""
+OWED_ALL: Final = 4 << 20
+"""The same of all connections together; in empty parts they take 32 times as much memory."""
+UNASKED_MOST: Final = 64 * 1024
+"""Bytes that a subscriber may send: a topic takes some twenty."""
+DRIP_PER_S: Final = 1000.0
+"""Bytes a second that count as signs of life."""
+LOOK_S: Final = 0.02
+_GAP: Final = 96
+"""So many descriptors in a row without a connection: there are no more, the kernel gives the lowest first."""
+_AT_ONCE: Final = struct.pack("2i", 1, 0)
+"""Closing resets the connection: its peer is told at once, and the kernel keeps nothing of it."""
+_RECEIVED_AT: Final = 128
+"""Place of ``tcpi_bytes_received`` in the kernel's ``struct tcp_info``."""
+
+
+@dataclass(slots=True)
+class Guest:
+    """One connection.
+
+    Attributes:
+        peer: where it comes from: tells a descriptor's next owner from the one before.
+        place: where it came in: our port, or our socket file.
+        number: how many had come before it.
+        taken: bytes of it that count as dealt with.
+        received: bytes that have come in.
+    """
+
+    peer: Any
+    place: Any
+    number: int
+    taken: float = 0.0
+    received: int = 0
+
+    @property
+    def owed(self) -> float:
+        """Bytes that came in and were not dealt with."""
+        return self.received - self.taken
+
+
+class Door:
+    """Watches the connections of this process.
+
+    Args:
+        asked: ports, or socket files, on which requests are taken: what is taken is not owed.
+        unasked: those on which connections only listen.
+
+    Attributes:
+        guests: descriptor -> connection, as of the last look.
+        turned_away: connections that were closed here.
+    """
+
+    def __init__(self, asked: set[Any], unasked: set[Any]) -> None:
+        self.guests: dict[int, Guest] = {}
+        self.turned_away = 0
+        self._asked, self._places = asked, asked | unasked
+        self._count = 0
+        self._lock, self._end = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="door", daemon=True)
+
+    def start(self) -> None:
+        """Watch from now on."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Watch no longer."""
+        self._end.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _watch(self) -> None:
+        last_s = time.monotonic()
+        while not self._end.wait(LOOK_S):
+            now_s = time.monotonic()
+            self.look(now_s - last_s)
+            last_s = now_s
+
+    def take(self, descriptor: int, size: int) -> None:
+        """Bytes of a connection have been dealt with."""
+        with self._lock:
+            guest = self.guests.get(descriptor)
+            if guest is not None:
+                guest.taken += size
+
+    def turn_away(self, descriptor: int) -> None:
+        """Close a connection now."""
+        with self._lock:
+            if descriptor in self.guests:
+                self._close(descriptor)
+
+    def look(self, since_s: float) -> None:
+        """Close what is too much; the last look was so long ago."""
+        with self._lock:
+            self._see()
+            for guest in self.guests.values():
+                guest.taken = min(guest.taken + DRIP_PER_S * since_s, guest.received)
+            for descriptor in self._too_much():
+                self._close(descriptor)
+
+    def _too_much(self) -> list[int]:
+        """Descriptors to close: the newest of too many, whoever owes too much, the greatest of all debts."""
+        chosen: list[int] = []
+        order = sorted(self.guests, key=lambda fd: self.guests[fd].number)
+        room = dict.fromkeys(self._places, MOST)
+        owed = 0.0
+        for descriptor in order:
+            guest = self.guests[descriptor]
+            room[guest.place] -= 1
+            most = OWED_MOST if guest.place in self._asked else UNASKED_MOST
+            if room[guest.place] < 0 or guest.owed > most:
+                chosen.append(descriptor)
+            else:
+                owed += guest.owed
+        rest = sorted(set(order) - set(chosen), key=lambda fd: self.guests[fd].owed)
+        while owed > OWED_ALL:
+            chosen.append(rest.pop())
+            owed -= self.guests[chosen[-1]].owed
+        return chosen
+
+    def _see(self) -> None:
+        """Bring ``guests`` up to date."""
+        found: dict[int, Guest] = {}
+        descriptor, free, highest = 3, 0, max(self.guests, default=0)
+        while free < _GAP or descriptor <= highest:
+            seen = self._connection(descriptor)
+            if seen is None:
+                free += 1
+            else:
+                free = 0
+                peer, place, received = seen
+                guest = self.guests.get(descriptor)
+                if guest is None or guest.peer != peer:
+                    self._count += 1
+                    guest = Guest(peer, place, self._count)
+                guest.received = received
+                found[descriptor] = guest
+            descriptor += 1
+        self.guests = found
+
+    def _connection(self, descriptor: int) -> tuple[Any, Any, int] | None:
+        """Peer, place and bytes received of a descriptor that is one of our connections."""
+        try:
+            found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
+        except OSError:
+            return None
+        try:
+            name = found.getsockname()
+            place = name[1] if isinstance(name, tuple) else name
+            if place not in self._places:
+                return None
+            if not isinstance(name, tuple):
+                return _peer_process(found), place, 0
+            peer = found.getpeername()  # the listening socket has none
+            info = found.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RECEIVED_AT + 8)
+            return peer, place, struct.unpack_from("=Q", info, _RECEIVED_AT)[0]
+        except (OSError, struct.error):
+            return None
+        finally:
+            found.detach()
+
+    def _close(self, descriptor: int) -> None:
+        """End a connection; ZeroMQ then sees its end and cleans up."""
+        guest = self.guests.pop(descriptor)
+        again = self._connection(descriptor)
+        if again is None or again[0] != guest.peer:
+            return
+        self.turned_away += 1
+        found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
+        try:
+            with suppress(OSError):
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+                found.shutdown(socket.SHUT_RDWR)
+        finally:
+            found.detach()
+
+
+def _peer_process(found: socket.socket) -> Any:
+    """Who is at the other end of a socket file; OSError on a listening socket.
+
+    Peers of socket files have no names; a process that reconnects within a look keeps its place.
+    """
+    found.getpeername()
+    return struct.unpack("3i", found.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))

@@ -1,0 +1,157 @@
+"""Where requests come in: the desk's sockets, each with a budget, and a path of its own for a stop.
+
+A stop may also come as a datagram. It needs no connection, so no descriptor, and it is looked at first in
+every turn: idle connections and floods on the other sockets do not reach it.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import zmq
+
+from flexor.places import Places
+from runtime.telemetry.commands import Refusal, parse
+from runtime.telemetry.desk import CommandDesk
+from runtime.telemetry.door import Door
+from runtime.telemetry.sockets import PLOTJUGGLER_PORT, bind, bind_datagrams
+
+REQUESTS_S: Final = 0.005
+"""Time for requests in one turn; one that has begun is finished."""
+DATAGRAMS_S: Final = 0.002
+"""Time for datagrams in one turn."""
+DATAGRAM_MOST: Final = 1024
+"""Bytes of a datagram that is looked at."""
+STOPPERS_MOST: Final = 64
+"""Senders of a stop that are answered in one turn."""
+PARTS_MOST: Final = 64
+"""Parts of a message that are looked at; whoever sends more is cut off."""
+FRAMING: Final = 16
+"""Bytes on the wire beside a part's own, at most."""
+
+
+class Reception:
+    """Owner of the sockets on which requests come in.
+
+    Args:
+        context: ZeroMQ context.
+        places: where the hand listens.
+
+    Raises:
+        PortBusy: a place is taken.
+    """
+
+    def __init__(self, context: Any, places: Places) -> None:
+        self.router = bind(context, zmq.ROUTER, places.command)
+        try:
+            self.datagrams = bind_datagrams(places.stop)
+        except OSError:
+            self.router.close()
+            raise
+        self.places, self._skipping = places, False
+        self.door = Door({_name(places.command)}, {_name(places.publish), PLOTJUGGLER_PORT})
+        self.door.start()
+
+    def register(self, poller: Any) -> None:
+        """Wake a poller when something comes in."""
+        poller.register(self.router, zmq.POLLIN)
+        poller.register(self.datagrams, zmq.POLLIN)
+
+    def serve(self, desk: CommandDesk, now_ns: int) -> None:
+        """One turn: stops, then requests as long as there is time.
+
+        Args:
+            desk: who answers.
+            now_ns: monotonic time.
+        """
+        self._stops(desk, now_ns)
+        until = time.monotonic() + REQUESTS_S
+        while time.monotonic() < until:
+            if self._skipping and not self._skip(until):
+                return
+            try:
+                identity = self.router.recv(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            answer = self._answer(desk, now_ns, identity)
+            with suppress(zmq.ZMQError):  # the client is gone
+                self.router.send_multipart([identity, *answer], zmq.NOBLOCK)
+
+    def _answer(self, desk: CommandDesk, now_ns: int, identity: bytes) -> list[bytes]:
+        """Answer of the message whose sender has just been read, in the shape of the message."""
+        parts: list[bytes] = []
+        size, descriptor = 0, -1
+        while self.router.getsockopt(zmq.RCVMORE):
+            if len(parts) == PARTS_MOST:
+                self.door.turn_away(descriptor)
+                self._skipping = True
+                return [desk.refuse("malformed", f"a message of more than {PARTS_MOST} parts", "")]
+            part = self.router.recv(copy=False)
+            size += len(part.buffer) + FRAMING
+            descriptor = _descriptor(part)
+            parts.append(part.bytes)
+        self.door.take(descriptor, size)
+        envelope = parts[:1] if len(parts) > 1 and not parts[0] else []  # a REQ socket's empty delimiter
+        if len(parts) - len(envelope) > 1:
+            return [
+                *envelope,
+                desk.refuse("malformed", f"a message of {len(parts)} parts; a request is one", ""),
+            ]
+        return [*envelope, desk.handle(parts[-1] if parts else b"", now_ns, identity)]
+
+    def _skip(self, until_s: float) -> bool:
+        """Pass over the rest of a message of too many parts, turn by turn; True at its end."""
+        while self._skipping and time.monotonic() < until_s:
+            for _ in range(200):
+                if not self.router.getsockopt(zmq.RCVMORE):
+                    self._skipping = False
+                    break
+                self.router.recv()
+        return not self._skipping
+
+    def _stops(self, desk: CommandDesk, now_ns: int) -> None:
+        """Stops that came as datagrams; all that came since the last turn are one stop."""
+        asked: dict[Any, tuple[int | str, bytes]] = {}
+        until = time.monotonic() + DATAGRAMS_S
+        while time.monotonic() < until and len(asked) < STOPPERS_MOST:
+            try:
+                payload, sender = self.datagrams.recvfrom(DATAGRAM_MOST)
+                request, _ = parse(payload if b"stop" in payload else b"")
+            except OSError:  # nothing more, or an earlier answer that could not be delivered
+                break
+            except Refusal:
+                continue  # never answered: two that answer each other's errors would not end
+            if request.op == "stop":
+                asked[sender] = (request.id, payload)
+        answer: dict[str, Any] = {"ok": False}
+        for sender, (identity, payload) in asked.items():
+            if not answer["ok"]:
+                answer = msgspec.msgpack.decode(desk.handle(payload, now_ns))
+            with suppress(OSError):  # the sender is gone
+                self.datagrams.sendto(msgspec.msgpack.encode(answer | {"id": identity}), sender)
+
+    def close(self) -> None:
+        """Close the sockets, remove the stop's file."""
+        self.door.close()
+        self.router.close()
+        self.datagrams.close()
+        if isinstance(self.places.stop, str):
+            Path(self.places.stop).unlink(missing_ok=True)
+
+
+def _name(endpoint: str) -> int | str:
+    """Port or path of an end point, as the kernel names it."""
+    kind, _, rest = endpoint.partition("://")
+    return int(rest.rpartition(":")[2]) if kind == "tcp" else rest
+
+
+def _descriptor(part: Any) -> int:
+    """Descriptor of the connection that a part came on."""
+    try:
+        return int(part.get(zmq.SRCFD))
+    except zmq.ZMQError:
+        return -1
