@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from runtime.faults import rules
+from runtime.faults.limits import longest_s
 from runtime.faults.naming import Naming
 from runtime.faults.reactions import FAULT, Shown
 from runtime.faults.record import FloatArray, Recording
@@ -93,6 +94,11 @@ class Judge(Naming):
             (rules.TENSION_LATER_N, later),
         ):
             seen = np.where(counts[:, None], tension[first:], 0.0)
+            if verdict.trial.storm and limit == rules.TENSION_LATER_N:
+                # goals may pass it for a moment, up to their own limit
+                row_s = longest_s(seen > limit, float(self.model["dt_s"][0]))
+                short = row_s <= rules.GOAL_MOMENT_S + 0.5 * float(self.model["dt_s"][0])
+                seen = np.where(short & (seen.max(axis=0) <= rules.GOAL_NEVER_N), 0.0, seen)
             worst = seen.max(axis=0)
             for t in np.flatnonzero(worst > limit):
                 when = float(time_s[first + int(seen[:, t].argmax())])
