@@ -175,8 +175,7 @@ class Hand:
     def stop(self, by: str = "") -> dict[str, Any]:
         """Stop the hand now; needs no lease, and no room for another connection.
 
-        The stop goes as a datagram, which idle connections and floods do not hold up; where none is answered
-        (through a tunnel) it goes as a request too.
+        It goes as a datagram; where none is answered (through a tunnel) it goes as a request too.
 
         Args:
             by: who stops it, for others to see.
@@ -185,7 +184,7 @@ class Hand:
             Refused: with code, text and hint.
             HandSilent: no answer.
         """
-        message = self._message("stop", 0, {"by": by} if by else {}, deadline_s=self.timeout_s)
+        message = self._message("stop", 0, {"by": by} if by else {}, 0.0)  # a stop is never late
         line, begun, sent = StopLine(self.places, message), time.monotonic(), None
         try:
             while (waited := time.monotonic() - begun) < self.timeout_s:

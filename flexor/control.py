@@ -7,11 +7,13 @@ hangs must lose the hand. ``move`` and ``sleep`` send often enough by themselves
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from flexor.errors import HandError, Refused
+from flexor.effect import numbers, what_holds, what_holds_fingers
+from flexor.errors import HandError, HandSilent, Refused
 
 if TYPE_CHECKING:
     from flexor.client import Hand
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 RATE_HZ: Final = 100.0
 """Rate at which ``move`` and ``sleep`` send."""
 _ACTIVE_WITHIN_S: Final = 2.0
+_DONE_WITHIN_S: Final = 0.5
+_SETTLED: Final = 5
+"""Goals of a move after which a mode set just before it must have been taken."""
+_AGAIN: Final = "goals came too late, or another request: activate() again"
+_NEXT: Final = {"fault": "look at its faults, then rearm() and activate()"}
 
 
 class Control:
@@ -35,8 +42,13 @@ class Control:
         self._take = take
         self._lease = 0
         self._goal: dict[str, dict[str, float]] = {}
+        self._active = False
+        self._meta: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
+        with suppress(HandSilent):  # now: once the hand is active there is no time to wait for them
+            self.hand.listen("view")
+            self._meta = self.hand.meta
         if self._take is None:
             answer = self.hand.request("lease", do="acquire", holder=self.name)
         else:
@@ -69,6 +81,7 @@ class Control:
                 raise Refused("activate", "not_active", f"the hand is {machine}", "look at its faults")
             time.sleep(0.005)
             self._ask("activate")
+        self._active = True
 
     def goal(
         self,
@@ -87,24 +100,45 @@ class Control:
             more: any other argument of ``goal`` in docs/telemetry.md, as ``impedances`` or ``axes``.
 
         Raises:
-            Refused: nothing of the goal was applied; the text says why.
+            Refused: nothing of the goal was applied, or (``not_active``) the hand no longer follows goals: it
+                has fallen to holding or is in fault since ``activate``; the text says why.
+            TypeError: a value is no number.
         """
         named: dict[str, Mapping[str, float] | None] = {
             "joints": joints,
             "tensions": tensions,
             "motors": motors,
         }
-        args = {k: dict(v) for k, v in {**named, **more}.items() if v}
-        self._ask("goal", **args)
+        args = {k: numbers(k, v) for k, v in {**named, **more}.items() if v}
+        self._send_goal("goal", args, self._active)
         for key, values in args.items():
             self._goal.setdefault(key, {}).update(values)
 
+    def _send_goal(self, op: str, args: dict[str, dict[str, float]], active: bool) -> dict[str, Any]:
+        """Send a goal; raise if the hand should follow it and does not."""
+        state: dict[str, Any] = self._ask("goal", **args)["state"]
+        held = what_holds(state) if active else ""
+        if held:
+            raise Refused(
+                op, "not_active", f"{held}, and does not follow", _NEXT.get(state["machine"], _AGAIN)
+            )
+        return state
+
     def mode(self, mode: str, finger: str = "*") -> None:
-        """Mode of a finger or of all: joint_impedance, joint_torque, tendon_force, motor_position, ..."""
+        """Mode of a finger or of all: joint_impedance, joint_torque, tendon_force, motor_position, ...
+
+        An active finger takes it at once; any other when it is activated.
+        """
         self._ask("mode", fingers={finger: mode})
 
     def move(self, joints: Mapping[str, float], seconds: float = 1.0) -> None:
-        """Move joints [rad] from the last goal (or from where they are) smoothly, and wait for the end."""
+        """Move joints [rad] from the last goal (or from where they are) smoothly, and wait for the end.
+
+        Raises:
+            Refused: ``not_active``: the hand, or the finger of a joint, does not follow, now or in between;
+                the text says what it is doing. Other codes: the goal was refused.
+        """
+        joints = numbers("joints", joints)
         view = self.hand.view()
         sent = self._goal.get("joints", {})
         start = {name: sent.get(name, float(view.pos.get(name, 0.0))) for name in joints}
@@ -115,30 +149,67 @@ class Control:
             share = x * x * x * (10.0 + x * (6.0 * x - 15.0))
             slope = 30.0 * x * x * (1.0 - x) * (1.0 - x) / max(seconds, 1.0 / RATE_HZ)
             way = {name: target - start[name] for name, target in joints.items()}
-            self.goal(
-                {name: start[name] + share * d for name, d in way.items()},
-                joint_speeds={name: slope * d for name, d in way.items()},
-            )
+            goal = {
+                "joints": {name: start[name] + share * d for name, d in way.items()},
+                "joint_speeds": {name: slope * d for name, d in way.items()},
+            }
+            state = self._send_goal("move", goal, True)
+            for key, values in goal.items():
+                self._goal.setdefault(key, {}).update(values)
+            if k > _SETTLED:
+                self._must_follow(state, joints)
             time.sleep(max(0.0, begun + k / RATE_HZ - time.monotonic()))
+        self._must_follow(self._send_goal("move", self._goal, True), joints)
+
+    def _must_follow(self, state: dict[str, Any], joints: Mapping[str, float]) -> None:
+        held = what_holds_fingers(state, self._meta, joints)
+        if held:
+            hint = "choose its mode, activate() again, or look at its faults and rearm()"
+            raise Refused("move", "not_active", held, hint)
 
     def sleep(self, seconds: float) -> None:
-        """Wait; lease and last goal stay alive."""
+        """Wait; lease and last goal stay alive.
+
+        Raises:
+            Refused: ``not_active``: the hand was active, and no longer follows its goal.
+        """
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            self._ask("goal", **self._goal)
+            self._send_goal("sleep", self._goal, self._active)
             time.sleep(min(1.0 / RATE_HZ, max(0.0, until - time.monotonic())))
 
     def rearm(self) -> None:
-        """Clear latched faults; the hand then holds the measured pose."""
+        """Clear latched faults; the hand then holds the measured pose.
+
+        Raises:
+            Refused: ``in_fault``: the fault is back, its cause is still there.
+        """
+        self._active = False
         self._ask("rearm")
+        self._until("rearm", "in_fault", lambda machine: machine != "fault")
 
     def off(self) -> None:
-        """Switch the motors off."""
+        """Switch the motors off.
+
+        Raises:
+            Refused: ``not_off``: the hand did not let go.
+        """
+        self._active = False
         self._ask("off")
+        self._until("off", "not_off", lambda machine: machine not in ("holding", "active"))
 
     def stop(self) -> None:
         """Stop the hand."""
-        self.hand.stop()
+        self._active = False
+        self.hand.stop(by=self.name)
+
+    def _until(self, op: str, code: str, reached: Callable[[str], bool]) -> None:
+        """Wait until the hand has done what it acknowledged."""
+        until = time.monotonic() + _DONE_WITHIN_S
+        while not reached(machine := self._ask("lease", do="keep")["state"].get("machine", "")):
+            if time.monotonic() > until:
+                raise Refused(op, code, f"the hand is still {machine}", "look at its faults")
+            time.sleep(0.005)
 
     def _ask(self, op: str, **args: Any) -> dict[str, Any]:
         return self.hand.request(op, lease=self._lease, **args)

@@ -274,6 +274,9 @@ class CommandDesk:
             "machine": machine.name.lower(),
             "tick": int(state["tick"]),
             "hand_cause": int(state["hand_cause"]),
-            "finger_cause": [int(c) for c in state["finger_cause"][: self._n_fingers]],
+            **{
+                key: [int(c) for c in state[key][: self._n_fingers]]
+                for key in ("finger_cause", "finger_state", "finger_mode")
+            },
             "holder": holder,
         }

@@ -79,6 +79,10 @@ class Publisher:
             self._socket.close()
             raise
         self._facts = facts
+        of_joint = model["joint_finger"][0, : len(names.joints)].tolist()
+        self._finger_of_joint = {
+            joint: names.fingers[f] for joint, f in zip(names.joints, of_joint, strict=True) if f >= 0
+        }
         self._meta = self._meta_payload(names, has_truth, places)
         self._next = {"view": 0, "health": 0, "meta": 0, "raw": 0}
         self._counts = {"health": 0, "event": 0}
@@ -94,6 +98,7 @@ class Publisher:
                 "schema_sha256": schema_sha256(has_truth),
                 **self._facts,
                 "names": meta_names(names),
+                "finger_of_joint": self._finger_of_joint,
                 "keys": meta_units(has_truth),
                 "codes": {**meta_codes(), "cause": {cause.name: int(cause) for cause in CAUSES}},
                 "endpoints": {"publish": places.publish, "command": places.command},

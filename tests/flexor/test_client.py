@@ -162,3 +162,18 @@ def test_importing_the_client_imports_nothing_heavy():
         env=ENVIRONMENT,
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_stop_goes_as_a_request_where_no_datagram_is_answered_and_is_never_too_late(fake):
+    """The hand's clock may differ from ours: a stop carries no deadline."""
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        return {"id": request["id"], "ok": True, "error": None, "state": {"machine": "active"}}
+
+    thread = fake.answer(answer)
+    with flexor.Hand(port_base=fake.port_base) as hand:
+        assert hand.stop(by="the test")["state"]["machine"] == "active"
+    thread.join()
+    assert asked[0]["op"] == "stop" and asked[0]["args"] == {"by": "the test"} and "deadline" not in asked[0]

@@ -8,6 +8,7 @@ import socket
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import flexor
@@ -229,6 +230,42 @@ def test_a_client_watches_and_moves_the_hand_and_nonsense_changes_nothing(start,
     assert {"lease", "machine"} <= {event["kind"] for event in log.events}
     assert log.frames["state"]["joint_angle_rad"][:, 2].max() > start_angle + 0.2
     assert Path(report["picture"]).exists() and Path(tmp_path / "report.json").exists()
+
+
+@pytest.mark.realtime
+def test_what_is_acknowledged_happens_or_raises_with_what_the_hand_is_doing(start, port_base):
+    run = start("--for", "60")
+    run.wait_until_running()
+    with flexor.Hand(port_base=port_base, timeout_s=5.0) as hand, hand.control("test") as control:
+        with pytest.raises(TypeError, match="joints: 'index_pip' is 'up'; legal is a number"):
+            control.goal({"index_pip": "up"})
+        control.activate()
+        begun = np.float32(hand.view().pos["index_pip"])
+        control.move({"index_pip": begun + np.float64(0.1)}, seconds=0.3)
+        time.sleep(0.25)  # a hiccup of the program: the goal is too old
+        with pytest.raises(flexor.Refused, match="not_active.: the hand is holding, .*activate"):
+            control.move({"index_pip": begun}, seconds=0.3)
+        for call in (lambda: control.goal({"index_pip": begun}), lambda: control.sleep(0.2)):
+            with pytest.raises(flexor.Refused, match="the hand is holding"):
+                call()
+        control.activate()
+        control.move({"index_pip": begun}, seconds=0.3)
+        control.mode("tendon_force")
+        with pytest.raises(flexor.Refused, match="finger index is in tendon_force, which follows no joint"):
+            control.move({"index_pip": begun + 0.1}, seconds=0.3)
+        control.stop()
+        with pytest.raises(flexor.Refused, match="move refused .not_active.: the hand is fault.*rearm"):
+            control.move({"index_pip": begun}, seconds=0.3)
+        control.rearm()
+        control.mode("joint_impedance")
+        control.activate()
+        control.move({"index_pip": begun + 0.1}, seconds=0.3)
+        assert hand.view().pos["index_pip"] == pytest.approx(begun + 0.1, abs=0.05)
+        control.off()
+        with pytest.raises(flexor.Refused, match="the hand is (off|ready)"):
+            control.move({"index_pip": begun}, seconds=0.3)
+    os.kill(run.pid, signal.SIGINT)
+    run.end()
 
 
 def test_lockstep_with_sockets_and_recorder_drops_nothing(start, tmp_path):
