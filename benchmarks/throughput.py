@@ -133,7 +133,7 @@ def _drive(bus: Any, n: int, seconds: float) -> dict[str, Any]:
     command["motor_mode"][0, :n], command["motor_current_a"][0, :n] = 1, 0.1
     bus.exchange(command, measurement, now_ns())
     everybody = np.ones(n, dtype=np.bool_)
-    read, _, reply_bytes = bus._chain.requests(everybody)
+    read, reply_bytes, _ = bus._chain.requests(everybody)
     request = bus._chain.goals(command, everybody, everybody, np.zeros(n, dtype=np.uint32)) + read
     limit = bus.capabilities.rate_max_hz
     ours: list[float] = []
@@ -173,6 +173,9 @@ def at_priority(priority: int) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
+AXIS_WATCHDOG_S = 0.5
+
+
 def axes(port: int, buses: int, per_bus: int, feedback_ms: int, priority: int) -> None:
     first_core(priority)
     side = BenchSide(buses * per_bus, least_ns=500_000)
@@ -187,6 +190,7 @@ def axes(port: int, buses: int, per_bus: int, feedback_ms: int, priority: int) -
                     feedback_ms=feedback_ms,
                     slow_ms=0,
                     start_ns=start + i * feedback_ms * 1_000_000 // per_bus,
+                    watchdog_s=AXIS_WATCHDOG_S,
                 )
                 for i in range(per_bus)
             ]
@@ -207,7 +211,7 @@ def one_bus(
         host="127.0.0.1",
         port=port,
         feedback_ms=feedback_ms,
-        watchdog_ms=500.0,
+        watchdog_ms=1e3 * AXIS_WATCHDOG_S,
         device=tuple(
             OdriveDevice(node=i + 1, motor=f"m{b * per_bus + i}", torque_constant_nm_a=0.05)
             for i in range(per_bus)
