@@ -89,11 +89,12 @@ class Door:
             self._thread.join()
 
     def _watch(self) -> None:
-        last_s = time.monotonic()
-        while not self._end.wait(LOOK_S):
-            now_s = time.monotonic()
+        last_s, pause_s = time.monotonic(), LOOK_S
+        while not self._end.wait(pause_s):
+            now_s, before = time.monotonic(), self.turned_away
             self.look(now_s - last_s)
             last_s = now_s
+            pause_s = LOOK_S if self.turned_away == before else LOOK_S / 4.0  # a crowd comes back at once
 
     def take(self, descriptor: int, size: int) -> None:
         """Bytes of a connection have been dealt with."""
