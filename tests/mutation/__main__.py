@@ -1,4 +1,4 @@
-"""Mutation testing of guard, detectors, reactions and state machine.
+"""Mutation testing of guard, envelope, governor, detectors, reactions and state machine.
 
 All mutants are compiled once into one program (schema.py), which takes some minutes; then every mutant runs
 those tests that reach it, in a fork, until the first failure (forks.py). What is done is kept (store.py): run
@@ -43,6 +43,8 @@ ROOMS = (
     "winding",
     "detectors",
     "hold",
+    "envelope",
+    "reference",
     "limits",
     "probe",
     "hurry",
@@ -66,6 +68,9 @@ FIRST = (
     "tests/controllers/test_hurry.py",
     "tests/controllers/test_outlook.py",
     "tests/controllers/test_outlook_choice.py",
+    "tests/controllers/test_reference.py",
+    "tests/controllers/test_envelope.py",
+    "tests/controllers/test_envelope_bounds.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (
@@ -232,7 +237,8 @@ def session(given: Any, kept: Path) -> int:
 
     schemata = Schemata([f"controllers.{name}" for name in ROOMS], ROOT)
     schemata.install()
-    import controllers.guard  # noqa: F401  # imports every other one
+    import controllers.guard  # imports every other one but the governor's
+    import controllers.reference  # noqa: F401
     from tests.mutation.forks import Forks
 
     begun = time.monotonic()

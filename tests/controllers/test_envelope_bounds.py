@@ -1,0 +1,305 @@
+"""What the envelope leaves of a torque: tension, contradictions, fingers in fault, the short ways round."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from controllers.envelope import (
+    BRAKE_SHARE,
+    COULOMB_SHARE,
+    DAMPING_NMS_RAD,
+    REACTION_S,
+    allowed_speed,
+    joint_envelope,
+    joint_margins,
+    joints_free,
+    tension_envelope,
+    tension_free,
+)
+from controllers.limits import bounded, envelope_bounds, motor_bounds
+from signals.compiled import law
+from signals.modes import Clip, MachineState
+from tests.controllers.test_envelope import JOINT_RANGE, Moving, towards_the_end
+
+TENSION_MAX, TENSION_MIN = int(Clip.TENSION_MAX), int(Clip.TENSION_MIN)
+BEYOND_M = 2e-5
+"""Elongation beyond the limit: half a newton."""
+FAR_NM = 50.0
+"""More than any motor can give."""
+TENDONS = st.integers(0, 7)
+
+
+def limit_nm(bench: Moving, t: int) -> float:
+    return float(bench.m["motor_torque_limit_nm"][t])
+
+
+def brake_m_s2(bench: Moving, t: int) -> float:
+    """What the guard counts on where it brakes a motor, at its tendon."""
+    return (
+        BRAKE_SHARE * limit_nm(bench, t) / float(bench.m["motor_inertia_kg_m2"][t]) * float(bench.radius[t])
+    )
+
+
+def steady_m_s(t: int, way_m: float) -> float:
+    """The speed that allows itself: from it the motor stops in the way, after its reaction's time."""
+    brake = brake_m_s2(Moving(), t)
+    delay = brake * REACTION_S
+    return math.sqrt(delay * delay + 2.0 * brake * way_m) - delay
+
+
+def envelope(bench: Moving, t: int) -> tuple[float, float]:
+    least, most = tension_envelope(bench.m, bench.mem, bench.s, 0, t)
+    return float(least), float(most)
+
+
+def alone(t: int, way_m: float, speed_m_s: float, tight: bool = True) -> Moving:
+    """A tendon so far from its greatest (or least) elongation, its motor turning, no joint moving."""
+    bench = Moving()
+    bench.s["elongation_m"][t] = bench.most_m[t] - way_m if tight else bench.least_m[t] + way_m
+    bench.s["motor_speed_rad_s"][t] = speed_m_s / bench.radius[t]
+    bench.m["pinv_jt_1_m"][:, t] = 0.0  # it turns no joint: the tension alone
+    bench.look()
+    return bench
+
+
+# --- tension ----------------------------------------------------------------------------------------------
+
+
+@given(TENDONS, st.floats(-0.002, 0.007), st.floats(-0.14, 0.14))
+def test_the_most_and_the_least_torque_follow_from_the_way_that_is_left(
+    t: int, way: float, speed: float
+) -> None:
+    bench = alone(t, way, speed)
+    brake, damping = brake_m_s2(bench, t), DAMPING_NMS_RAD / bench.radius[t]
+    hold = float(bench.radius[t] * bench.s["tension_n"][t])
+    most = hold + damping * (allowed_speed(way, speed, brake) - speed)
+    assert envelope(bench, t)[1] == pytest.approx(most, abs=1e-6)
+    other = alone(t, way, -speed, tight=False)
+    pull = damping * (allowed_speed(way, speed, brake) - speed)
+    friction = COULOMB_SHARE * float(bench.m["friction_gamma_2_nm"][t])
+    assert envelope(other, t)[0] == pytest.approx(hold + min(-pull, 2.0 * friction), abs=1e-6)
+
+
+@given(TENDONS, st.floats(1e-4, 0.007))
+def test_a_motor_at_the_allowed_speed_holds_its_tendon_and_a_faster_one_less(t: int, way: float) -> None:
+    speed = steady_m_s(t, way)
+    for factor in (0.9, 1.0, 1.1):
+        bench = alone(t, way, factor * speed)
+        hold = float(bench.radius[t] * bench.s["tension_n"][t])
+        most = envelope(bench, t)[1]
+        assert most == pytest.approx(hold, abs=1e-6) if factor == 1.0 else (most < hold) == (factor > 1.0)
+
+
+@law
+def furthest_m(
+    model: Any, memory: Any, state: Any, t: int, asked: float, stiffness: float, sent: Any
+) -> float:
+    """How far the asked direction takes the elongation of a rotor on its spring, without friction."""
+    m, mem, s = model[0], memory[0], state[0]
+    i, radius = m.tendon_motor[t], m.spool_radius_m[t]
+    sign, furthest = math.copysign(1.0, asked), -1.0
+    for k in range(600):
+        s.tension_n[t] = max(stiffness * s.elongation_m[t], 0.0)
+        joint_margins(m, mem, s, 0)
+        x, bits = envelope_bounds(m, mem, s, 0, t, asked, 0)
+        slot = k % sent.size  # the drive is late by as many cycles
+        torque, sent[slot] = sent[slot], motor_bounds(m, mem, s, i, x, bits)[0]
+        push = torque - radius * s.tension_n[t]
+        s.motor_speed_rad_s[i] += push / m.motor_inertia_kg_m2[i] * m.dt_s
+        s.elongation_m[t] += radius * s.motor_speed_rad_s[i] * m.dt_s
+        furthest = max(furthest, sign * s.elongation_m[t])
+    return furthest
+
+
+@given(st.floats(0.001, 0.007), st.floats(0.0, 0.06), st.floats(0.1, FAR_NM), st.booleans())
+def test_whatever_is_asked_a_motor_alone_stops_at_the_end_of_its_elongation(
+    way: float, speed: float, asked: float, tight: bool
+) -> None:
+    """Winding tight and letting go; its drive is late by less than the time that the law counts on."""
+    t, sign = 0, 1.0 if tight else -1.0
+    bench = alone(t, way, sign * speed, tight)
+    assume(way > speed * REACTION_S + speed * speed / (2.0 * brake_m_s2(bench, t)))
+    stiffness = 115.0 / float(bench.most_m[t])
+    late = np.full(2, float(bench.radius[t]) * stiffness * float(bench.s["elongation_m"][t]))
+    model, memory, state = bench.model, bench.records[0], bench.records[2]
+    gone = furthest_m(model, memory, state, t, sign * asked, stiffness, late)
+    assert gone <= (float(bench.most_m[t]) if tight else -float(bench.least_m[t])) + BEYOND_M
+
+
+@pytest.mark.parametrize(("taut", "wanted_n", "kept"), [(1, 0.0, True), (0, 8.0, True), (0, 0.0, False)])
+def test_a_tendon_that_is_taut_or_should_be_is_kept_so_and_no_other(
+    taut: int, wanted_n: float, kept: bool
+) -> None:
+    bench = Moving()
+    t = 2
+    bench.mem["taut"][t], bench.s["ref_tension_n"][t] = taut, wanted_n
+    bench.s["elongation_m"][t], bench.s["tension_n"][t] = bench.least_m[t] - 0.001, 0.0
+    bench.look()
+    limit = limit_nm(bench, t)
+    sent, bits = bench.bounded(t, -0.5 * limit)
+    if kept:
+        back = 2.0 * COULOMB_SHARE * float(bench.m["friction_gamma_2_nm"][t])
+        assert 0.0 < sent <= back and bits == TENSION_MIN, "wound back, slowly"
+    else:
+        assert (sent, bits) == (-0.5 * limit, 0)
+        assert envelope(bench, t)[0] == -limit
+
+
+@pytest.mark.parametrize("t", range(8))
+def test_each_limit_of_the_tension_has_its_own_bit(t: int) -> None:
+    tight = alone(t, 0.0005, steady_m_s(t, 0.0005))
+    most = envelope(tight, t)[1]
+    assert tight.bounded(t, most + 0.01) == (pytest.approx(most), TENSION_MAX)
+    assert tight.bounded(t, most - 0.01) == (pytest.approx(most - 0.01), 0)
+    loose = alone(t, 0.0005, -steady_m_s(t, 0.0005), tight=False)
+    least = envelope(loose, t)[0]
+    assert loose.bounded(t, least - 0.01) == (pytest.approx(least), TENSION_MIN)
+    assert loose.bounded(t, least + 0.01) == (pytest.approx(least + 0.01), 0)
+
+
+@pytest.mark.parametrize("t", range(8))
+def test_bounds_beyond_what_a_motor_gives_are_its_limit(t: int) -> None:
+    """No bound asks for more than the drive has, in either direction."""
+    limit = limit_nm(Moving(), t)
+    beyond = alone(t, -0.01, 0.1)
+    assert envelope(beyond, t)[1] < -limit
+    assert beyond.bounded(t, 0.0) == (-limit, TENSION_MAX)
+    joint = int(np.flatnonzero(Moving().P[t])[0])
+    for sign in (1.0, -1.0):
+        bench = towards_the_end(joint)
+        bench.turn(40.0 * np.eye(4)[joint])
+        bench = bench if bench.P[t, joint] * sign < 0.0 else bench.mirrored()
+        bench.m["elongation_max_m"][t] = 0.0  # the joint alone
+        assert bench.bounded(t, sign * 0.1) == (-sign * limit, JOINT_RANGE)
+
+
+def test_joints_that_their_motors_move_take_up_what_the_motors_wind() -> None:
+    """A finger that moves with its motors stretches nothing, however fast it is."""
+    bench, still = Moving(), Moving()
+    bench.turn(np.array([2.0, -2.0, 3.0, -3.0]))
+    still.look()
+    bench.s["elongation_m"][:8] = still.s["elongation_m"][:8] = 0.006
+    for t in range(8):
+        assert envelope(bench, t) == pytest.approx(envelope(still, t), abs=1e-6)
+    bench.s["motor_speed_rad_s"][:8] = 0.0
+    bench.mem["wrist_m_s"][:8] = -(bench.P @ [2.0, -2.0, 3.0, -3.0])  # the wrist moves them as well
+    bench.look()
+    for t in range(8):
+        assert envelope(bench, t) == pytest.approx(envelope(still, t), abs=1e-6)
+
+
+# --- contradictions, and fingers in fault -----------------------------------------------------------------
+
+
+def torn(taut: bool) -> tuple[Moving, int]:
+    """A joint near its end, and a tendon that must not wind for its sake but is nearly slack (or not
+    unwind, but is too tight)."""
+    bench = towards_the_end()
+    t = next(t for t in range(8) if (bench.P[t, 3] > 0.0) == taut and bench.P[t, 3] != 0.0)
+    bench.s["elongation_m"][t] = bench.most_m[t] + 0.001 if taut else bench.least_m[t] - 0.0004
+    bench.turn(3.0 * np.eye(4)[3])
+    if not taut:
+        bench.mem["margin_up_rad_s"][3] = -3.0
+    return bench, t
+
+
+@pytest.mark.parametrize("taut", [True, False])
+def test_of_two_bounds_that_contradict_each_other_the_tension_has_the_last_word(taut: bool) -> None:
+    bench, t = torn(taut)
+    least, most = envelope(bench, t)
+    down, up = joint_envelope(bench.m, bench.mem, bench.s, 0, t)
+    if taut:
+        assert most < down, "they contradict each other"
+        assert bench.bounded(t, 0.0) == (
+            pytest.approx(max(most, -limit_nm(bench, t))),
+            JOINT_RANGE | TENSION_MAX,
+        )
+    else:
+        assert least > up
+        assert bench.bounded(t, 0.5) == (pytest.approx(least), JOINT_RANGE | TENSION_MIN)
+
+
+@given(TENDONS, st.floats(-0.002, 0.01), st.floats(-14.0, 14.0), st.floats(-2.9, 2.9), st.floats(-3.0, 3.0))
+def test_a_finger_in_fault_is_bounded_in_winding_alone(
+    t: int, elongation: float, winding: float, x: float, speed: float
+) -> None:
+    """Never pulled and never unwound by a bound: what is seen of it may be the fault."""
+    bench = towards_the_end()
+    bench.turn(speed * np.eye(4)[3])
+    bench.s["elongation_m"][t], bench.s["motor_speed_rad_s"][t] = elongation, winding
+    bench.s["finger_state"][0] = int(MachineState.FAULT)
+    bench.look()
+    most = envelope(bench, t)[1]
+    sent, bits = bench.bounded(t, x)
+    if x <= 0.0:
+        assert (sent, bits) == (x, 0)
+    else:
+        assert sent == pytest.approx(min(x, max(most, 0.0)))
+        assert bits == (TENSION_MAX if sent < x else 0)
+
+
+def test_a_finger_in_fault_stops_winding_at_the_end_of_its_elongation() -> None:
+    bench = alone(3, 0.0002, 0.1)
+    bench.s["finger_state"][0] = int(MachineState.FAULT)
+    assert bench.bounded(3, 1.0) == (0.0, TENSION_MAX)
+    assert bench.bounded(3, -1.0) == (-1.0, 0)
+
+
+# --- the short ways round ---------------------------------------------------------------------------------
+
+
+def in_full(bench: Moving, t: int, x: float) -> float:
+    """The torque after all bounds, none of them left out."""
+    limit, bits = limit_nm(bench, t), 0
+    least, most = joint_envelope(bench.m, bench.mem, bench.s, 0, t)
+    x, bits = bounded(x, min(least, limit), max(most, -limit), JOINT_RANGE, bits)
+    least, most = tension_envelope(bench.m, bench.mem, bench.s, 0, t)
+    x, bits = bounded(x, min(least, limit), limit, TENSION_MIN, bits)
+    x, bits = bounded(x, -limit, max(most, -limit), TENSION_MAX, bits)
+    return float(motor_bounds(bench.m, bench.mem, bench.s, t, x, bits)[0])
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4).map(np.array),
+    st.lists(st.floats(-8.0, 8.0), min_size=8, max_size=8).map(np.array),
+    st.lists(st.floats(-2.0, 2.0), min_size=4, max_size=4).map(np.array),
+    st.lists(st.floats(0.0, 1.0), min_size=8, max_size=8).map(np.array),
+    st.floats(0.0, 140.0),
+    st.sampled_from([-FAR_NM, -2.0, 0.1, 2.0, FAR_NM]),
+)
+def test_no_bound_that_would_bind_is_ever_left_out(
+    place: np.ndarray, winding: np.ndarray, swing: np.ndarray, stretched: np.ndarray, tension: float, x: float
+) -> None:
+    bench = Moving()
+    bench.s["joint_angle_rad"][:4] = bench.low + place * (bench.high - bench.low)
+    bench.s["elongation_m"][:8] = bench.least_m + stretched * (bench.most_m - bench.least_m)
+    bench.s["motor_speed_rad_s"][:8] = winding
+    bench.s["tension_n"][:8] = tension
+    bench.look()
+    bench.s["joint_speed_rad_s"][:4] = bench.mem["motor_joint_rad_s"][:4] + swing
+    bench.look()
+    for t in range(8):
+        sent, bits = bench.bounded(t, x)
+        sent = motor_bounds(bench.m, bench.mem, bench.s, t, sent, bits)[0]
+        assert sent == pytest.approx(in_full(bench, t, x), abs=1e-12)
+
+
+def test_far_from_all_limits_nothing_is_computed_and_near_one_of_them_it_is() -> None:
+    bench = Moving()
+    bench.s["elongation_m"][:8] = 0.5 * (bench.least_m + bench.most_m)
+    bench.m["joint_min_rad"][:4], bench.m["joint_max_rad"][:4] = bench.low - 1.0, bench.high + 1.0
+    bench.look()
+    assert joints_free(bench.mem, 0)
+    assert all(tension_free(bench.m, bench.mem, bench.s, 0, t) for t in range(8))
+    for t in range(8):
+        for e in (bench.least_m[t], bench.most_m[t]):
+            for sign in (1.0, -1.0):
+                bench.s["elongation_m"][t] = e + sign * 2e-5
+                assert not tension_free(bench.m, bench.mem, bench.s, 0, t)
+    assert not joints_free(towards_the_end().mem, 0)
