@@ -8,6 +8,7 @@ may move together.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -61,6 +62,58 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
         speed, acceleration = motor_bounds(model, arms)
         m["axis_speed_max_rad_s"] = np.minimum(SPEED_SHARE * speed[0], m["axis_speed_limit_rad_s"])
         m["axis_acceleration_max_rad_s2"] = TORQUE_SHARE * acceleration[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the reference of one joint or wrist axis may move, and what says so: "file" or "derived"."""
+
+    name: str
+    speed_max_deg_s: float
+    speed_from: str
+    acceleration_max_deg_s2: float
+    acceleration_from: str
+
+
+def paces(hand: HandFile, model: RecordArray) -> dict[str, list[Pace]]:
+    """What is in force for "joints" and "axes", in the order of the records.
+
+    Args:
+        hand: the checked hand file.
+        model: the model record made of it, shape (1,).
+    """
+    m, limits = model[0], hand.limits
+    told = [
+        _origin(value is not None)
+        for value in (limits.joint_speed_max_deg_s, limits.joint_acceleration_max_deg_s2)
+    ]
+    axis_speed = m["axis_speed_max_rad_s"]
+    by_drive = axis_speed >= m["axis_speed_limit_rad_s"]
+    joint_pace = (m["joint_speed_max_rad_s"], m["joint_acceleration_max_rad_s2"])
+    return {
+        "joints": [
+            Pace(joint.name, _deg(joint_pace[0][j]), told[0], _deg(joint_pace[1][j]), told[1])
+            for j, joint in enumerate(hand.joints)
+        ],
+        "axes": [
+            Pace(
+                name,
+                _deg(axis_speed[a]),
+                _origin(bool(by_drive[a])),
+                _deg(m["axis_acceleration_max_rad_s2"][a]),
+                _origin(False),
+            )
+            for a, name in enumerate(hand.axes)
+        ],
+    }
+
+
+def _origin(in_file: bool) -> str:
+    return "file" if in_file else "derived"
+
+
+def _deg(angle_rad: float) -> float:
+    return round(math.degrees(float(angle_rad)), 6)
 
 
 def motor_bounds(model: RecordArray, arms_m: FloatArray) -> tuple[FloatArray, FloatArray]:

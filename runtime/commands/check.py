@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from runtime.assemble import hand_sha256, model_of
+from runtime.assembly.pace import Pace, paces
 from runtime.config import HandFile, HandFileError, load_hand
 from runtime.config.errors import FileError
 from runtime.config.locate import Path, dotted
@@ -58,16 +59,16 @@ def check(hand: str, as_json: bool) -> int:
         return check_mechanism(hand, as_json)
     try:
         file = load_hand(hand, shipped_mechanism_hands())
-        model_of(file)
+        pace = paces(file, model_of(file))
     except HandFileError as error:
         show_refusal(hand, error, as_json)
         return Exit.USAGE
     if as_json:
-        print(json.dumps(summary(file), indent=2))
+        print(json.dumps(summary(file, pace), indent=2))
     else:
         from runtime.commands.check_view import show
 
-        show(file)
+        show(file, pace)
     return 0
 
 
@@ -94,7 +95,7 @@ def assumed(values: Any, origins: Mapping[Path, Origin]) -> Iterator[tuple[Path,
             yield path, value_at(values, path), origin.source
 
 
-def summary(file: HandFile) -> dict[str, Any]:
+def summary(file: HandFile, pace: dict[str, list[Pace]]) -> dict[str, Any]:
     """Everything as one JSON object."""
     effective = file.model_dump(mode="json")
     return {
@@ -111,6 +112,7 @@ def summary(file: HandFile) -> dict[str, Any]:
         "warnings": as_dicts(suspicions(file)),
         "facts": as_dicts(facts(file)),
         "notices": list(file.notices),
+        "pace": {part: [asdict(p) for p in some] for part, some in pace.items()},
         "effective": file.model_dump(mode="json", exclude_none=True),
         "problems": [],
     }

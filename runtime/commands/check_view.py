@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runtime.assemble import hand_sha256
+from runtime.assembly.pace import Pace
 from runtime.commands.check import assumed, counts, origin_counts
 from runtime.config.fingers import ChainFinger
 from runtime.config.hand import HandFile
@@ -19,13 +20,13 @@ from runtime.config.origins import Origin
 from runtime.config.suspicions import facts, suspicions
 
 
-def show(file: HandFile, console: Console | None = None) -> None:
-    """Print the hand, the assumed values, notices and warnings."""
+def show(file: HandFile, pace: dict[str, list[Pace]], console: Console | None = None) -> None:
+    """Print the hand, its pace, the assumed values, notices and warnings."""
     out = console or Console(highlight=False)
     parts = ", ".join(f"{n} {what}" for what, n in counts(file).items() if n)
     out.print(Text(f"{file.name}: {file.description}", style="bold"))
     out.print(Text(f"{file.path}\nsha256 {hand_sha256(file)}\n{parts}; {file.control.rate_hz:g} Hz"))
-    out.print(_drive_table(file), _finger_table(file), _tendon_table(file))
+    out.print(_drive_table(file), _finger_table(file), _tendon_table(file), _pace_table(pace))
     show_origins(file.model_dump(mode="json"), file.origins, out)
     for notice in file.notices:
         out.print(Text(f"notice: {notice}", style="cyan"), soft_wrap=True)
@@ -105,6 +106,14 @@ def _tendon_table(file: HandFile) -> Table:
         motor = f"{tendon.motor} = {file.motors[tendon.motor]}"
         path = path or f"straight, point {tendon.insertion}"
         table.add_row(tendon.name, motor, str(tendon.hall_channel), path, f"{tendon.length_m:g}")
+    return table
+
+
+def _pace_table(pace: dict[str, list[Pace]]) -> Table:
+    table = table_of("reference of", "speed up to [deg/s]", "acceleration up to [deg/s2]")
+    for p in (*pace["joints"], *pace["axes"]):
+        speed, acceleration = f"{p.speed_max_deg_s:.0f}", f"{p.acceleration_max_deg_s2:.0f}"
+        table.add_row(p.name, f"{speed} ({p.speed_from})", f"{acceleration} ({p.acceleration_from})")
     return table
 
 

@@ -71,6 +71,7 @@ FIRST = (
     "tests/controllers/test_reference.py",
     "tests/controllers/test_envelope.py",
     "tests/controllers/test_envelope_bounds.py",
+    "tests/controllers/test_silence.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (
