@@ -83,37 +83,27 @@ def paces(hand: HandFile, model: RecordArray) -> dict[str, list[Pace]]:
         model: the model record made of it, shape (1,).
     """
     m, limits = model[0], hand.limits
-    told = [
-        _origin(value is not None)
-        for value in (limits.joint_speed_max_deg_s, limits.joint_acceleration_max_deg_s2)
-    ]
-    axis_speed = m["axis_speed_max_rad_s"]
-    by_drive = axis_speed >= m["axis_speed_limit_rad_s"]
-    joint_pace = (m["joint_speed_max_rad_s"], m["joint_acceleration_max_rad_s2"])
+    by_drive = m["axis_speed_max_rad_s"] >= m["axis_speed_limit_rad_s"]
+    speed_in_file = limits.joint_speed_max_deg_s is not None
+    acceleration_in_file = limits.joint_acceleration_max_deg_s2 is not None
     return {
         "joints": [
-            Pace(joint.name, _deg(joint_pace[0][j]), told[0], _deg(joint_pace[1][j]), told[1])
+            _pace(model, "joint", j, joint.name, speed_in_file, acceleration_in_file)
             for j, joint in enumerate(hand.joints)
         ],
-        "axes": [
-            Pace(
-                name,
-                _deg(axis_speed[a]),
-                _origin(bool(by_drive[a])),
-                _deg(m["axis_acceleration_max_rad_s2"][a]),
-                _origin(False),
-            )
-            for a, name in enumerate(hand.axes)
-        ],
+        "axes": [_pace(model, "axis", a, name, bool(by_drive[a]), False) for a, name in enumerate(hand.axes)],
     }
 
 
-def _origin(in_file: bool) -> str:
-    return "file" if in_file else "derived"
-
-
-def _deg(angle_rad: float) -> float:
-    return round(math.degrees(float(angle_rad)), 6)
+def _pace(
+    model: RecordArray, part: str, k: int, name: str, speed_told: bool, acceleration_told: bool
+) -> Pace:
+    speed, acceleration = (
+        round(math.degrees(float(model[f"{part}_{what}"][0, k])), 6)
+        for what in ("speed_max_rad_s", "acceleration_max_rad_s2")
+    )
+    words = ("derived", "file")
+    return Pace(name, speed, words[speed_told], acceleration, words[acceleration_told])
 
 
 def motor_bounds(model: RecordArray, arms_m: FloatArray) -> tuple[FloatArray, FloatArray]:

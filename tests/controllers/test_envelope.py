@@ -30,7 +30,7 @@ from controllers.limits import envelope_bounds
 from signals.modes import Clip
 from tests.controllers.bare import Bare
 
-JOINT_RANGE, TENSION_MAX, TENSION_MIN = int(Clip.JOINT_RANGE), int(Clip.TENSION_MAX), int(Clip.TENSION_MIN)
+JOINT_RANGE = int(Clip.JOINT_RANGE)
 STEP_S = 1e-5
 WAYS = st.floats(1e-4, 0.05)
 BRAKES = st.floats(1.0, 400.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,9 +40,7 @@ def limit_nm(bench: Moving, t: int) -> float:
 
 def brake_m_s2(bench: Moving, t: int) -> float:
     """What the guard counts on where it brakes a motor, at its tendon."""
-    return (
-        BRAKE_SHARE * limit_nm(bench, t) / float(bench.m["motor_inertia_kg_m2"][t]) * float(bench.radius[t])
-    )
+    return BRAKE_SHARE * limit_nm(bench, t) * float(bench.radius[t] / bench.m["motor_inertia_kg_m2"][t])
 
 
 def steady_m_s(t: int, way_m: float) -> float:
@@ -97,9 +94,7 @@ def test_a_motor_at_the_allowed_speed_holds_its_tendon_and_a_faster_one_less(t: 
 
 
 @law
-def furthest_m(
-    model: Any, memory: Any, state: Any, t: int, asked: float, stiffness: float, sent: Any
-) -> float:
+def furthest_m(model, memory, state, t, asked, stiffness, sent):  # type: ignore[no-untyped-def]
     """How far the asked direction takes the elongation of a rotor on its spring, without friction."""
     m, mem, s = model[0], memory[0], state[0]
     i, radius = m.tendon_motor[t], m.spool_radius_m[t]
@@ -198,8 +193,7 @@ def test_joints_that_their_motors_move_take_up_what_the_motors_wind() -> None:
 
 
 def torn(taut: bool) -> tuple[Moving, int]:
-    """A joint near its end, and a tendon that must not wind for its sake but is nearly slack (or not
-    unwind, but is too tight)."""
+    """A joint near its end, and a tendon that for its sake must not unwind but is too tight, or the reverse."""
     bench = towards_the_end()
     t = next(t for t in range(8) if (bench.P[t, 3] > 0.0) == taut and bench.P[t, 3] != 0.0)
     bench.s["elongation_m"][t] = bench.most_m[t] + 0.001 if taut else bench.least_m[t] - 0.0004
