@@ -193,7 +193,7 @@ def test_joints_that_their_motors_move_take_up_what_the_motors_wind() -> None:
 
 
 def torn(taut: bool) -> tuple[Moving, int]:
-    """A joint near its end, and a tendon that for its sake must not unwind but is too tight, or the reverse."""
+    """A joint near its end; a tendon that must not unwind for its sake, but is too tight, or the reverse."""
     bench = towards_the_end()
     t = next(t for t in range(8) if (bench.P[t, 3] > 0.0) == taut and bench.P[t, 3] != 0.0)
     bench.s["elongation_m"][t] = bench.most_m[t] + 0.001 if taut else bench.least_m[t] - 0.0004
