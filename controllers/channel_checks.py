@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.latch import latch_finger, latch_hand
+from controllers.latch import latch_hand, latch_probed
 from mechanics.plausible import NEWEST_NS, UNKNOWN, in_time
 from signals.compiled import law
 from signals.faults import Cause
@@ -90,12 +90,12 @@ def check_bus(m: Any, mem: Any, z: Any, s: Any) -> None:
 
 
 @law
-def check_age(m: Any, s: Any, f: int, part: int, time_ns: int) -> None:
+def check_age(m: Any, mem: Any, s: Any, f: int, t: int, part: int, time_ns: int) -> None:
     """A sample older than the last tier, or of a time to come, is a fault of its finger."""
     limit = m.measurement_age_s[2]
     age = 1e-9 * float(s.time_ns - time_ns)
     if (abs(age) > limit > 0.0) or not in_time(s.time_ns, time_ns):
-        latch_finger(s, f, MEASUREMENT_TOO_OLD, part, 1e3 * age, 1e3 * limit)
+        latch_probed(mem, s, f, t, MEASUREMENT_TOO_OLD, part, 1e3 * age, 1e3 * limit)
 
 
 @law
@@ -121,10 +121,10 @@ def check_hall_channel(m: Any, mem: Any, z: Any, s: Any, f: int, t: int) -> None
     hall = int(z.hall_status[t])
     mem.hall_missing_s[t] = silence_s(mem.hall_missing_s[t], hall, m.dt_s)
     if not_a_number(hall, z.hall_fine_count[t]):
-        latch_finger(s, f, NOT_FINITE_MEASUREMENT, t, 0.0, 0.0)
+        latch_probed(mem, s, f, t, NOT_FINITE_MEASUREMENT, t, 0.0, 0.0)
     if mem.hall_missing_s[t] > LOST_S:
-        latch_finger(s, f, HALL_LOST, t, 1e3 * mem.hall_missing_s[t], 1e3 * LOST_S)
-    check_age(m, s, f, t, z.hall_time_ns[t])
+        latch_probed(mem, s, f, t, HALL_LOST, t, 1e3 * mem.hall_missing_s[t], 1e3 * LOST_S)
+    check_age(m, mem, s, f, t, t, z.hall_time_ns[t])
 
 
 @law
@@ -176,13 +176,13 @@ def check_channels(m: Any, mem: Any, z: Any, s: Any) -> None:
         if m.encoder_reference[i] == NO_REFERENCE:
             lose_phase(m, s, i)
         if not_a_number(motor, z.motor_angle_rad[i]):
-            latch_finger(s, f, NOT_FINITE_MEASUREMENT, i, 0.0, 0.0)
+            latch_probed(mem, s, f, t, NOT_FINITE_MEASUREMENT, i, 0.0, 0.0)
         if (motor & CAME_BACK) != 0:
             lose_phase(m, s, i)
-            latch_finger(s, f, MOTOR_RESET, i, float(motor), 0.0)
+            latch_probed(mem, s, f, t, MOTOR_RESET, i, float(motor), 0.0)
         if mem.missing_s[i] > LOST_S:
             lose_phase(m, s, i)
-            latch_finger(s, f, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
-        check_age(m, s, f, i, z.motor_time_ns[i])
+            latch_probed(mem, s, f, t, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
+        check_age(m, mem, s, f, t, i, z.motor_time_ns[i])
         if m.hall_weight[t] > 0.0:
             check_hall_channel(m, mem, z, s, f, t)

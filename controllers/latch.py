@@ -1,6 +1,7 @@
 """Latching of causes: the first one of a finger or of the hand stays until an explicit re-arm.
 
-A cause that a probe makes more precise (tension lost -> broken or slack) replaces its forerunner.
+A cause that a probe makes more precise (tension lost -> broken or slack) replaces its forerunner. So does a
+fault of a sensor that the probe goes by, which ends it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from signals.modes import MachineState
 
 FAULT: Final = int(MachineState.FAULT)
 NONE: Final = int(Cause.NONE)
+
+WINDING: Final = 1
+"""Phases of a probe (``controllers.probe``): it winds;"""
+PROBED: Final = 2
+"""it has ended."""
 
 
 @law
@@ -31,6 +37,19 @@ def latch_finger(s: Any, f: int, cause: int, part: int, value: float, limit: flo
     if s.finger_state[f] != FAULT:
         s.finger_state[f] = FAULT
         write_finger_cause(s, f, cause, part, value, limit)
+
+
+@law
+def latch_probed(mem: Any, s: Any, f: int, t: int, cause: int, part: int, value: float, limit: float) -> None:
+    """Fault of a motor's or Hall sensor's channel of tendon ``t``; one that is being probed ends with it.
+
+    What winds by a sensor that is not believed winds without end.
+    """
+    if s.finger_state[f] != FAULT:
+        latch_finger(s, f, cause, part, value, limit)
+    elif mem.last_finger_state[f] == FAULT and mem.probe_phase[f] == WINDING and mem.probe_tendon[f] == t:
+        write_finger_cause(s, f, cause, part, value, limit)
+        mem.probe_phase[f] = PROBED
 
 
 @law

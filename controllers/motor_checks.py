@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from controllers.channel_checks import channel_usable, since_sample_s
-from controllers.latch import latch_finger
+from controllers.latch import latch_finger, latch_probed
 from mechanics.plausible import motor_way_rad
 from signals.compiled import law
 from signals.faults import Cause
@@ -47,17 +47,19 @@ def check_speed(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 
 @law
-def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, i: int) -> None:
+def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int) -> None:
     """Latch an angle that is further from the one in use than any speed allows since the last sample.
 
-    The sample itself is looked at: what the estimator does not believe, it does not use.
+    The sample itself is looked at: what the estimator does not believe, it does not use. ``t`` is the tendon
+    of the motor.
     """
+    i = m.tendon_motor[t]
     time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
     possible = motor_way_rad(m, i, time_s)
     mem.motor_sample_ns[i] = z.motor_time_ns[i]
     change = z.motor_angle_rad[i] - mem.last_angle_rad[i]
     if mem.started != 0 and abs(change) > possible:
-        latch_finger(s, f, ENCODER_FAULT, i, change, possible)
+        latch_probed(mem, s, f, t, ENCODER_FAULT, i, change, possible)
 
 
 @law
@@ -115,7 +117,7 @@ def check_motors(m: Any, mem: Any, z: Any, s: Any) -> None:
             fresh = z.motor_time_ns[i] != mem.motor_sample_ns[i]  # an old sample is no standstill
             time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
             check_speed(m, mem, s, f, i)
-            check_angle_jump(m, mem, z, s, f, i)
+            check_angle_jump(m, mem, z, s, f, t)
             if fresh or mem.started == 0:
                 check_standstill(m, mem, s, f, t, time_s if mem.started != 0 else m.dt_s)
             check_friction_energy(m, mem, s, f, i)

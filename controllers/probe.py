@@ -1,7 +1,9 @@
 """Bounded probe after a lost tension: wind three millimetres with limited torque, then name the cause.
 
 If the tension comes back within them the tendon is slack, else broken. The probe is part of the safe
-reaction: its torque is limited, it only winds, and it ends at the first sign of tension.
+reaction: its torque is limited, it only winds, and it ends at the first sign of tension. It goes by the
+motor's angle: one that is not believed any more (``controllers.latch``), or that stands still under a torque
+which turns every motor, ends it at once.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.hurry import partners
+from controllers.latch import PROBED as PROBED
+from controllers.latch import WINDING as WINDING
 from controllers.latch import write_finger_cause
 from controllers.tension_checks import at_slack_stop
 from mechanics.friction import motor_friction_nm
@@ -17,9 +21,7 @@ from signals.faults import Cause
 
 TENDON_BROKEN: Final = int(Cause.TENDON_BROKEN)
 TENDON_SLACK: Final = int(Cause.TENDON_SLACK)
-
-WINDING: Final = 1
-PROBED: Final = 2
+ENCODER_STUCK: Final = int(Cause.ENCODER_STUCK)
 
 DISTANCE_M: Final = 0.003
 SPEED_RAD_S: Final = 2.5
@@ -28,6 +30,12 @@ TORQUE_NM: Final = 1.37
 """Greatest torque of the probe: friction and its spread; on a sound tendon it makes less than 100 N."""
 BACK_S: Final = 0.004
 LONGEST_S: Final = 0.5
+UNMOVED_S: Final = 0.030
+"""Time in which the probe's torque has turned a motor from rest: half a millimetre by then."""
+UNDER_WAY_M: Final = 0.0002
+"""Way after which it turns;"""
+UNSEEN_S: Final = 0.008
+"""and time for which its angle may stand then: 0.2 mm at the probe's speed, and as much to come to rest."""
 
 
 @law
@@ -47,10 +55,15 @@ def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
     i = m.tendon_motor[t]
     wound = m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.probe_angle_rad[f])
     mem.probe_age_s[f] += m.dt_s
+    stood_s = min(mem.blocked_s[i], mem.probe_age_s[f])
+    stand_s = UNSEEN_S if wound > UNDER_WAY_M else UNMOVED_S
     slack = at_slack_stop(m, t, s.lever_angle_rad[t] + m.slack_margin_rad[m.tendon_spring[t]])
     mem.probe_back_s[f] = 0.0 if slack else mem.probe_back_s[f] + m.dt_s
     if mem.probe_back_s[f] > BACK_S:
         write_finger_cause(s, f, TENDON_SLACK, t, 1e3 * wound, 1e3 * DISTANCE_M)
+        mem.probe_phase[f] = PROBED
+    elif stood_s > stand_s:
+        write_finger_cause(s, f, ENCODER_STUCK, i, 1e3 * stood_s, 1e3 * stand_s)
         mem.probe_phase[f] = PROBED
     elif wound >= DISTANCE_M or mem.probe_age_s[f] > LONGEST_S:
         write_finger_cause(s, f, TENDON_BROKEN, t, 1e3 * wound, 1e3 * DISTANCE_M)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from controllers.hold import begin_hold
 from controllers.hurry import pulls_into_stop
+from controllers.latch import latch_probed
 from controllers.outlook import DONE
 from controllers.probe import judge_probe
 from controllers.reaction import (
@@ -61,6 +62,11 @@ def _change(model: Any, memory: Any, state: Any) -> None:
 @law
 def _judge(model: Any, memory: Any, state: Any) -> None:
     judge_probe(model[0], memory[0], state[0], 0)
+
+
+@law
+def _latch(memory: Any, state: Any, t: int, cause: int) -> None:
+    latch_probed(memory[0], state[0], 0, t, cause, t, 1.0, 2.0)
 
 
 @law
@@ -433,6 +439,9 @@ class Probe(Faulted):
                 return named
         return Cause.TENSION_LOST
 
+    def latch(self, t: int, cause: Cause) -> None:
+        _latch(self.bench.records[0], self.bench.records[2], t, int(cause))
+
     @property
     def figures(self) -> tuple[int, float, float]:
         s = self.s
@@ -482,6 +491,38 @@ def test_a_tension_that_lasts_four_milliseconds_is_a_slack_tendon_and_a_flicker_
     assert probe.at(1.2e-3, lasting + 1) is Cause.TENDON_SLACK
     assert probe.figures == (2, pytest.approx(1.2), pytest.approx(3.0))
     assert probe.mem["probe_phase"][0] == NAMED
+
+
+@pytest.mark.parametrize(("wound_m", "longest_s"), [(0.00019, 0.030), (0.00021, 0.008), (0.0029, 0.008)])
+def test_a_motor_that_stands_under_the_probes_torque_ends_it(wound_m: float, longest_s: float) -> None:
+    probe = Probe()
+    assert probe.at(wound_m, probe.bench.cycles(0.040)) is Cause.TENSION_LOST, "it moves"
+    probe.mem["blocked_s"][2] = longest_s - 1e-6
+    assert probe.at(wound_m) is Cause.TENSION_LOST
+    probe.mem["blocked_s"][2] = longest_s + 1e-6
+    assert probe.at(wound_m) is Cause.ENCODER_STUCK
+    assert probe.figures == (2, pytest.approx(1e3 * longest_s, rel=1e-3), pytest.approx(1e3 * longest_s))
+    assert probe.mem["probe_phase"][0] == NAMED
+
+
+def test_a_motor_that_stood_before_its_probe_has_the_time_of_one_at_rest() -> None:
+    probe = Probe()
+    probe.mem["blocked_s"][2] = 0.4
+    assert probe.at(0.0, probe.bench.cycles(0.030) - 2) is Cause.TENSION_LOST
+    assert probe.at(0.0, 3) is Cause.ENCODER_STUCK
+
+
+@pytest.mark.parametrize("tendon", [2, 3])
+@pytest.mark.parametrize("phase", [WINDING, NAMED])
+@pytest.mark.parametrize("since", [MachineState.FAULT, MachineState.ACTIVE])
+def test_only_a_fault_of_what_the_probe_goes_by_ends_it(tendon: int, phase: int, since: MachineState) -> None:
+    probe = Probe()
+    probe.mem["probe_phase"][0] = phase
+    probe.mem["last_finger_state"][0] = int(since)
+    probe.latch(tendon, Cause.ENCODER_FAULT)
+    ends = tendon == 2 and phase == WINDING and since is MachineState.FAULT
+    assert probe.s["finger_cause"][0] == int(Cause.ENCODER_FAULT if ends else Cause.TENSION_LOST)
+    assert probe.mem["probe_phase"][0] == (NAMED if ends else phase)
 
 
 def test_a_probe_begins_with_empty_clocks_at_the_present_angle() -> None:
