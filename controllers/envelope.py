@@ -31,6 +31,8 @@ BRAKE_SHARE: Final = 0.5
 """Share of a motor's greatest torque that the guard counts on where it brakes."""
 DAMPING_NMS_RAD: Final = 3.0
 """K: torque per motor speed beyond the allowed one."""
+SETTLE_1_S: Final = 150.0
+"""Rate at which the last of a way is closed [1/s]."""
 STOP_RAD_S: Final = 0.5
 """v_0: speed with which a joint may come to the end of its range, a quarter of what hurts."""
 NOISE_RAD_S: Final = 1.0
@@ -54,13 +56,15 @@ WRIST_HZ: Final = 20.0
 def allowed_speed(way: float, speed: float, deceleration: float) -> float:
     """Speed [1/s] towards a limit from which one still stops there; beyond it negative: back, as fast as far.
 
+    Close to the limit it falls in proportion to the way: the root's slope there would be all noise.
+
     Args:
         way: way that is left, in the coordinate's unit.
         speed: present speed towards the limit [1/s].
         deceleration: what one can count on [1/s2], positive.
     """
     left = way - REACTION_S * max(speed, 0.0)
-    allowed = math.sqrt(2.0 * deceleration * abs(left))
+    allowed = min(math.sqrt(2.0 * deceleration * abs(left)), SETTLE_1_S * abs(left))
     return allowed if left > 0.0 else -allowed
 
 
@@ -177,19 +181,22 @@ def joint_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, flo
 def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, float]:
     """Least and most torque [N m] of the motor of tendon ``t`` for the sake of its tension.
 
-    The least one keeps a tendon taut that is or should be, by no more than winds it back slowly.
+    The least one keeps a tendon taut that is or should be, by no more than winds it back slowly. What joints
+    add to its speed counts where it makes things worse: a joint at its stop, or held, does not give way.
     """
     i, radius = m.tendon_motor[t], m.spool_radius_m[t]
     speed = radius * s.motor_speed_rad_s[i] + mem.wrist_m_s[t]
+    joints = 0.0
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
-        speed += mem.P_tj_m[t, j] * mem.motor_joint_rad_s[j]
+        joints += mem.P_tj_m[t, j] * mem.motor_joint_rad_s[j]
+    stretching, letting = speed + max(joints, 0.0), speed + min(joints, 0.0)
     brake = BRAKE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * radius
     damping = DAMPING_NMS_RAD / radius
     hold = radius * s.tension_n[t]
-    tight = allowed_speed(m.elongation_max_m[t] - s.elongation_m[t], speed, brake) - speed
+    tight = allowed_speed(m.elongation_max_m[t] - s.elongation_m[t], stretching, brake) - stretching
     least = -m.motor_torque_limit_nm[i]
     if mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
-        loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -speed, brake) + speed
+        loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -letting, brake) + letting
         least = hold + min(-damping * loose, 2.0 * COULOMB_SHARE * m.friction_gamma_2_nm[i])
     return least, hold + damping * tight

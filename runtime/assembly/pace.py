@@ -25,12 +25,14 @@ SPEED_SHARE: Final = 0.35
 """Share of the motors' greatest speed that a reference may ask for: the rest is the feedback's."""
 TORQUE_SHARE: Final = 0.3
 """Share of the motors' greatest torque that accelerates a reference."""
+WRIST_SHARE: Final = 0.1
+"""The same for the wrist, which pulls at all tendons: one that is near its limit has to be let go in time."""
 BRAKE_SHARE: Final = 0.2
 """Share of the motors' greatest torque with which the guard brakes a joint: a harder one shakes the bones on
 their springs, and the shaking reaches the stop."""
 JOINT_SPEED_DEG_S: Final = 360.0
 """No joint whose file says nothing is asked to move faster: a finger closes in a quarter of a second."""
-TENSION_SHARE: Final = 0.99
+TENSION_SHARE: Final = 0.97
 """Share of the greatest tension up to which the guard lets a motor wind; the rest is the sensors' noise."""
 LEAST_SHARE: Final = 0.9
 """Share of the least tension down to which it lets a motor unwind."""
@@ -61,7 +63,7 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
         arms = _wrist_arms(model).sum(axis=1, keepdims=True)
         speed, acceleration = motor_bounds(model, arms)
         m["axis_speed_max_rad_s"] = np.minimum(SPEED_SHARE * speed[0], m["axis_speed_limit_rad_s"])
-        m["axis_acceleration_max_rad_s2"] = TORQUE_SHARE * acceleration[0]
+        m["axis_acceleration_max_rad_s2"] = WRIST_SHARE * acceleration[0]
 
 
 @dataclass(frozen=True, slots=True)
