@@ -12,6 +12,9 @@ drive answers. It does this twice:
 * joints: the way up to the end of the range; the speed is the one that the motors make,
   ``-P^+ (R w + dh_wrist/dt)``: the joint's own is behind a spring, a brake on it would shake.
 
+And the wrist: all tendons together can pull it four times as hard as its drive holds; then it runs away and
+stretches them. As its torque nears the drive's, those that add to it wind more slowly, at last not at all.
+
 A motor that is faster than allowed gets the torque that holds its tendon, less (or, where its unwinding lets
 the joint go, more) by a damping:  ``R f + K (w_allowed - w)``. Far from all limits none of this can bind,
 and a few comparisons say so.
@@ -46,6 +49,12 @@ BACK_1_S: Final = 10.0
 COULOMB_SHARE: Final = 0.5 * math.pi
 """Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
 NO_LIMIT_RAD_S: Final = 1e9
+WRIST_SHARE: Final = 0.8
+"""Share of the wrist drive's torque that tendons may put on it."""
+WRIST_CARE: Final = 0.5
+"""Share of that from which on it counts at all."""
+WRIST_RAD_S: Final = 10.0
+"""Speed at which a motor may wind that loads the wrist, at no load; in proportion less with it."""
 FREE_RAD_S: Final = 5.0
 """Margin of a finger's joints beyond which a bound on its motors would be beyond their torque."""
 WRIST_HZ: Final = 20.0
@@ -200,3 +209,26 @@ def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, f
         loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -letting, brake) + letting
         least = hold + min(-damping * loose, 2.0 * COULOMB_SHARE * m.friction_gamma_2_nm[i])
     return least, hold + damping * tight
+
+
+@law
+def wrist_load(m: Any, mem: Any, s: Any) -> None:
+    """Torque of all tendons on each wrist axis, as a share of what they may put on it, into ``mem``."""
+    mem.wrist_loaded = 0
+    for a in range(m.n_axes):
+        load = s.wrist_torque_nm[a] / (WRIST_SHARE * m.axis_torque_limit_nm[a])
+        mem.wrist_load[a] = load
+        if abs(load) > WRIST_CARE:
+            mem.wrist_loaded = 1
+
+
+@law
+def wrist_envelope(m: Any, mem: Any, s: Any, t: int) -> float:
+    """Most torque [N m] of the motor of tendon ``t`` for the sake of the wrist."""
+    i = m.tendon_motor[t]
+    wind = NO_LIMIT_RAD_S
+    for a in range(m.n_axes):
+        load = mem.wrist_load[a]
+        if abs(load) > WRIST_CARE and load * m.wrist_arm_m[t, a] < 0.0:  # its torque is -arm f
+            wind = min(wind, WRIST_RAD_S * (1.0 - abs(load)) - s.motor_speed_rad_s[i])
+    return m.spool_radius_m[t] * s.tension_n[t] + DAMPING_NMS_RAD * wind

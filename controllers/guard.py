@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from controllers.channel_checks import complete, degraded
 from controllers.detectors import detect
-from controllers.envelope import joint_margins, path_speeds
+from controllers.envelope import joint_margins, path_speeds, wrist_load
 from controllers.guard_memory import GUARD_MEMORY as GUARD_MEMORY
 from controllers.hold import begin_hold, hold_torque_nm
 from controllers.latch import FAULT, latch_finger
@@ -167,6 +167,7 @@ def guard(
     begin_states(m, mem, z, s)
     change_choice(m, mem, s)
     path_speeds(m, mem, s)
+    wrist_load(m, mem, s)
     command_motors(m, mem, z, s, c)
     command_axes(m, mem, s, c)
     c.time_ns = s.time_ns

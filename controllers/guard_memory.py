@@ -93,6 +93,8 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("wrist_m_s", "f8", (TENDONS,)),
         ("path_m_s", "f8", (TENDONS,)),
         ("motor_joint_rad_s", "f8", (JOINTS,)),
+        ("wrist_loaded", "i8"),
+        ("wrist_load", "f8", (AXES,)),
         ("fastest_m_s", "f8", (FINGERS,)),
         ("margin_rad_s", "f8", (FINGERS,)),
         ("margin_up_rad_s", "f8", (JOINTS,)),

@@ -8,7 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.envelope import joint_envelope, joints_free, tension_envelope, tension_free
+from controllers.envelope import (
+    joint_envelope,
+    joints_free,
+    tension_envelope,
+    tension_free,
+    wrist_envelope,
+)
 from controllers.latch import FAULT
 from controllers.winding import derating
 from mechanics.motor import command_bounds_nm
@@ -28,6 +34,8 @@ NOT_FINITE: Final = int(Clip.NOT_FINITE)
 SOFT_STOP_RAD: Final = math.radians(1.5)
 """How far beyond its range a joint may be (errors of the estimate) before pulling further is limited."""
 SOFT_STOP_WIDTH_RAD: Final = math.radians(4.0)
+LETTING_GO: Final = 4.0
+"""How much faster than the torque rate a torque may fall that makes a tension too high."""
 SPEED_SOFT: Final = 0.9
 SPEED_HARD: Final = 1.0
 
@@ -79,6 +87,9 @@ def envelope_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: in
     if not (lets_go or joints_free(mem, f)):
         least, most = joint_envelope(m, mem, s, f, t)
         x, bits = bounded(x, min(least, limit), max(most, -limit), JOINT_RANGE, bits)
+    if mem.wrist_loaded != 0:
+        most = wrist_envelope(m, mem, s, t)
+        x, bits = bounded(x, -limit, max(most, 0.0 if lets_go else -limit), TENSION_MAX, bits)
     if m.elongation_max_m[t] <= 0.0 or tension_free(m, mem, s, f, t):
         return x, bits
     least, most = tension_envelope(m, mem, s, f, t)
@@ -108,8 +119,10 @@ def motor_bounds(m: Any, mem: Any, s: Any, i: int, x: float, bits: int) -> tuple
 
 @law
 def rate_bounds(m: Any, mem: Any, i: int, x: float, bits: int) -> tuple[float, int]:
-    """Torque that differs from the last one by at most the torque rate."""
+    """Torque that differs from the last one by at most the torque rate; down from a tension more quickly."""
     step = m.torque_rate_nm_s * m.dt_s
     if step <= 0.0:
         return x, bits
+    if (bits & TENSION_MAX) != 0 and x < mem.last_torque_nm[i]:
+        step *= LETTING_GO
     return bounded(x, mem.last_torque_nm[i] - step, mem.last_torque_nm[i] + step, RATE, bits)

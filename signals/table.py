@@ -279,6 +279,7 @@ wrist_neutral_rad          | rad   | axis   | f8 | configs | neutral (q71, q73)
 wrist_origin_m             | m     | xyz    | f8 | configs | unused by hands without a wrist: palm origin in the forearm frame
 forearm_point_m            | m     | tendon x xyz | f8 | configs | tendon's exit point in the forearm frame
 palm_point_m               | m     | tendon x xyz | f8 | configs | tendon's entry point in the palm frame
+wrist_arm_m                | m/rad | tendon x axis | f8 | configs | dh_wrist/dq of the neutral wrist
 wrist_neutral_length_m     | m     | tendon | f8 | configs | path length through the neutral wrist
 axis_min_rad               | rad   | axis   | f8 | configs | lower end of the axis range
 axis_max_rad               | rad   | axis   | f8 | configs | upper end of the axis range

@@ -60,7 +60,8 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
     m["elongation_max_m"] = elongation_of_tension_m(model, most)
     m["elongation_min_m"] = elongation_of_tension_m(model, LEAST_SHARE * m["tension_min_n"][:n_tendons])
     if int(m["n_axes"]):
-        arms = _wrist_arms(model).sum(axis=1, keepdims=True)
+        m["wrist_arm_m"][:n_tendons] = _wrist_arms(model, np.array(m["wrist_neutral_rad"]))
+        arms = _greatest_wrist_arms(model).sum(axis=1, keepdims=True)
         speed, acceleration = motor_bounds(model, arms)
         m["axis_speed_max_rad_s"] = np.minimum(SPEED_SHARE * speed[0], m["axis_speed_limit_rad_s"])
         m["axis_acceleration_max_rad_s2"] = WRIST_SHARE * acceleration[0]
@@ -128,19 +129,24 @@ def motor_bounds(model: RecordArray, arms_m: FloatArray) -> tuple[FloatArray, Fl
         return 1.0 / slowest, 1.0 / weakest
 
 
-def _wrist_arms(model: RecordArray) -> FloatArray:
-    """|dh/dq| of each tendon by each wrist axis [m/rad], the greatest over the range, shape (T, 2)."""
+def _wrist_arms(model: RecordArray, axes_rad: FloatArray) -> FloatArray:
+    """dh/dq of each tendon by each wrist axis [m/rad] at axis angles (2,), shape (T, 2)."""
     m = model[0]
     n = int(m["n_tendons"])
-    greatest = np.zeros((n, 2))
-    ends = [np.linspace(m["axis_min_rad"][a], m["axis_max_rad"][a], 3) for a in range(2)]
-    for q71 in ends[0]:
-        for q73 in ends[1]:
-            here = np.array([q71, q73])
-            for a in range(2):
-                step = WRIST_STEP_RAD * np.eye(2)[a]
-                one, other = np.zeros(n), np.zeros(n)
-                wrist_lengths(m, here[0] + step[0], here[1] + step[1], one)
-                wrist_lengths(m, here[0] - step[0], here[1] - step[1], other)
-                greatest[:, a] = np.maximum(greatest[:, a], np.abs(one - other) / (2.0 * WRIST_STEP_RAD))
+    arms = np.zeros((n, 2))
+    for a in range(2):
+        step = WRIST_STEP_RAD * np.eye(2)[a]
+        one, other = np.zeros(n), np.zeros(n)
+        wrist_lengths(m, axes_rad[0] + step[0], axes_rad[1] + step[1], one)
+        wrist_lengths(m, axes_rad[0] - step[0], axes_rad[1] - step[1], other)
+        arms[:, a] = (one - other) / (2.0 * WRIST_STEP_RAD)
+    return arms
+
+
+def _greatest_wrist_arms(model: RecordArray) -> FloatArray:
+    """|dh/dq| of each tendon by each wrist axis [m/rad], the greatest over the range, shape (T, 2)."""
+    m = model[0]
+    first, second = (np.linspace(m["axis_min_rad"][a], m["axis_max_rad"][a], 3) for a in range(2))
+    poses = [np.array([q71, q73]) for q71 in first for q73 in second]
+    greatest: FloatArray = np.max([np.abs(_wrist_arms(model, pose)) for pose in poses], axis=0)
     return greatest
