@@ -207,7 +207,7 @@ def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, f
     least = -m.motor_torque_limit_nm[i]
     if mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
         loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -letting, brake) + letting
-        least = hold + min(-damping * loose, 2.0 * COULOMB_SHARE * m.friction_gamma_2_nm[i])
+        least = hold + min(-damping * loose, COULOMB_SHARE * m.friction_gamma_2_nm[i])
     return least, hold + damping * tight
 
 
@@ -231,4 +231,4 @@ def wrist_envelope(m: Any, mem: Any, s: Any, t: int) -> float:
         load = mem.wrist_load[a]
         if abs(load) > WRIST_CARE and load * m.wrist_arm_m[t, a] < 0.0:  # its torque is -arm f
             wind = min(wind, WRIST_RAD_S * (1.0 - abs(load)) - s.motor_speed_rad_s[i])
-    return m.spool_radius_m[t] * s.tension_n[t] + DAMPING_NMS_RAD * wind
+    return float(m.spool_radius_m[t] * s.tension_n[t] + DAMPING_NMS_RAD * wind)
