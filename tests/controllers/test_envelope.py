@@ -17,6 +17,7 @@ from controllers.envelope import (
     NOISE_RAD_S,
     OVER_REFERENCE,
     REACTION_S,
+    SETTLE_1_S,
     STOP_RAD_S,
     WRIST_HZ,
     allowed_speed,
@@ -91,17 +92,23 @@ def towards_the_end(joint: int = 3) -> Moving:
 def test_from_the_allowed_speed_a_motor_stops_within_its_way_and_gives_little_away(
     way: float, brake: float
 ) -> None:
-    """The speed that allows itself; then the reaction's time at that speed, then the counted deceleration."""
+    """The speed that allows itself; then the reaction's time at that speed, then the counted deceleration.
+
+    Close to the limit it is the slower one that falls in proportion to the way.
+    """
     a_t = brake * REACTION_S
-    speed = math.sqrt(a_t * a_t + 2.0 * brake * way) - a_t
+    root = math.sqrt(a_t * a_t + 2.0 * brake * way) - a_t
+    speed = min(root, SETTLE_1_S * way / (1.0 + SETTLE_1_S * REACTION_S))
     assert allowed_speed(way, speed, brake) == pytest.approx(speed, rel=1e-6)
     assert allowed_speed(way, 1.01 * speed, brake) < speed < allowed_speed(way, 0.99 * speed, brake)
+    close = speed < root
     gone = REACTION_S * speed
     step = min(STEP_S, 1e-3 * speed / brake)
     while speed > 0.0:
         speed -= brake * step
         gone += max(speed, 0.0) * step
-    assert 0.99 * way <= gone <= way * (1.0 + 1e-9)
+    assert gone <= way * (1.0 + 1e-9)
+    assert close or gone >= 0.99 * way
 
 
 @given(st.floats(-0.05, 0.05), st.floats(0.0, 10.0), BRAKES)

@@ -17,9 +17,9 @@ MOTIONS = ("hold", "open_close")
 BASE = 7
 COUNTS = {"double": 20, "touch": 20, "storms": 12}
 NOT_YET: dict[str, set[int]] = {
-    "double": set(),
+    "double": {19},
     "touch": set(),
-    "storms": {1},
+    "storms": set(),
 }
 """Places in the sample that still break a rule: strict, so that a mended law has to take them out."""
 
