@@ -19,12 +19,10 @@ from controllers.envelope import (
     REACTION_S,
     SETTLE_1_S,
     STOP_RAD_S,
-    WRIST_HZ,
     allowed_speed,
     joint_envelope,
     joint_margins,
     joints_free,
-    path_speeds,
     stop_speed,
 )
 from controllers.limits import envelope_bounds
@@ -228,19 +226,6 @@ def test_what_the_wrist_takes_from_the_paths_counts_as_the_motors(speed: np.ndar
     bench.s["motor_speed_rad_s"][:8] = 0.0
     bench.look()
     assert bench.mem["motor_joint_rad_s"][:4] == pytest.approx(-speed, abs=1e-9)
-
-
-def test_the_speed_of_a_path_through_the_wrist_is_low_passed_from_the_second_cycle_on() -> None:
-    bench = Moving()
-    speed = np.linspace(-0.3, 0.4, 8)
-    bench.mem["started"] = 0
-    bench.mem["wrist_before_m"][:8] = 1.0
-    for k in range(1, 60):
-        bench.s["wrist_length_m"][:8] = k * speed * bench.dt_s
-        path_speeds(bench.m, bench.mem, bench.s)
-        bench.mem["started"] = 1
-        known = 1.0 - math.exp(-2.0 * math.pi * WRIST_HZ * (k - 1) * bench.dt_s)
-        assert bench.mem["wrist_m_s"][:8] == pytest.approx(known * speed, abs=1e-9)
 
 
 def test_the_least_margin_stands_for_the_finger_and_a_joint_without_a_brake_for_none() -> None:

@@ -71,7 +71,10 @@ FIRST = (
     "tests/controllers/test_reference.py",
     "tests/controllers/test_envelope.py",
     "tests/controllers/test_envelope_bounds.py",
+    "tests/controllers/test_envelope_order.py",
+    "tests/controllers/test_envelope_wrist.py",
     "tests/controllers/test_silence.py",
+    "tests/controllers/test_touch_limits.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (

@@ -22,6 +22,7 @@ from runtime.assembly.pace import (
     SPEED_SHARE,
     TENSION_SHARE,
     TORQUE_SHARE,
+    WRIST_SHARE,
     paces,
 )
 from runtime.assembly.straight import greatest_tension_n
@@ -93,8 +94,11 @@ def test_both_wrist_axes_at_once_are_as_fast_as_the_tendon_that_they_move_most()
     limits = np.array([motor_limits(hand, model, i) for i in motors])
     speed = min(SPEED_SHARE * (limits[:, 0] / turns).min(), float(m["axis_speed_limit_rad_s"][0]))
     assert m["axis_speed_max_rad_s"] == pytest.approx(speed, rel=1e-6)
-    quickest = TORQUE_SHARE * (limits[:, 1] / turns).min()
+    quickest = WRIST_SHARE * (limits[:, 1] / turns).min()
     assert m["axis_acceleration_max_rad_s2"] == pytest.approx(quickest, rel=1e-6)
+    neutral = np.zeros((n, 2))
+    wrist_jacobian(m, *(float(q) for q in m["wrist_neutral_rad"]), neutral)
+    assert m["wrist_arm_m"][:n] == pytest.approx(neutral, abs=1e-9)
 
 
 @both
