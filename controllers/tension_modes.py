@@ -83,13 +83,15 @@ def wanted_motor_speed(m: Any, mem: Any, s: Any, f: int, t: int, rate_n_s: float
 def tension_torques(m: Any, mem: Any, s: Any, f: int, from_goal: bool) -> None:
     """Motor torques [N m] of finger ``f`` from its tension references into ``s.ref_motor_torque_nm``.
 
-    ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's.
+    ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's. Then the
+    rotor's own acceleration is known and fed forward: without it a step overshoots by an eighth.
     """
     for k in range(m.finger_n_tendons[f]):
         s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
+        before = mem.ref_tension_n_s[t]
         wanted_speed = wanted_motor_speed(m, mem, s, f, t, follow_tension(m, mem, s, t, from_goal))
         s.ref_motor_speed_rad_s[i] = wanted_speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, wanted_speed)
@@ -102,6 +104,10 @@ def tension_torques(m: Any, mem: Any, s: Any, f: int, from_goal: bool) -> None:
             s.tendon_stiffness_n_m[t],
             s.motor_speed_rad_s[i] - wanted_speed,
         )
+        if from_goal:
+            turn_n_rad = m.spool_radius_m[t] * max(s.tendon_stiffness_n_m[t], 1.0)
+            acceleration = (mem.ref_tension_n_s[t] - before) / (m.dt_s * turn_n_rad)
+            s.ref_motor_torque_nm[i] += m.motor_inertia_kg_m2[i] * acceleration
     for k in range(m.finger_n_tendons[f]):
         i = m.tendon_motor[m.finger_tendon[f, k]]
         s.ref_motor_torque_nm[i] += s.friction_torque_nm[i] + s.ripple_torque_nm[i]
