@@ -228,6 +228,13 @@ def test_what_the_wrist_takes_from_the_paths_counts_as_the_motors(speed: np.ndar
     assert bench.mem["motor_joint_rad_s"][:4] == pytest.approx(-speed, abs=1e-9)
 
 
+def test_what_was_fast_counts_no_longer_once_it_stands() -> None:
+    bench = Moving()
+    bench.turn(np.array([2.0, -2.0, 3.0, -3.0]))
+    bench.turn(np.zeros(4))
+    assert bench.mem["fastest_m_s"][0] == 0.0
+
+
 def test_the_least_margin_stands_for_the_finger_and_a_joint_without_a_brake_for_none() -> None:
     """A mechanism has no tendons: nothing of its joints is bounded, whatever they do."""
     bench = towards_the_end()
@@ -238,7 +245,7 @@ def test_the_least_margin_stands_for_the_finger_and_a_joint_without_a_brake_for_
         bench.look()
         assert bench.mem["margin_up_rad_s"][joint] == bench.mem["margin_down_rad_s"][joint] == -7.0
         assert bench.mem["margin_rad_s"][0] > 0.0
-    assert joints_free(bench.mem, 0)
+    assert joints_free(bench.mem, 0) and bench.mem["margin_rad_s"][0] > 1e3
     bench.m["elongation_max_m"] = 0.0
     bench.s["elongation_m"][:8] = 9.0
     for x in (-900.0, 900.0):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.envelope import joint_envelope, joints_free, tension_envelope, tension_free
+from controllers.envelope import FREE_RAD_S, joint_envelope, joints_free, tension_envelope, tension_free
 from controllers.limits import bounded, motor_bounds
 from signals.modes import MachineState
 from tests.controllers.test_envelope import JOINT_RANGE, Moving, towards_the_end
@@ -133,3 +133,35 @@ def test_far_from_all_limits_nothing_is_computed_and_near_one_of_them_it_is() ->
                 bench.s["elongation_m"][t] = e + sign * 2e-5
                 assert not tension_free(bench.m, bench.mem, bench.s, 0, t)
     assert not joints_free(towards_the_end().mem, 0)
+
+
+@given(TENDONS, st.floats(0.0, 0.08), st.booleans(), st.booleans())
+def test_a_tendon_just_far_enough_to_be_skipped_is_bounded_by_no_torque_of_its_motor(
+    t: int, speed: float, tight: bool, winds: bool
+) -> None:
+    """At the greatest speed that its finger can give it, three times that of its fastest motor."""
+    bench = Moving()
+    bench.mem["fastest_m_s"][0] = speed / 3.0
+    bench.s["motor_speed_rad_s"][t] = (speed if winds else -speed) / bench.radius[t]
+
+    def is_free(way_m: float) -> bool:
+        e = bench.most_m[t] - way_m if tight else bench.least_m[t] + way_m
+        bench.s["elongation_m"][t] = e
+        bench.s["tension_n"][t] = 5.0 + 115.0 * (e - bench.least_m[t]) / (bench.most_m[t] - bench.least_m[t])
+        return bool(tension_free(bench.m, bench.mem, bench.s, 0, t))
+
+    low, high = 0.0, 0.5 * float(bench.most_m[t] - bench.least_m[t])
+    assert is_free(high) and not is_free(low), "in the middle no motor needs a bound"
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if is_free(middle) else (middle, high)
+    assert is_free(high)
+    least, most = envelope(bench, t)
+    assert least <= -limit_nm(bench, t) and most >= limit_nm(bench, t)
+
+
+def test_joints_are_skipped_from_their_margin_on() -> None:
+    bench = Moving()
+    for share in (0.99, 1.01):
+        bench.mem["margin_rad_s"][0] = share * FREE_RAD_S
+        assert joints_free(bench.mem, 0) is (share > 1.0)

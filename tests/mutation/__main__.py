@@ -74,6 +74,7 @@ FIRST = (
     "tests/controllers/test_envelope_order.py",
     "tests/controllers/test_envelope_wrist.py",
     "tests/controllers/test_silence.py",
+    "tests/controllers/test_belief_limits.py",
     "tests/controllers/test_touch_limits.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
