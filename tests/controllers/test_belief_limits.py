@@ -18,13 +18,14 @@ from controllers.hall_checks import (
     lengths_agree,
 )
 from controllers.memory import new_controller_memory
+from controllers.motor_checks import check_friction_energy
 from controllers.reference import APPROACH_1_S, BRAKE_SHARE, glide, shape_reference
 from controllers.residual_checks import STEP_S, STEP_SHARE, check_residuals
 from controllers.tension_checks import is_slack
 from controllers.winding import LEAST_DEGC, MOST_DEGC, plausible
 from mechanics.springs import count_of_lever, lever_of_count, spring_at, spring_state
 from signals.faults import Cause
-from signals.modes import Channel, MachineState, Reaction
+from signals.modes import Channel, MachineState, Mode, Reaction
 from tests.controllers.bare import COUNT, Bare
 from tests.controllers.test_reaction_laws import Faulted
 from tests.controllers.test_touch_limits import struck
@@ -200,6 +201,15 @@ def test_a_temperature_that_no_winding_has_is_not_used() -> None:
         (LEAST_DEGC - 1.0, False),
     ):
         assert plausible(degc) is used
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_motor_that_should_rest_is_pushed_in_no_mode_but_under_a_joint_torque(mode: Mode) -> None:
+    bench = Bare()
+    bench.s["finger_mode"][0] = int(mode)
+    bench.s["friction_torque_nm"][3], bench.s["motor_speed_rad_s"][3] = 0.2, 0.5
+    check_friction_energy(bench.m, bench.mem, bench.s, 0, 3)
+    assert bool(bench.mem["energy_j"][3] > 0.0) is (mode is not Mode.JOINT_TORQUE)
 
 
 @pytest.mark.parametrize("machine", list(MachineState))

@@ -239,6 +239,9 @@ def test_the_least_margin_stands_for_the_finger_and_a_joint_without_a_brake_for_
     """A mechanism has no tendons: nothing of its joints is bounded, whatever they do."""
     bench = towards_the_end()
     assert bench.mem["margin_rad_s"][0] < 0.0
+    bench.m["joint_brake_rad_s2"][3] = 0.5
+    bench.look()
+    assert bench.mem["margin_rad_s"][0] < 0.0, "any brake makes a bound"
     for joint in (3, *range(3)):
         bench.m["joint_brake_rad_s2"][joint] = 0.0
         bench.mem["margin_up_rad_s"][joint] = bench.mem["margin_down_rad_s"][joint] = -7.0

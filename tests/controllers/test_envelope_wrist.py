@@ -22,6 +22,7 @@ from controllers.envelope import (
 from controllers.limits import LETTING_GO, envelope_bounds, rate_bounds
 from signals.modes import Clip, MachineState
 from tests.controllers.bare import Bare
+from tests.controllers.test_guard_figures import Guarded
 
 TENSION_MAX, RATE = int(Clip.TENSION_MAX), int(Clip.RATE)
 T = 4
@@ -106,6 +107,26 @@ def test_of_two_loaded_axes_the_one_that_bears_more_decides(t: int) -> None:
     assert loads == pytest.approx([1.1, 1.1, 0.7, 1.1])
 
 
+def test_an_axis_that_bears_little_bounds_nothing_while_the_other_one_bears_much() -> None:
+    bench = Loaded(0.0, 0.0)
+    bench.put(0.9 * WRIST_CARE * bench.pulls(T, 0), -1.1 * bench.pulls(T, 1))
+    assert bench.mem["wrist_loaded"] == 1
+    assert bench.bounded(T, 2.0) == (2.0, 0)
+
+
+def test_every_cycle_of_the_guard_looks_at_the_wrist_and_at_every_joint_anew() -> None:
+    bench = Guarded("hasy")
+    bench.m["measurement_age_s"] = 0.0
+    bench.mem["margin_up_rad_s"], bench.mem["wrist_load"] = 99.0, 99.0
+    bench.s["wrist_torque_nm"] = 0.25 * bench.m["axis_torque_limit_nm"]
+    bench.cycle()
+    bench.s["wrist_length_m"][: bench.n] += 1e-5
+    bench.cycle()
+    assert bench.mem["wrist_load"][:2] == pytest.approx(0.25 / WRIST_SHARE)
+    assert np.all(bench.mem["margin_up_rad_s"][: bench.joints] < 99.0)
+    assert np.all(bench.mem["wrist_m_s"][: bench.n] > 0.0)
+
+
 @pytest.mark.parametrize("fault", [False, True])
 def test_beyond_its_load_a_tendon_is_let_go_and_a_finger_in_fault_only_stops_winding(fault: bool) -> None:
     bench = Loaded(0.0, 0.0)
@@ -121,7 +142,7 @@ def test_beyond_its_load_a_tendon_is_let_go_and_a_finger_in_fault_only_stops_win
     assert bench.bounded(T, 2.0) == (0.0 if fault else -limit, TENSION_MAX)
 
 
-@pytest.mark.parametrize("bits", [0, TENSION_MAX, int(Clip.JOINT_RANGE), TENSION_MAX | int(Clip.TORQUE)])
+@pytest.mark.parametrize("bits", [0, TENSION_MAX, int(Clip.TORQUE), TENSION_MAX | int(Clip.TORQUE)])
 @pytest.mark.parametrize("last", [-0.5, 0.7])
 def test_a_torque_falls_faster_where_it_makes_a_tension_too_high_and_never_rises_faster(
     bits: int, last: float

@@ -53,6 +53,8 @@ ROOMS = (
     "machine",
     "guard",
 )
+PLAIN = ("runtime.telemetry.bounds",)
+"""What decides on goals before the controllers see them: not compiled."""
 FIRST = (
     "tests/controllers/test_machine.py",
     "tests/controllers/test_detector_limits.py",
@@ -75,6 +77,7 @@ FIRST = (
     "tests/controllers/test_envelope_wrist.py",
     "tests/controllers/test_silence.py",
     "tests/controllers/test_belief_limits.py",
+    "tests/runtime/test_bounds.py",
     "tests/controllers/test_touch_limits.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
@@ -174,7 +177,7 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     say = ask.add_argument
-    say("--only", nargs="+", metavar="MODULE", default=list(ROOMS), help="mutants of these modules only")
+    say("--only", nargs="+", metavar="MODULE", default=[*ROOMS, *PLAIN], help="mutants of these modules only")
     say("--number", nargs="+", type=int, metavar="N", help="these mutants, again and with all output")
     say("--every", type=int, default=1, metavar="N", help="a sample: every Nth mutant")
     say("--second", action="store_true", help="survivors against the longer tests")
@@ -240,10 +243,9 @@ def session(given: Any, kept: Path) -> int:
     from tests.mutation.schema import Schemata
     from tests.mutation.store import Store, hash_of_test
 
-    schemata = Schemata([f"controllers.{name}" for name in ROOMS], ROOT)
+    schemata = Schemata([*(f"controllers.{name}" for name in ROOMS), *PLAIN], ROOT)
     schemata.install()
-    import controllers.guard  # imports every other one but the governor's
-    import controllers.reference  # noqa: F401
+    import runtime.telemetry.bounds  # noqa: F401
     from tests.mutation.forks import Forks
 
     begun = time.monotonic()

@@ -94,16 +94,17 @@ SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.M
 
 
 class _Schema(ast.NodeTransformer):
-    """Puts every change of the laws of one module behind the switch."""
+    """Puts every change of the laws of one module behind the switch; without laws, of its functions."""
 
-    def __init__(self, module: str, constants: dict[str, Any], first: int, block: int) -> None:
+    def __init__(self, module: str, constants: dict[str, Any], first: int, block: int, plain: bool) -> None:
+        self.plain = plain
         self.module, self.constants, self.next = module, constants, first
         self.mutants: list[Mutant] = []
         self.block = block
         self._function, self._place = "", 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        if not any(isinstance(d, ast.Name) and d.id == "law" for d in node.decorator_list):
+        if not (self.plain or _is_law(node)):
             return node
         self._function = node.name
         node.body = self._blocks(node.body)
@@ -262,6 +263,11 @@ class _Schema(ast.NodeTransformer):
         return ast.If(test=_is(number, negate=True), body=[node], orelse=[])
 
 
+def _is_law(node: ast.stmt) -> bool:
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return any(isinstance(d, ast.Name) and d.id == "law" for d in decorators)
+
+
 def _is_text(node: ast.stmt) -> bool:
     return (
         isinstance(node, ast.Expr)
@@ -311,7 +317,8 @@ class Schemata(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Run the source with switches in it."""
         path = str(module.__file__)
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-        schema = _Schema(module.__name__, _constants(tree, path), len(self.mutants) + 1, self.blocks)
+        plain = not any(map(_is_law, tree.body))
+        schema = _Schema(module.__name__, _constants(tree, path), len(self.mutants) + 1, self.blocks, plain)
         tree = ast.fix_missing_locations(schema.visit(tree))
         self.mutants += schema.mutants
         self.blocks = schema.block
