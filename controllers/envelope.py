@@ -48,6 +48,8 @@ BACK_1_S: Final = 10.0
 """How much less of it per way beyond [1/s]."""
 COULOMB_SHARE: Final = 0.5 * math.pi
 """Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
+WIND_BACK: Final = 2.0
+"""Torque that winds a slack tendon back, in its motor's friction: also where its joint is at its end."""
 NO_LIMIT_RAD_S: Final = 1e9
 WRIST_SHARE: Final = 0.8
 """Share of the wrist drive's torque that tendons may put on it."""
@@ -207,7 +209,7 @@ def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, f
     least = -m.motor_torque_limit_nm[i]
     if mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
         loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -letting, brake) + letting
-        least = hold + min(-damping * loose, COULOMB_SHARE * m.friction_gamma_2_nm[i])
+        least = hold + min(-damping * loose, WIND_BACK * COULOMB_SHARE * m.friction_gamma_2_nm[i])
     return least, hold + damping * tight
 
 

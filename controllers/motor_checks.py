@@ -10,9 +10,7 @@ from controllers.latch import latch_finger, latch_probed
 from mechanics.plausible import motor_way_rad
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import Mode
 
-JOINT_TORQUE: Final = int(Mode.JOINT_TORQUE)
 MOTOR_TOO_FAST: Final = int(Cause.MOTOR_TOO_FAST)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 ENCODER_FAULT: Final = int(Cause.ENCODER_FAULT)
@@ -32,6 +30,8 @@ CONTRADICTION_M_N: Final = 4.0e-6
 WANTED_RAD: Final = 0.03
 """Motion that was asked for before a motor that stands exactly still is suspicious."""
 AT_REST_RAD_S: Final = 0.02
+RUNS_RAD_S: Final = 2.0
+"""Speed that a compensation of friction reaches late: by then its work has been noticed."""
 ENERGY_MEMORY_S: Final = 2.0
 ENERGY_LIMIT_J: Final = 0.05
 
@@ -99,10 +99,10 @@ def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int, time_s: float) ->
 def check_friction_energy(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
     """Latch a friction compensation that keeps on pushing a motor which should rest.
 
-    Under a joint torque no motor should: the joint goes where the torque takes it.
+    One that runs is no such motor: under a torque, or between tensions, a joint goes where they take it.
     """
     mem.energy_j[i] *= math.exp(-m.dt_s / ENERGY_MEMORY_S)
-    if abs(s.ref_motor_speed_rad_s[i]) < AT_REST_RAD_S and s.finger_mode[f] != JOINT_TORQUE:
+    if abs(s.ref_motor_speed_rad_s[i]) < AT_REST_RAD_S and abs(s.motor_speed_rad_s[i]) < RUNS_RAD_S:
         mem.energy_j[i] += m.dt_s * s.friction_torque_nm[i] * s.motor_speed_rad_s[i]
         if mem.energy_j[i] > ENERGY_LIMIT_J:
             latch_finger(s, f, FRICTION_ENERGY, i, mem.energy_j[i], ENERGY_LIMIT_J)

@@ -32,7 +32,7 @@ BRAKE_SHARE: Final = 0.2
 their springs, and the shaking reaches the stop."""
 JOINT_SPEED_DEG_S: Final = 360.0
 """No joint whose file says nothing is asked to move faster: a finger closes in a quarter of a second."""
-TENSION_SHARE: Final = 0.97
+TENSION_SHARE: Final = 0.96
 """Share of the greatest tension up to which the guard lets a motor wind; the rest is the sensors' noise."""
 LEAST_SHARE: Final = 0.9
 """Share of the least tension down to which it lets a motor unwind."""

@@ -13,6 +13,7 @@ NOT_YET = frozenset(
         "seed_12423",
         "seed_15361",
         "seed_1545",
+        "seed_16810",
         "seed_10578",
         "seed_273",
         "seed_91000070",
