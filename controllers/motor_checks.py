@@ -47,14 +47,13 @@ def check_speed(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 
 @law
-def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int) -> None:
+def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, time_s: float) -> None:
     """Latch an angle that is further from the one in use than any speed allows since the last sample.
 
     The sample itself is looked at: what the estimator does not believe, it does not use. ``t`` is the tendon
-    of the motor.
+    of the motor, ``time_s`` the time since its last sample.
     """
     i = m.tendon_motor[t]
-    time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
     possible = motor_way_rad(m, i, time_s)
     mem.motor_sample_ns[i] = z.motor_time_ns[i]
     change = z.motor_angle_rad[i] - mem.last_angle_rad[i]
@@ -117,7 +116,7 @@ def check_motors(m: Any, mem: Any, z: Any, s: Any) -> None:
             fresh = z.motor_time_ns[i] != mem.motor_sample_ns[i]  # an old sample is no standstill
             time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
             check_speed(m, mem, s, f, i)
-            check_angle_jump(m, mem, z, s, f, t)
+            check_angle_jump(m, mem, z, s, f, t, time_s)
             if fresh or mem.started == 0:
                 check_standstill(m, mem, s, f, t, time_s if mem.started != 0 else m.dt_s)
             check_friction_energy(m, mem, s, f, i)

@@ -30,6 +30,8 @@ TORQUE_NM: Final = 1.37
 """Greatest torque of the probe: friction and its spread; on a sound tendon it makes less than 100 N."""
 BACK_S: Final = 0.004
 LONGEST_S: Final = 0.5
+AGAIN_S: Final = 0.15
+"""Time that letting go gets anew after a break is named: what a probe takes, so that a longer one adds none."""
 UNMOVED_S: Final = 0.030
 """Time in which the probe's torque has turned a motor from rest: half a millimetre by then."""
 UNDER_WAY_M: Final = 0.0002
@@ -68,7 +70,7 @@ def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
     elif wound >= DISTANCE_M or mem.probe_age_s[f] > LONGEST_S:
         write_finger_cause(s, f, TENDON_BROKEN, t, 1e3 * wound, 1e3 * DISTANCE_M)
         mem.probe_phase[f] = PROBED
-        mem.fault_age_s[f] = 0.0
+        mem.fault_age_s[f] = max(mem.fault_age_s[f] - AGAIN_S, 0.0)
         for k in range(m.finger_n_tendons[f]):
             other = m.finger_tendon[f, k]
             if mem.urgent[other] != 0:

@@ -462,7 +462,7 @@ def test_three_millimetres_without_tension_are_a_break() -> None:
     assert probe.at(3.01e-3) is Cause.TENDON_BROKEN
     assert probe.figures == (2, pytest.approx(3.01), pytest.approx(3.0))
     assert probe.mem["probe_phase"][0] == NAMED
-    assert probe.mem["fault_age_s"][0] == 0.0
+    assert probe.mem["fault_age_s"][0] == pytest.approx(0.15), "a long probe does not make letting go longer"
     # now its partner has nothing to hold against: it goes slack
     assert urgent >= {PAIRS[2], 5} and not probe.marked("urgent")
     assert all(probe.mem["released_s"][t] == 0.0 for t in urgent)

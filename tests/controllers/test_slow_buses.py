@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.guard_memory import new_guard_memory
+from controllers.channel_checks import since_sample_s
 from controllers.motor_checks import check_angle_jump
 from signals.compiled import law
 from signals.faults import Cause
@@ -20,7 +21,9 @@ from tests.controllers.desk import Desk, model_record
 
 @law
 def _angle_jump(model: Any, memory: Any, measurement: Any, state: Any) -> None:
-    check_angle_jump(model[0], memory[0], measurement[0], state[0], 0, 0)
+    m, mem, z, s = model[0], memory[0], measurement[0], state[0]
+    time_s = since_sample_s(m, s, z["motor_time_ns"][0], mem["motor_sample_ns"][0])
+    check_angle_jump(m, mem, z, s, 0, 0, time_s)
 
 
 @given(cycles=st.integers(1, 60), share=st.floats(-1.5, 1.5))
