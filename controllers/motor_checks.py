@@ -20,6 +20,8 @@ FRICTION_ENERGY: Final = int(Cause.FRICTION_ENERGY)
 FAST_SHARE: Final = 1.15
 FAST_S: Final = 0.003
 STILL_S: Final = 0.030
+CONTRADICTED_S: Final = 0.012
+"""The same where lengths contradict each other meanwhile: before that counts as their own fault."""
 BLOCKED_S: Final = 0.5
 EXCESS_NM: Final = 0.5
 """Torque beyond the tendon's load that must move a motor: several times what ripple and errors can hold."""
@@ -86,7 +88,7 @@ def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int, time_s: float) ->
     stretched = mem.blocked_s[i] > STILL_S and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
     limit = CONTRADICTION_M + CONTRADICTION_M_N * s.tension_n[t]
     contradicted = abs(s.residual_m[t] - mem.still_residual_m[i]) > limit
-    contradicted = contradicted and mem.still_s[i] > STILL_S and mem.still_wanted_rad[i] > WANTED_RAD
+    contradicted = contradicted and mem.still_s[i] > CONTRADICTED_S and mem.still_wanted_rad[i] > WANTED_RAD
     if stretched or contradicted:
         latch_finger(s, f, ENCODER_STUCK, i, 1e3 * mem.still_s[i], 1e3 * STILL_S)
     if mem.blocked_s[i] > BLOCKED_S:

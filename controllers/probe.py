@@ -31,7 +31,7 @@ TORQUE_NM: Final = 1.37
 BACK_S: Final = 0.004
 LONGEST_S: Final = 0.5
 AGAIN_S: Final = 0.15
-"""Time that letting go gets anew after a break is named: what a probe takes, so that a longer one adds none."""
+"""Time that letting go gets anew once a break is named: what a probe takes; a longer one adds none."""
 UNMOVED_S: Final = 0.030
 """Time in which the probe's torque has turned a motor from rest: half a millimetre by then."""
 UNDER_WAY_M: Final = 0.0002

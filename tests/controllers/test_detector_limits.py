@@ -339,7 +339,8 @@ def test_lengths_that_contradict_a_standing_encoder_name_it_once_motion_was_want
     still = Still(0.0, 0.0)
     assert not still.run(0.4, residual_m=sign * 3.0 * limit_m), "nobody wanted it to move"
     still = Still(0.0, sign * 3.0)
-    assert not still.run(0.028, residual_m=sign * 3.0 * limit_m), "not before 30 ms"
+    assert not still.run(0.0117, residual_m=sign * 3.0 * limit_m), "not before 12 ms"
+    assert still.run(0.001, residual_m=sign * 3.0 * limit_m), "but before the lengths are named, at 15 ms"
 
 
 def test_an_encoder_that_moves_is_neither_stuck_nor_blocked() -> None:

@@ -180,17 +180,17 @@ def test_a_motor_that_turns_has_no_time_at_a_standstill() -> None:
 
 
 def test_motion_ends_the_time_at_a_standstill() -> None:
-    """25 ms of standing, a motion, 25 ms of standing are not 50."""
+    """10 ms of standing, a motion, 10 ms of standing are not 20."""
     limit = 0.00015 + 4e-6 * TENSION_N
     for moves in (True, False):
         bench = Bare()
         bench.s["ref_motor_speed_rad_s"][3] = 5.0
-        assert bench.until(None, 75) == 76
+        assert bench.until(None, 30) == 31
         if moves:
             bench.s["motor_angle_rad"][3] += 1e-4
         bench.detect()
         bench.s["residual_m"][3] = 1.5 * limit
-        assert (bench.until(None, 75) <= 75) is not moves
+        assert (bench.until(None, 30) <= 30) is not moves
     assert bench.found is not None and bench.found[:2] == (Cause.ENCODER_STUCK, 3)
 
 
