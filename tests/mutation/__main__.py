@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import itertools
 import json
 import os
@@ -55,6 +56,8 @@ ROOMS = (
 )
 PLAIN = ("runtime.telemetry.bounds",)
 """What decides on goals before the controllers see them: not compiled."""
+MODULES = (*(f"controllers.{name}" for name in ROOMS), *PLAIN)
+"""Their order gives the mutants their numbers."""
 FIRST = (
     "tests/controllers/test_machine.py",
     "tests/controllers/test_detector_limits.py",
@@ -199,7 +202,8 @@ def main() -> int:
     store = Path(tempfile.gettempdir()) / "flexor-mutants"
     store.mkdir(exist_ok=True)
     compiled = hash_of(["signals", "mechanics", "estimators", "controllers", "tests/mutation/schema.py"])
-    os.environ["FLEXOR_CACHE_DIR"] = str(store / compiled)  # mutants never get into the true cache
+    order = hashlib.sha256(repr(MODULES).encode()).hexdigest()[:8]  # compiled code holds the numbers
+    os.environ["FLEXOR_CACHE_DIR"] = str(store / f"{compiled}-{order}")  # never the true cache
     return session(given, store / "outcomes.json")
 
 
@@ -243,9 +247,10 @@ def session(given: Any, kept: Path) -> int:
     from tests.mutation.schema import Schemata
     from tests.mutation.store import Store, hash_of_test
 
-    schemata = Schemata([*(f"controllers.{name}" for name in ROOMS), *PLAIN], ROOT)
+    schemata = Schemata([*MODULES], ROOT)
     schemata.install()
-    import runtime.telemetry.bounds  # noqa: F401
+    for module in schemata.modules:
+        importlib.import_module(module)
     from tests.mutation.forks import Forks
 
     begun = time.monotonic()
