@@ -97,7 +97,8 @@ def command_motors(m: Any, mem: Any, z: Any, s: Any, c: Any) -> None:
             i = m.tendon_motor[t]
             x, bits = torque_by_state(m, mem, z, s, f, t, reaction)
             if powered:
-                x, bits = range_bounds(m, mem, s, f, t, x, bits)
+                if s.finger_state[f] != FAULT:  # a probe has to wind, wherever the joint seems to be
+                    x, bits = range_bounds(m, mem, s, f, t, x, bits)
                 x, bits = envelope_bounds(m, mem, s, f, t, x, bits)
             x, bits = motor_bounds(m, mem, s, i, x, bits)
             x, bits = rate_bounds(m, mem, i, x, bits)
