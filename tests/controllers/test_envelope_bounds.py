@@ -15,6 +15,7 @@ from controllers.envelope import (
     DAMPING_NMS_RAD,
     REACTION_S,
     SETTLE_1_S,
+    WIND_BACK,
     allowed_speed,
     joint_margins,
     tension_envelope,
@@ -80,7 +81,7 @@ def test_the_most_and_the_least_torque_follow_from_the_way_that_is_left(
     other = alone(t, way, -speed, tight=False)
     pull = damping * (allowed_speed(way, speed, brake) - speed)
     friction = COULOMB_SHARE * float(bench.m["friction_gamma_2_nm"][t])
-    assert envelope(other, t)[0] == pytest.approx(hold + min(-pull, friction), abs=1e-6)
+    assert envelope(other, t)[0] == pytest.approx(hold + min(-pull, WIND_BACK * friction), abs=1e-6)
 
 
 @given(TENDONS, st.floats(1e-4, 0.007))
@@ -140,7 +141,7 @@ def test_a_tendon_that_is_taut_or_should_be_is_kept_so_and_no_other(
     limit = limit_nm(bench, t)
     sent, bits = bench.bounded(t, -0.5 * limit)
     if kept:
-        back = COULOMB_SHARE * float(bench.m["friction_gamma_2_nm"][t])
+        back = WIND_BACK * COULOMB_SHARE * float(bench.m["friction_gamma_2_nm"][t])
         assert 0.0 < sent <= back and bits == TENSION_MIN, "wound back, slowly"
     else:
         assert (sent, bits) == (-0.5 * limit, 0)
