@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.envelope import FREE_RAD_S, joint_envelope, joints_free, tension_envelope, tension_free
-from controllers.limits import bounded, motor_bounds
-from signals.modes import MachineState
+from controllers.limits import SOFT_STOP_RAD, SOFT_STOP_WIDTH_RAD, bounded, motor_bounds
+from signals.modes import MachineState, Request
 from tests.controllers.test_envelope import JOINT_RANGE, Moving, towards_the_end
 from tests.controllers.test_envelope_bounds import (
     FAR_NM,
@@ -20,6 +20,7 @@ from tests.controllers.test_envelope_bounds import (
     envelope,
     limit_nm,
 )
+from tests.controllers.test_guard_figures import Guarded
 
 NEAR = st.floats(-4.5, -1.0).map(lambda power: float(10.0**power))
 ELONGATIONS = st.one_of(st.floats(0.0, 1.0), NEAR, NEAR.map(lambda share: 1.0 - share))
@@ -165,3 +166,23 @@ def test_joints_are_skipped_from_their_margin_on() -> None:
     for share in (0.99, 1.01):
         bench.mem["margin_rad_s"][0] = share * FREE_RAD_S
         assert joints_free(bench.mem, 0) is (share > 1.0)
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_joint_out_of_its_range_holds_no_finger_in_fault(stopped: bool) -> None:
+    """What the joint angles say may be the fault; its probe has to wind."""
+    bench = Guarded()
+    bench.m["torque_rate_nm_s"] = 0.0
+    if stopped:
+        bench.cycle(Request.STOP)
+    end = float(bench.m["joint_max_rad"][3])
+    bench.s["joint_angle_rad"][3] = end + SOFT_STOP_RAD + SOFT_STOP_WIDTH_RAD
+    pulls_out = next(t for t in range(8) if bench.mem["P_tj_m"][t, 3] < 0.0)
+    bench.s["ref_motor_torque_nm"][:8] = 1.0
+    bench.s["motor_angle_rad"][:8] = bench.mem["last_angle_rad"][:8] = -0.005  # the hold winds it back
+    for _ in range(60):
+        bench.cycle()
+    assert bench.s["finger_state"][0] == (MachineState.FAULT if stopped else MachineState.ACTIVE)
+    limited = bool(int(bench.s["clip"][pulls_out]) & JOINT_RANGE)
+    assert limited is not stopped
+    assert bool(bench.s["motor_torque_nm"][pulls_out] > 0.5) is stopped
