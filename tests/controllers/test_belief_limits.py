@@ -18,7 +18,7 @@ from controllers.hall_checks import (
     lengths_agree,
 )
 from controllers.memory import new_controller_memory
-from controllers.motor_checks import check_friction_energy
+from controllers.motor_checks import RUNS_RAD_S, check_friction_energy
 from controllers.reference import APPROACH_1_S, BRAKE_SHARE, glide, shape_reference
 from controllers.residual_checks import STEP_S, STEP_SHARE, check_residuals
 from controllers.tension_checks import is_slack
@@ -204,12 +204,16 @@ def test_a_temperature_that_no_winding_has_is_not_used() -> None:
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_a_motor_that_should_rest_is_pushed_in_no_mode_but_under_a_joint_torque(mode: Mode) -> None:
+@pytest.mark.parametrize("share", [-1.01, -0.99, 0.99, 1.01])
+def test_a_motor_that_runs_is_none_that_should_rest_in_any_mode(mode: Mode, share: float) -> None:
     bench = Bare()
     bench.s["finger_mode"][0] = int(mode)
-    bench.s["friction_torque_nm"][3], bench.s["motor_speed_rad_s"][3] = 0.2, 0.5
+    speed = share * RUNS_RAD_S
+    bench.s["friction_torque_nm"][3], bench.s["motor_speed_rad_s"][3] = math.copysign(0.2, speed), speed
     check_friction_energy(bench.m, bench.mem, bench.s, 0, 3)
-    assert bool(bench.mem["energy_j"][3] > 0.0) is (mode is not Mode.JOINT_TORQUE)
+    assert bench.mem["energy_j"][3] == pytest.approx(
+        bench.dt_s * 0.2 * abs(speed) if abs(share) < 1.0 else 0.0
+    )
 
 
 @pytest.mark.parametrize("machine", list(MachineState))
