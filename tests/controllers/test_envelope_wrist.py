@@ -111,6 +111,7 @@ def test_an_axis_that_bears_little_bounds_nothing_while_the_other_one_bears_much
     bench = Loaded(0.0, 0.0)
     bench.put(0.9 * WRIST_CARE * bench.pulls(T, 0), -1.1 * bench.pulls(T, 1))
     assert bench.mem["wrist_loaded"] == 1
+    assert wrist_envelope(bench.m, bench.mem, bench.s, T) > 1e3, "no motor gives that"
     assert bench.bounded(T, 2.0) == (2.0, 0)
 
 
