@@ -182,3 +182,24 @@ def test_a_rigid_drive_pushes_as_well_as_it_pulls(name: str) -> None:
     for f in range(int(m["n_fingers"])):
         if int(m["finger_n_tendons"][f]) == 0:
             assert bounds.of("pretension", f) == (0.0, 0.0)
+
+
+def test_parts_without_tendons_are_bounded_by_their_drives_or_not_moved_at_all() -> None:
+    """Without tensions it is a rigid drive; a joint without tendons has no speed, a finger no tension."""
+    model = MODELS["finger_bench"].copy()
+    m = model[0]
+    m["tension_max_n"][:8] = 0.0
+    m["tension_max_n"][2], m["tension_min_n"][2] = 0.5, 0.25
+    m["P_tj_m"][:8, 3] = 0.0
+    bounds = goal_bounds(model)
+    push = m["motor_torque_limit_nm"][m["tendon_motor"][:8]] / m["spool_radius_m"][:8]
+    for j in range(4):
+        low = high = 0.0
+        for t in range(8):
+            least, most = (0.25, 0.5) if t == 2 else (-push[t], push[t])
+            ends = sorted(-m["P_tj_m"][t, j] * f for f in (least, most))
+            low, high = low + ends[0], high + ends[1]
+        assert bounds.of("joint_torques", j) == pytest.approx((low, high))
+    assert bounds.of("joint_speeds", 3) == (0.0, 0.0)
+    m["finger_n_tendons"][0] = 0
+    assert goal_bounds(model).of("pretension", 0) == (0.0, 0.0)
