@@ -127,6 +127,7 @@ def _expected(model: RecordArray, kept: RecordArray, t: int, unused: frozenset[i
     state["dt_s"] = own["dt_s"]
     expected = np.zeros(len(kept))
     for k in range(len(kept)):
+        state["time_ns"] = kept["time_ns"][k]
         estimate(own, kept[k : k + 1], memory, state)
         expected[k] = memory["hall_count"][0, t]
     return expected
