@@ -50,7 +50,7 @@ COULOMB_SHARE: Final = 0.5 * math.pi
 """Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
 WIND_BACK: Final = 2.0
 """Torque that winds a slack tendon back, in its motor's friction: also where its joint is at its end."""
-NO_LIMIT_RAD_S: Final = 1e9
+NO_LIMIT: Final = 1e9
 WRIST_SHARE: Final = 0.8
 """Share of the wrist drive's torque that tendons may put on it."""
 WRIST_CARE: Final = 0.5
@@ -128,7 +128,7 @@ def joint_margins(m: Any, mem: Any, s: Any, f: int) -> None:
     """
     motor_paths(m, mem, s, f)
     from_tendons(m, mem.P_tj_m, f, mem.path_m_s, mem.motor_joint_rad_s)
-    least = NO_LIMIT_RAD_S
+    least = NO_LIMIT
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         q, brake = s.joint_angle_rad[j], m.joint_brake_rad_s2[j]
@@ -173,7 +173,7 @@ def joint_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, flo
     fast as its partners, and does not fall behind them.
     """
     i, radius = m.tendon_motor[t], m.spool_radius_m[t]
-    wind = unwind = NO_LIMIT_RAD_S
+    wind = unwind = NO_LIMIT
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         arm = mem.P_tj_m[t, j]
@@ -192,8 +192,9 @@ def joint_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, flo
 def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, float]:
     """Least and most torque [N m] of the motor of tendon ``t`` for the sake of its tension.
 
-    The least one keeps a tendon taut that is or should be, by no more than winds it back slowly. What joints
-    add to its speed counts where it makes things worse: a joint at its stop, or held, does not give way.
+    The least one keeps a tendon taut that is or should be, by no more than winds it back slowly. A slack one
+    has all its way left: it may be wound, by a probe too. What joints add to its speed counts where it makes
+    things worse: a joint at its stop, or held, does not give way.
     """
     i, radius = m.tendon_motor[t], m.spool_radius_m[t]
     speed = radius * s.motor_speed_rad_s[i] + mem.wrist_m_s[t]
@@ -210,7 +211,8 @@ def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, f
     if mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
         loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -letting, brake) + letting
         least = hold + min(-damping * loose, WIND_BACK * COULOMB_SHARE * m.friction_gamma_2_nm[i])
-    return least, hold + damping * tight
+    most = hold + damping * tight
+    return least, most if s.elongation_m[t] > m.elongation_min_m[t] else NO_LIMIT
 
 
 @law
@@ -226,9 +228,14 @@ def wrist_load(m: Any, mem: Any, s: Any) -> None:
 
 @law
 def wrist_envelope(m: Any, mem: Any, s: Any, t: int) -> float:
-    """Most torque [N m] of the motor of tendon ``t`` for the sake of the wrist."""
+    """Most torque [N m] of the motor of tendon ``t`` for the sake of the wrist; a slack tendon loads nothing.
+
+    So a probe winds, and what became slack is wound back, however the wrist is loaded by others.
+    """
     i = m.tendon_motor[t]
-    wind = NO_LIMIT_RAD_S
+    wind = NO_LIMIT
+    if s.elongation_m[t] <= m.elongation_min_m[t]:
+        return wind
     for a in range(m.n_axes):
         load = mem.wrist_load[a]
         if abs(load) > WRIST_CARE and load * m.wrist_arm_m[t, a] < 0.0:  # its torque is -arm f

@@ -173,3 +173,21 @@ def test_the_speed_of_a_path_through_the_wrist_is_low_passed_from_the_second_cyc
         bench.mem["started"] = 1
         known = 1.0 - math.exp(-2.0 * math.pi * WRIST_HZ * (k - 1) * bench.dt_s)
         assert bench.mem["wrist_m_s"][:8] == pytest.approx(known * speed, abs=1e-9)
+
+
+@pytest.mark.parametrize("state", [MachineState.ACTIVE, MachineState.FAULT])
+@pytest.mark.parametrize("joint_rad_s", [-9.0, 9.0])
+def test_a_slack_tendon_may_be_wound_however_wrist_and_joints_are_loaded(
+    state: MachineState, joint_rad_s: float
+) -> None:
+    """What is slack loads nothing: a probe finds out in time whether its tendon is broken."""
+    bench = Loaded(0.0, -1.2)
+    t = next(t for t in range(bench.n) if bench.pulls(t, 1) < 0.0)
+    f = int(bench.m["tendon_finger"][t])
+    bench.s["finger_state"][f] = int(state)
+    bench.mem["fastest_m_s"][f], bench.mem["motor_joint_rad_s"] = 1.0, joint_rad_s
+    wish = 0.4 * float(bench.m["motor_torque_limit_nm"][bench.m["tendon_motor"][t]])
+    assert bench.bounded(t, wish)[0] < wish, "taut it adds to the load"
+    bench.s["elongation_m"][t], bench.s["tension_n"][t] = 0.5 * bench.m["elongation_min_m"][t], 0.0
+    assert not bench.bounded(t, wish)[1] & TENSION_MAX
+    assert bench.bounded(t, wish)[0] >= wish
