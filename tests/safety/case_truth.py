@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from controllers.envelope import OVER_REFERENCE
 from runtime.faults import rules
 from runtime.faults.bench import Bench
 from runtime.faults.draw import Trial
@@ -54,6 +55,14 @@ class Case:
     what: tuple[dict[str, Any], ...]
     why: str
     unavoidable: tuple[str, ...] = ()
+
+    @property
+    def moves_one_joint(self) -> bool:
+        """True if all that is done is one goal for one joint: the others only follow."""
+        goals = [act.get("goal", {}) for act in self.what]
+        if len(goals) != 1 or list(goals[0]) != ["joints"]:
+            return False
+        return len(goals[0]["joints"]) == 1 and "*" not in goals[0]["joints"]
 
 
 @dataclass(slots=True)
@@ -129,12 +138,24 @@ def broken(case: Case, truth: Truth) -> list[str]:
     for joint, speed in truth.stops.items():
         if speed > rules.STOP_SPEED_RAD_S and joint not in case.unavoidable:
             found.append(f"stop: {joint} {speed:.1f} rad/s")
+    if case.moves_one_joint:
+        found += _too_fast(hand_of(case.hand), truth)
     for act in case.what:
         if "fault" in act:
             found += _misnamed(case, act["fault"], truth)
         if "measurement" in act:
             found += _pulled(act, truth)
     return found
+
+
+def _too_fast(hand: Hand, truth: Truth) -> list[str]:
+    """No joint may be faster than the guard lets its motors move it."""
+    speed = abs(truth.joint_rad_s).max(axis=0)
+    fastest = OVER_REFERENCE * hand.model["joint_speed_max_rad_s"][0, : len(speed)]
+    return [
+        f"speed: {hand.names.joints[j]} {speed[j]:.1f} rad/s above {fastest[j]:.1f}"
+        for j in np.flatnonzero(speed > fastest)
+    ]
 
 
 def _misnamed(case: Case, fault: dict[str, Any], truth: Truth) -> list[str]:

@@ -32,6 +32,25 @@ def test_a_known_case_keeps_its_promise(case: Case) -> None:
     assert broken(case, run_case(case)) == []
 
 
+@pytest.mark.parametrize("end", ["min", "max"])
+@pytest.mark.parametrize("joint", hand_of("hasy").names.joints)
+def test_a_step_of_one_joint_to_its_end_moves_no_joint_faster_than_the_guard_allows(
+    joint: str, end: str
+) -> None:
+    case = Case(
+        name=f"{joint}_{end}",
+        hand="hasy",
+        motion=None,
+        state="hasy_at_rest",
+        seconds=0.4,
+        what=({"at_s": 0, "goal": {"joints": {joint: end}}},),
+        why="a joint goes faster than its reference may",
+    )
+    assert case.moves_one_joint and all_cases()["joint_step"].moves_one_joint
+    truth = run_case(case)
+    assert truth.refused == [] and broken(case, truth) == []
+
+
 def test_a_state_is_restored_whatever_the_records_have_grown_or_lost_since(tmp_path, monkeypatch) -> None:
     case = all_cases()["seed_10578"]
     bench = fresh(hand_of(case.hand), case.motion)
