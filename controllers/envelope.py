@@ -16,7 +16,7 @@ And the wrist: all tendons together can pull it four times as hard as its drive 
 stretches them. As its torque nears the drive's, those that add to it wind more slowly, at last not at all.
 
 A motor that is faster than allowed gets the torque that holds its tendon, less (or, where its unwinding lets
-the joint go, more) by a damping:  ``R f + K (w_allowed - w)``. Far from all limits none of this can bind,
+the joint go, more) by a damping:  ``R f + K (w_allowed - w)``. Far from its limits a tension cannot be bound,
 and a few comparisons say so.
 """
 
@@ -57,8 +57,6 @@ WRIST_CARE: Final = 0.5
 """Share of that from which on it counts at all."""
 WRIST_RAD_S: Final = 10.0
 """Speed at which a motor may wind that loads the wrist, at no load; in proportion less with it."""
-FREE_RAD_S: Final = 5.0
-"""Margin of a finger's joints beyond which a bound on its motors would be beyond their torque."""
 WRIST_HZ: Final = 20.0
 """Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
 
@@ -124,29 +122,21 @@ def motor_paths(m: Any, mem: Any, s: Any, f: int) -> None:
 def joint_margins(m: Any, mem: Any, s: Any, f: int) -> None:
     """How much faster the motors may move each joint of finger ``f``, up and down [rad/s], into ``mem``.
 
-    Negative where they move it too fast for what is left of its range. The least stands for the finger.
+    Negative where they move it too fast for what is left of its range.
     """
     motor_paths(m, mem, s, f)
     from_tendons(m, mem.P_tj_m, f, mem.path_m_s, mem.motor_joint_rad_s)
-    least = NO_LIMIT
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         q, brake = s.joint_angle_rad[j], m.joint_brake_rad_s2[j]
         if brake <= 0.0:  # a mechanism's joint, without tendons
+            mem.margin_up_rad_s[j] = mem.margin_down_rad_s[j] = NO_LIMIT
             continue
         moved, fastest = mem.motor_joint_rad_s[j], OVER_REFERENCE * m.joint_speed_max_rad_s[j]
         up = max(moved, s.joint_speed_rad_s[j] - NOISE_RAD_S)
         down = -min(moved, s.joint_speed_rad_s[j] + NOISE_RAD_S)
         mem.margin_up_rad_s[j] = min(stop_speed(m.joint_max_rad[j] - q, up, brake), fastest) - up
         mem.margin_down_rad_s[j] = min(stop_speed(q - m.joint_min_rad[j], down, brake), fastest) - down
-        least = min(least, mem.margin_up_rad_s[j], mem.margin_down_rad_s[j])
-    mem.margin_rad_s[f] = least
-
-
-@law
-def joints_free(mem: Any, f: int) -> bool:
-    """True if every joint of finger ``f`` may move so much faster that its motors need no bound."""
-    return bool(mem.margin_rad_s[f] > FREE_RAD_S)
 
 
 @law

@@ -96,7 +96,6 @@ GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
         ("wrist_loaded", "i8"),
         ("wrist_load", "f8", (AXES,)),
         ("fastest_m_s", "f8", (FINGERS,)),
-        ("margin_rad_s", "f8", (FINGERS,)),
         ("margin_up_rad_s", "f8", (JOINTS,)),
         ("margin_down_rad_s", "f8", (JOINTS,)),
         # detectors

@@ -9,8 +9,8 @@ import math
 from typing import Any, Final
 
 from controllers.envelope import (
+    NO_LIMIT,
     joint_envelope,
-    joints_free,
     tension_envelope,
     tension_free,
     wrist_envelope,
@@ -84,18 +84,19 @@ def envelope_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: in
     tension has the last word.
     """
     limit, lets_go = m.motor_torque_limit_nm[m.tendon_motor[t]], s.finger_state[f] == FAULT
-    if not (lets_go or joints_free(mem, f)):
+    floor = 0.0 if lets_go else -limit
+    if not lets_go:
         least, most = joint_envelope(m, mem, s, f, t)
-        x, bits = bounded(x, min(least, limit), max(most, -limit), JOINT_RANGE, bits)
+        x, bits = bounded(x, min(least, limit), max(most, floor), JOINT_RANGE, bits)
     if mem.wrist_loaded != 0:
         most = wrist_envelope(m, mem, s, t)
-        x, bits = bounded(x, -limit, max(most, 0.0 if lets_go else -limit), TENSION_MAX, bits)
+        x, bits = bounded(x, -NO_LIMIT, max(most, floor), TENSION_MAX, bits)
     if m.elongation_max_m[t] <= 0.0 or tension_free(m, mem, s, f, t):
         return x, bits
     least, most = tension_envelope(m, mem, s, f, t)
     if not lets_go:
-        x, bits = bounded(x, min(least, limit), limit, TENSION_MIN, bits)
-    return bounded(x, -limit, max(most, 0.0 if lets_go else -limit), TENSION_MAX, bits)
+        x, bits = bounded(x, min(least, limit), NO_LIMIT, TENSION_MIN, bits)
+    return bounded(x, -NO_LIMIT, max(most, floor), TENSION_MAX, bits)
 
 
 @law

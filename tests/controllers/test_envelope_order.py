@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.envelope import FREE_RAD_S, joint_envelope, joints_free, tension_envelope, tension_free
+from controllers.envelope import joint_envelope, tension_envelope, tension_free
 from controllers.limits import SOFT_STOP_RAD, SOFT_STOP_WIDTH_RAD, bounded, motor_bounds
 from signals.modes import MachineState, Request
 from tests.controllers.test_envelope import JOINT_RANGE, Moving, towards_the_end
@@ -126,14 +126,12 @@ def test_far_from_all_limits_nothing_is_computed_and_near_one_of_them_it_is() ->
     bench.s["elongation_m"][:8] = 0.5 * (bench.least_m + bench.most_m)
     bench.m["joint_min_rad"][:4], bench.m["joint_max_rad"][:4] = bench.low - 1.0, bench.high + 1.0
     bench.look()
-    assert joints_free(bench.mem, 0)
     assert all(tension_free(bench.m, bench.mem, bench.s, 0, t) for t in range(8))
     for t in range(8):
         for e in (bench.least_m[t], bench.most_m[t]):
             for sign in (1.0, -1.0):
                 bench.s["elongation_m"][t] = e + sign * 2e-5
                 assert not tension_free(bench.m, bench.mem, bench.s, 0, t)
-    assert not joints_free(towards_the_end().mem, 0)
 
 
 @given(TENDONS, st.floats(0.0, 0.08), st.booleans(), st.booleans())
@@ -161,11 +159,22 @@ def test_a_tendon_just_far_enough_to_be_skipped_is_bounded_by_no_torque_of_its_m
     assert least <= -limit_nm(bench, t) and most >= limit_nm(bench, t)
 
 
-def test_joints_are_skipped_from_their_margin_on() -> None:
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_wish_beyond_the_drive_has_no_bit_of_a_limit_that_it_does_not_meet(sign: float) -> None:
+    """Or its torque would fall as from a tension that is too high."""
     bench = Moving()
-    for share in (0.99, 1.01):
-        bench.mem["margin_rad_s"][0] = share * FREE_RAD_S
-        assert joints_free(bench.mem, 0) is (share > 1.0)
+    bench.s["motor_speed_rad_s"][:8] = 0.5  # so that the tension is looked at
+    bench.s["elongation_m"][:8] = bench.least_m + 0.6 * (bench.most_m - bench.least_m)
+    bench.look()
+    bench.mem["fastest_m_s"][0] = 1.0
+    for t in range(8):
+        x = sign * 3.0 * limit_nm(bench, t)
+        least, most = envelope(bench, t)
+        joints = joint_envelope(bench.m, bench.mem, bench.s, 0, t)
+        sent, bits = bench.bounded(t, x)
+        assert (sent == x) == (bits == 0)
+        assert bool(bits & TENSION_MAX) == (most < min(x, joints[1]))
+        assert bool(bits & TENSION_MIN) == (least > max(x, joints[0]))
 
 
 @pytest.mark.parametrize("stopped", [False, True])

@@ -35,7 +35,7 @@ class Loaded(Bare):
         super().__init__("hasy")
         low, high = self.m["joint_min_rad"], self.m["joint_max_rad"]
         self.s["joint_angle_rad"] = 0.5 * (low + high)
-        self.mem["margin_rad_s"] = 1e3
+        self.mem["margin_up_rad_s"] = self.mem["margin_down_rad_s"] = 1e3
         self.limit = WRIST_SHARE * self.m["axis_torque_limit_nm"]
         self.put(*shares)
 
