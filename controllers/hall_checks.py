@@ -20,7 +20,7 @@ from controllers.channel_checks import hall_believed, since_sample_s
 from controllers.latch import latch_finger
 from controllers.tension_checks import at_slack_stop
 from mechanics.plausible import at_rail, beyond_stop
-from mechanics.springs import count_of_lever, lever_of_count, spring_at
+from mechanics.springs import count_of_lever, elongation_of_lever, lever_of_count
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel
@@ -118,8 +118,7 @@ def one_is_slack(m: Any, s: Any, f: int) -> bool:
 @law
 def elongation_of_count_m(m: Any, t: int, count: int) -> float:
     """Elastic elongation [m] of tendon ``t`` at a count."""
-    force, _, path, _ = spring_at(m, t, lever_of_count(m, t, float(count)))
-    return float(max(force, 0.0) * m.tendon_compliance_m_n[t] - path)
+    return float(elongation_of_lever(m, t, lever_of_count(m, t, float(count)))[1])
 
 
 @law

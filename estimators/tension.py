@@ -10,16 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mechanics.springs import lever_of_count, spring_at, stiffness_of_force
+from mechanics.springs import elongation_of_lever, lever_of_count, stiffness_of_force
 from signals.compiled import law
-
-
-@law
-def elongation_of_lever(m: Any, t: int, lever_rad: float) -> tuple[float, float]:
-    """Tension [N] and elastic elongation [m] of tendon ``t`` at a lever angle [rad]."""
-    force, _, path, _ = spring_at(m, t, lever_rad)
-    tension = max(force, 0.0)
-    return tension, -path + tension * m.tendon_compliance_m_n[t]
 
 
 @law

@@ -23,6 +23,7 @@ __all__ = [
     "SpringGeometry",
     "SpringTables",
     "count_of_lever",
+    "elongation_of_lever",
     "lever_of_count",
     "series_stiffness_n_m",
     "spring_at",
@@ -75,6 +76,14 @@ def spring_at(m: Any, t: int, lever_rad: float) -> tuple[float, float, float, fl
     )
     scale = m.spring_scale[t]
     return scale * f, scale * df, path, dpath
+
+
+@law
+def elongation_of_lever(m: Any, t: int, lever_rad: float) -> tuple[float, float]:
+    """Tension [N] and elastic elongation [m] of tendon ``t`` at a lever angle [rad]."""
+    force, _, path, _ = spring_at(m, t, lever_rad)
+    tension = max(force, 0.0)
+    return tension, -path + tension * m.tendon_compliance_m_n[t]
 
 
 @law
