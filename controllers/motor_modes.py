@@ -12,13 +12,11 @@ from typing import Any, Final
 
 from controllers.blend import share_left, share_rate
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
-from controllers.reference import glide
+from controllers.reference import TORQUE_SHARE, glide
 from signals.compiled import law
 
 SPEED_SHARE: Final = 0.9
 """Share of a motor's greatest speed that its reference may have; the rest is the feedback's."""
-TORQUE_SHARE: Final = 0.3
-"""Share of its greatest torque that accelerates the reference."""
 
 
 @law

@@ -27,6 +27,7 @@ from controllers.tension_checks import TENSION_LOST, at_slack_stop
 from controllers.tension_loop import tension_torque_nm
 from controllers.throw import coasting_m
 from mechanics.friction import motor_friction_nm
+from mechanics.plausible import sensors_sound
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Reaction
@@ -38,7 +39,6 @@ HALL_FIRST: Final = int(Cause.HALL_STUCK)
 HALL_LAST: Final = int(Cause.HALL_GLITCH)
 MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
 ENCODER_STUCK: Final = int(Cause.ENCODER_STUCK)
-JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 NONE: Final = int(Cause.NONE)
 
@@ -60,8 +60,7 @@ def reaction_of(m: Any, s: Any, f: int) -> int:
     cause = s.finger_cause[f]
     if cause == NONE and s.hand_cause == OPERATOR_STOP:
         return HOLD
-    sound = cause == NONE or cause == MOTOR_BLOCKED or cause == JOINT_OUT_OF_RANGE
-    return int(m.finger_reaction[f]) if sound else RELEASE
+    return int(m.finger_reaction[f]) if sensors_sound(int(cause)) else RELEASE
 
 
 @law

@@ -20,6 +20,8 @@ from signals.compiled import law
 
 APPROACH_1_S: Final = 100.0
 """Rate at which a reference closes the last of its way."""
+TORQUE_SHARE: Final = 0.3
+"""Share of a motor's greatest torque that accelerates a reference; what is left is the feedback's."""
 BRAKE_SHARE: Final = 0.5
 """Share of the acceleration that the approach counts on: what brakes late overshoots."""
 

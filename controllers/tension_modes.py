@@ -6,23 +6,27 @@ from typing import Any, Final
 
 from controllers.blend import share_left, share_rate
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
-from controllers.reference import glide
+from controllers.reference import TORQUE_SHARE, glide
 from controllers.tension_loop import tension_torque_nm
 from signals.compiled import law
 
 SPEED_SHARE: Final = 0.6
 """Share of the motor's greatest speed that a change of tension may ask for."""
-TORQUE_SHARE: Final = 0.3
-"""Share of the motor's greatest torque that accelerates such a change."""
+
+
+@law
+def turn_n_rad(m: Any, s: Any, t: int) -> float:
+    """Change of tendon ``t``'s tension [N/rad] as its motor turns, all else held."""
+    return float(m.spool_radius_m[t] * max(s.tendon_stiffness_n_m[t], 1.0))
 
 
 @law
 def tension_pace(m: Any, s: Any, t: int) -> tuple[float, float]:
     """Rate [N/s] and its change [N/s2] of tendon ``t``'s tension that its motor can make of its stiffness."""
     i = m.tendon_motor[t]
-    turn_n_rad = m.spool_radius_m[t] * max(s.tendon_stiffness_n_m[t], 1.0)
-    fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[i] * turn_n_rad
-    hardest = TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * turn_n_rad
+    turn = turn_n_rad(m, s, t)
+    fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[i] * turn
+    hardest = TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * turn
     return min(fastest, float(m.tension_rate_n_s)), hardest
 
 
@@ -105,8 +109,7 @@ def tension_torques(m: Any, mem: Any, s: Any, f: int, from_goal: bool) -> None:
             s.motor_speed_rad_s[i] - wanted_speed,
         )
         if from_goal:
-            turn_n_rad = m.spool_radius_m[t] * max(s.tendon_stiffness_n_m[t], 1.0)
-            acceleration = (mem.ref_tension_n_s[t] - before) / (m.dt_s * turn_n_rad)
+            acceleration = (mem.ref_tension_n_s[t] - before) / (m.dt_s * turn_n_rad(m, s, t))
             s.ref_motor_torque_nm[i] += m.motor_inertia_kg_m2[i] * acceleration
     for k in range(m.finger_n_tendons[f]):
         i = m.tendon_motor[m.finger_tendon[f, k]]

@@ -22,9 +22,9 @@ from mechanics.plausible import (
     axis_way_rad,
     in_time,
     motor_way_rad,
+    sensors_sound,
 )
 from signals.compiled import law
-from signals.faults import Cause
 from signals.modes import Channel, MachineState
 
 NOT_FINITE: Final = int(Channel.NOT_FINITE)
@@ -33,9 +33,6 @@ STALE: Final = int(Channel.STALE)
 HOLDING: Final = int(MachineState.HOLDING)
 ACTIVE: Final = int(MachineState.ACTIVE)
 FAULT: Final = int(MachineState.FAULT)
-NONE: Final = int(Cause.NONE)
-MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
-JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 NEAR_COUNTS: Final = 20.0
 """Change of a count that is not looked at: to leave the lever's way in such steps takes tens of them."""
 STANDS_S: Final = 0.020
@@ -72,9 +69,7 @@ def led(state: int) -> bool:
 @law
 def finger_led(s: Any, f: int) -> bool:
     """The same of a finger; one in fault may hold its place too, unless its sensors are the cause."""
-    cause = s.finger_cause[f]
-    sound = cause == NONE or cause == MOTOR_BLOCKED or cause == JOINT_OUT_OF_RANGE
-    return led(s.finger_state[f]) or (s.finger_state[f] == FAULT and sound)
+    return led(s.finger_state[f]) or (s.finger_state[f] == FAULT and sensors_sound(int(s.finger_cause[f])))
 
 
 @law

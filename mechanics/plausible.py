@@ -10,7 +10,12 @@ from typing import Any, Final
 
 from mechanics.springs import lever_of_count
 from signals.compiled import law
+from signals.faults import Cause
 from signals.modes import Channel
+
+NONE: Final = int(Cause.NONE)
+MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
+JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 
 MOTOR_SHARE: Final = 2.0
 """Speed that a motor may show, as a share of its no-load speed."""
@@ -60,3 +65,9 @@ def at_rail(m: Any, t: int, count: float) -> bool:
 def in_time(now_ns: int, time_ns: int) -> bool:
     """True if a sample's time may be one, seen from the cycle's; differences that overflow are none."""
     return bool(-NEWEST_NS <= now_ns - time_ns <= OLDEST_NS)
+
+
+@law
+def sensors_sound(cause: int) -> bool:
+    """True if a finger's cause leaves its sensors to be believed: then it may be led by them in fault too."""
+    return cause == NONE or cause == MOTOR_BLOCKED or cause == JOINT_OUT_OF_RANGE

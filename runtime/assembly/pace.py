@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from controllers.reference import TORQUE_SHARE
 from mechanics.wrist import wrist_lengths
 from runtime.assembly.straight import elongation_of_tension_m, greatest_tension_n, straight_jacobian
 from runtime.config.hand import HandFile
@@ -23,8 +24,6 @@ FloatArray = NDArray[np.float64]
 
 SPEED_SHARE: Final = 0.35
 """Share of the motors' greatest speed that a reference may ask for: the rest is the feedback's."""
-TORQUE_SHARE: Final = 0.3
-"""Share of the motors' greatest torque that accelerates a reference."""
 WRIST_SHARE: Final = 0.1
 """The same for the wrist, which pulls at all tendons: one that is near its limit has to be let go in time."""
 BRAKE_SHARE: Final = 0.2

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controllers.reference import TORQUE_SHARE
 from mechanics.coupling import tendon_jacobian
 from mechanics.springs import spring_state
 from mechanics.wrist import wrist_jacobian
@@ -21,7 +22,6 @@ from runtime.assembly.pace import (
     LEAST_SHARE,
     SPEED_SHARE,
     TENSION_SHARE,
-    TORQUE_SHARE,
     WRIST_SHARE,
     paces,
 )
