@@ -7,10 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from controllers.detectors import detect
+from controllers.guard import guard
 from controllers.guard_memory import new_guard_memory
+from controllers.hall_checks import elongation_of_count_m
+from mechanics.springs import lever_of_count
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import MachineState
+from signals.modes import MachineState, Request
 from signals.records import COMMAND, GOAL, MEASUREMENT, STATE, new
 from tests.controllers.desk import model_record
 
@@ -114,6 +117,16 @@ class Bare:
             return Cause(int(s["hand_cause"])), int(part), float(value), float(limit)
         return None
 
+    def strike(self, t: int, counts: int, left_share: float) -> None:
+        """Tendon ``t``'s count goes on; a share of its change of length stays unexplained."""
+        before = int(self.z["hall_count"][t])
+        now = before + counts
+        self.z["hall_count"][t] = now
+        self.s["lever_angle_rad"][t] = lever_of_count(self.m, t, float(now))
+        change = elongation_of_count_m(self.m, t, now) - elongation_of_count_m(self.m, t, before)
+        self.s["residual_m"][t] += left_share * change
+        self.detect()
+
     def slower(self, factor: int) -> None:
         """A longer period."""
         self.m["dt_s"] *= factor
@@ -137,3 +150,23 @@ class Bare:
     def cycles(self, seconds: float) -> int:
         """The first cycle by whose end more than a time has passed."""
         return math.floor(seconds / self.dt_s + 1e-6) + 1
+
+
+class Guarded(Bare):
+    """Records at rest under the whole guard; every motor is wanted at the torque of its tendon."""
+
+    def __init__(self, hand: str = "finger_bench", state: int = int(MachineState.ACTIVE)) -> None:
+        super().__init__(hand)
+        fingers = int(self.m["n_fingers"])
+        self.s["machine"] = self.s["finger_state"][:fingers] = state
+        self.mem["last_finger_state"][:fingers] = state
+        self.mem["good_cycles"], self.mem["started"] = 100, int(state >= int(MachineState.HOLDING))
+        self.s["ref_motor_torque_nm"][: self.n] = 0.2
+
+    def cycle(self, request: Request | None = None) -> None:
+        if request is not None:
+            self.g["request"] = int(request)
+            self.g["request_seq"] += 1
+        self.stamp()
+        memory, measurement, state, goal, command = self.records
+        guard(self.model, goal, measurement, memory, state, command)

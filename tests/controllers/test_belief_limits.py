@@ -27,8 +27,7 @@ from mechanics.springs import count_of_lever, lever_of_count, spring_at, spring_
 from signals.faults import Cause
 from signals.modes import Channel, MachineState, Mode, Reaction
 from tests.controllers.bare import COUNT, Bare
-from tests.controllers.test_reaction_laws import Faulted
-from tests.controllers.test_touch_limits import struck
+from tests.controllers.faulted import Faulted
 
 T = 4
 
@@ -81,7 +80,7 @@ def test_lengths_say_nothing_of_a_count_that_is_not_in_use(off: float) -> None:
 def test_a_count_that_gets_fast_and_slow_again_by_and_by_is_never_a_jump() -> None:
     bench = Bare()
     for step in (-50, -100, -150, -100, -50, 0):
-        struck(bench, step, 0.5)
+        bench.strike(T, step, 0.5)
     assert bench.until(None, 60) > 60
 
 
@@ -90,7 +89,7 @@ def test_a_residual_that_stood_before_a_jump_does_not_contradict_it() -> None:
     for _ in range(2):
         bench.s["residual_m"][T] = 0.0006
         bench.detect()
-    struck(bench, -150, 0.0)
+    bench.strike(T, -150, 0.0)
     assert bench.until(None, 20) > 20
 
 
@@ -105,7 +104,7 @@ def test_whether_a_jump_is_seen_by_the_lengths_is_asked_as_it_begins(
     bench.mem["glitch_blind"][T] = before
     if slack:
         bench.s["lever_angle_rad"][7] = bench.m["lever_max_rad"][bench.m["tendon_spring"][7]]
-    struck(bench, counts, 0.5)
+    bench.strike(T, counts, 0.5)
     assert bench.mem["glitch_blind"][T] == int(slack)
 
 

@@ -22,65 +22,15 @@ from controllers.envelope import (
     STOP_RAD_S,
     allowed_speed,
     joint_envelope,
-    joint_margins,
     stop_speed,
 )
-from controllers.limits import envelope_bounds
-from signals.modes import Clip
-from tests.controllers.bare import Bare
+from tests.controllers.moving import JOINT_RANGE, Moving, towards_the_end
 
-JOINT_RANGE = int(Clip.JOINT_RANGE)
 STEP_S = 1e-5
 WAYS = st.floats(1e-4, 0.05)
 BRAKES = st.floats(1.0, 400.0)
 STILL_NM = 0.2
 """What 20 N take at the spool: a torque that no bound of a hand at rest changes."""
-
-
-class Moving(Bare):
-    """A finger with all joints in the middle of their ranges, tendons taut, motors as told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.low, self.high = (self.m[f"joint_{end}_rad"][: self.joints].copy() for end in ("min", "max"))
-        self.s["joint_angle_rad"][: self.joints] = 0.5 * (self.low + self.high)
-        self.P = self.mem["P_tj_m"][: self.n, : self.joints]
-        self.radius = self.m["spool_radius_m"][: self.n]
-        self.least_m, self.most_m = (self.m[f"elongation_{end}_m"][: self.n] for end in ("min", "max"))
-        self.mem["taut"][: self.n] = 1
-
-    def turn(self, speed_rad_s: np.ndarray) -> None:
-        """Joints and the motors that make it, without a change of tension."""
-        self.s["joint_speed_rad_s"][: self.joints] = speed_rad_s
-        self.s["motor_speed_rad_s"][: self.n] = -(self.P @ speed_rad_s) / self.radius
-        self.look()
-
-    def look(self) -> None:
-        joint_margins(self.m, self.mem, self.s, 0)
-
-    def margins(self) -> tuple[np.ndarray, np.ndarray]:
-        """Up and down, of every joint [rad/s]."""
-        n = self.joints
-        return self.mem["margin_up_rad_s"][:n].copy(), self.mem["margin_down_rad_s"][:n].copy()
-
-    def mirrored(self) -> Moving:
-        """Every joint as far from its other end, and moving the other way."""
-        other, n = Moving(), self.joints
-        other.s["joint_angle_rad"][:n] = self.low + self.high - self.s["joint_angle_rad"][:n]
-        other.turn(-self.s["joint_speed_rad_s"][:n])
-        return other
-
-    def bounded(self, t: int, x: float) -> tuple[float, int]:
-        y, bits = envelope_bounds(self.m, self.mem, self.s, 0, t, x, 0)
-        return float(y), int(bits)
-
-
-def towards_the_end(joint: int = 3) -> Moving:
-    """A joint that its motors turn up faster than what is left of its range allows."""
-    bench = Moving()
-    bench.s["joint_angle_rad"][joint] = bench.high[joint] - 0.02
-    bench.turn(2.0 * np.eye(bench.joints)[joint])
-    return bench
 
 
 # --- allowed speeds ---------------------------------------------------------------------------------------

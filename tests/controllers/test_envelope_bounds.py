@@ -18,24 +18,25 @@ from controllers.envelope import (
     WIND_BACK,
     allowed_speed,
     joint_margins,
-    tension_envelope,
 )
 from controllers.limits import envelope_bounds, motor_bounds
 from mechanics.friction import motor_friction_nm
 from signals.compiled import law
-from signals.modes import Clip
-from tests.controllers.test_envelope import JOINT_RANGE, Moving, towards_the_end
+from tests.controllers.moving import (
+    FAR_NM,
+    JOINT_RANGE,
+    TENDONS,
+    TENSION_MAX,
+    TENSION_MIN,
+    Moving,
+    alone,
+    envelope,
+    limit_nm,
+    towards_the_end,
+)
 
-TENSION_MAX, TENSION_MIN = int(Clip.TENSION_MAX), int(Clip.TENSION_MIN)
 BEYOND_M = 2e-5
 """Elongation beyond the limit: half a newton."""
-FAR_NM = 50.0
-"""More than any motor can give."""
-TENDONS = st.integers(0, 7)
-
-
-def limit_nm(bench: Moving, t: int) -> float:
-    return float(bench.m["motor_torque_limit_nm"][t])
 
 
 def brake_m_s2(bench: Moving, t: int) -> float:
@@ -49,21 +50,6 @@ def steady_m_s(t: int, way_m: float) -> float:
     delay = brake * REACTION_S
     close = SETTLE_1_S * way_m / (1.0 + SETTLE_1_S * REACTION_S)
     return min(math.sqrt(delay * delay + 2.0 * brake * way_m) - delay, close)
-
-
-def envelope(bench: Moving, t: int) -> tuple[float, float]:
-    least, most = tension_envelope(bench.m, bench.mem, bench.s, 0, t)
-    return float(least), float(most)
-
-
-def alone(t: int, way_m: float, speed_m_s: float, tight: bool = True) -> Moving:
-    """A tendon so far from its greatest (or least) elongation, its motor turning, no joint moving."""
-    bench = Moving()
-    bench.s["elongation_m"][t] = bench.most_m[t] - way_m if tight else bench.least_m[t] + way_m
-    bench.s["motor_speed_rad_s"][t] = speed_m_s / bench.radius[t]
-    bench.m["pinv_jt_1_m"][:, t] = 0.0  # it turns no joint: the tension alone
-    bench.look()
-    return bench
 
 
 # --- tension ----------------------------------------------------------------------------------------------

@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 from controllers.envelope import joint_envelope, tension_envelope, tension_free
 from controllers.limits import SOFT_STOP_RAD, SOFT_STOP_WIDTH_RAD, bounded, motor_bounds
 from signals.modes import MachineState, Request
-from tests.controllers.test_envelope import JOINT_RANGE, Moving, towards_the_end
-from tests.controllers.test_envelope_bounds import (
+from tests.controllers.bare import Guarded
+from tests.controllers.moving import (
     FAR_NM,
+    JOINT_RANGE,
     TENDONS,
     TENSION_MAX,
     TENSION_MIN,
+    Moving,
     alone,
     envelope,
     limit_nm,
+    towards_the_end,
 )
-from tests.controllers.test_guard_figures import Guarded
 
 NEAR = st.floats(-4.5, -1.0).map(lambda power: float(10.0**power))
 ELONGATIONS = st.one_of(st.floats(0.0, 1.0), NEAR, NEAR.map(lambda share: 1.0 - share))

@@ -21,8 +21,7 @@ from controllers.envelope import (
 )
 from controllers.limits import LETTING_GO, envelope_bounds, rate_bounds
 from signals.modes import Clip, MachineState
-from tests.controllers.bare import Bare
-from tests.controllers.test_guard_figures import Guarded
+from tests.controllers.bare import Bare, Guarded
 
 TENSION_MAX, RATE = int(Clip.TENSION_MAX), int(Clip.RATE)
 T = 4

@@ -14,11 +14,10 @@ from controllers.reaction import rest_nm
 from mechanics.motor import command_bounds_nm
 from signals.faults import Cause
 from signals.modes import Channel, Clip, MachineState, Request
-from tests.controllers.bare import COUNT, Bare
-from tests.controllers.test_guard_figures import Guarded
+from tests.controllers.bare import COUNT, Bare, Guarded
+from tests.controllers.faulted import LIMIT_NM, Faulted
 from tests.controllers.test_hall_limits import Counts
 from tests.controllers.test_machine import Machine
-from tests.controllers.test_reaction_laws import LIMIT_NM, Faulted
 
 OFF, READY, HOLDING, ACTIVE, FAULT = (int(s) for s in MachineState)
 

@@ -18,30 +18,10 @@ from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel, Clip, MachineState, MotorMode, Request
-from tests.controllers.bare import Bare
+from tests.controllers.bare import Bare, Guarded
 
 OFF, READY, HOLDING, ACTIVE, FAULT = (int(s) for s in MachineState)
 KT = 1.47
-
-
-class Guarded(Bare):
-    """Records at rest under the whole guard; every motor is wanted at the torque of its tendon."""
-
-    def __init__(self, hand: str = "finger_bench", state: int = ACTIVE) -> None:
-        super().__init__(hand)
-        fingers = int(self.m["n_fingers"])
-        self.s["machine"] = self.s["finger_state"][:fingers] = state
-        self.mem["last_finger_state"][:fingers] = state
-        self.mem["good_cycles"], self.mem["started"] = 100, int(state >= HOLDING)
-        self.s["ref_motor_torque_nm"][: self.n] = 0.2
-
-    def cycle(self, request: Request | None = None) -> None:
-        if request is not None:
-            self.g["request"] = int(request)
-            self.g["request_seq"] += 1
-        self.stamp()
-        memory, measurement, state, goal, command = self.records
-        guard(self.model, goal, measurement, memory, state, command)
 
 
 # --- what is sent ---------------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from controllers.tension_checks import greatest_tension_n, wanted_tension_n
 from controllers.winding import check_windings
 from signals.faults import Cause
 from signals.modes import Clip, MachineState, Request
-from tests.controllers.bare import Bare
-from tests.controllers.test_guard_figures import Guarded
+from tests.controllers.bare import Bare, Guarded
 
 LITTLE = 0.5
 

@@ -10,9 +10,8 @@ from controllers.channel_checks import check_channels
 from controllers.guard import guard
 from signals.faults import Cause
 from signals.modes import Channel, EncoderReference, MachineState
-from tests.controllers.bare import COUNT, Bare
-from tests.controllers.test_guard_figures import Guarded
-from tests.controllers.test_reaction_laws import PAIRS, Faulted
+from tests.controllers.bare import COUNT, Bare, Guarded
+from tests.controllers.faulted import PAIRS, Faulted
 
 T = 6
 RUBBISH: dict[str, tuple[str, float, float]] = {

@@ -33,8 +33,8 @@ from controllers.reaction import change_choice
 from signals.faults import Cause
 from signals.modes import MachineState, Request
 from tests.controllers.ahead import Ahead
-from tests.controllers.test_guard_figures import Guarded
-from tests.controllers.test_reaction_laws import Faulted
+from tests.controllers.bare import Guarded
+from tests.controllers.faulted import Faulted
 
 UP, DOWN = 0, 1
 Stop = tuple[int, int]

@@ -14,10 +14,10 @@ from controllers.tension_loop import tension_torque_nm
 from mechanics.friction import motor_friction_nm
 from signals.faults import CAUSES, Cause
 from signals.modes import Channel, Clip, MachineState, Request
-from tests.controllers.bare import Bare
-from tests.controllers.test_guard_figures import Guarded
+from tests.controllers.bare import Bare, Guarded
+from tests.controllers.faulted import LIMIT_NM, PAIRS, Faulted
 from tests.controllers.test_machine import Machine
-from tests.controllers.test_reaction_laws import LIMIT_NM, MARGIN, PAIRS, Faulted, Probe
+from tests.controllers.test_reaction_laws import MARGIN, Probe
 
 FRICTION = ("friction_gamma_1_s_rad", "friction_gamma_2_nm", "friction_gamma_3_nms_rad")
 OFF, READY, HOLDING, ACTIVE, FAULT = (int(s) for s in MachineState)

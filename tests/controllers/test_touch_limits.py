@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from controllers.detectors import detect
-from controllers.hall_checks import AGREE_SHARE, elongation_of_count_m
+from controllers.hall_checks import AGREE_SHARE
 from controllers.tension_checks import SLACK_START_S
 from mechanics.plausible import motor_way_rad
-from mechanics.springs import lever_of_count
 from signals.faults import Cause
 from signals.modes import Channel
 from tests.controllers.bare import COUNT, LOST_M, Bare
@@ -20,22 +19,11 @@ T = 4
 LEVER_MAX = math.radians(15.0)
 
 
-def struck(bench: Bare, counts: int, left_share: float) -> None:
-    """Tendon T's count in use goes on by ``counts``; a share of its change of length stays unexplained."""
-    before = int(bench.z["hall_count"][T])
-    now = before + counts
-    bench.z["hall_count"][T] = now
-    bench.s["lever_angle_rad"][T] = lever_of_count(bench.m, T, float(now))
-    change = elongation_of_count_m(bench.m, T, now) - elongation_of_count_m(bench.m, T, before)
-    bench.s["residual_m"][T] += left_share * change
-    bench.detect()
-
-
 @pytest.mark.parametrize("counts", [-150, 150])
 @pytest.mark.parametrize(("left", "found"), [(0.9 * AGREE_SHARE, False), (1.1 * AGREE_SHARE, True)])
 def test_a_jump_that_the_other_tendons_agree_with_is_motion(counts: int, left: float, found: bool) -> None:
     bench = Bare()
-    struck(bench, counts, left)
+    bench.strike(T, counts, left)
     assert (bench.until(None, 60) <= 60) is found
     assert not found or bench.found[:2] == (Cause.HALL_GLITCH, T)  # type: ignore[index]
 
@@ -44,9 +32,9 @@ def test_a_count_that_gets_fast_by_and_by_is_motion_though_nothing_else_explains
     """50 counts more in every cycle: each change is soon above the limit of 56, no step of it."""
     bench = Bare()
     for k in range(1, 6):
-        struck(bench, -50 * k, 0.5)
+        bench.strike(T, -50 * k, 0.5)
     assert bench.found is None
-    struck(bench, -50 * 5 - 60, 0.5)
+    bench.strike(T, -50 * 5 - 60, 0.5)
     assert bench.until(None, 3) == 4, "it takes 2 ms to tell it from a spike"
     assert bench.until(None, 60) <= 60
 
@@ -59,7 +47,7 @@ def test_with_a_slack_tendon_in_the_finger_a_jump_needs_the_others_to_stand(slac
     bench.mem["taut"][:8] = 0
     if slack:
         bench.s["lever_angle_rad"][7] = LEVER_MAX
-    struck(bench, -150, 0.5)
+    bench.strike(T, -150, 0.5)
     if moved:
         bench.z["hall_count"][6] += 30
     assert (bench.until(None, 60) > 60) is (slack and moved)

@@ -1,15 +1,19 @@
 """The io process alone, with its true sockets and turns, for tests of what strangers can do to it.
 
-``python -m tests.runtime.front PORT_BASE TRANSPORT`` says ``ready``, and its costs when something is typed.
+``Front`` starts it as ``python -m tests.runtime.front PORT_BASE TRANSPORT``. It says ``ready``, and what it
+cost when something is typed.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import select
+import subprocess
 import sys
 import time
+from typing import Any
 
 from runtime.options import RunOptions
 from runtime.processes.io import IoProcess
@@ -18,6 +22,31 @@ from runtime.telemetry.segment import Segment
 
 FILES = 1024
 """The usual limit of a login's processes."""
+
+
+class Front:
+    """An io process by itself."""
+
+    def __init__(self, port_base: int, transport: str = "tcp", **environ: str) -> None:
+        self.port_base = port_base
+        words = [sys.executable, "-m", "tests.runtime.front", str(port_base), transport]
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=os.environ | {"PYTHONPATH": "."} | environ,
+        )  # fmt: skip
+        assert self.process.stdout.readline() == "ready\n"
+
+    def end(self) -> dict[str, Any]:
+        """What it cost."""
+        out, _ = self.process.communicate("x", timeout=20)
+        return json.loads(out)
+
+    def descriptors(self) -> int:
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def cpu_s(self) -> float:
+        fields = open(f"/proc/{self.process.pid}/stat").read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import zmq
 import flexor
 from flexor import places
 from runtime.telemetry.sockets import PortBusy, bind, bind_datagrams, places_of
-from tests.runtime.test_strangers import Front
+from tests.runtime.front import Front
 
 
 @pytest.fixture

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import resource
 import socket
-import subprocess
-import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -19,36 +15,11 @@ import zmq
 import flexor
 from runtime.processes.phases import BEAT_LOST_NS
 from runtime.telemetry import door
-from tests.runtime.front import FILES
+from tests.runtime.front import FILES, Front
 
 pytestmark = pytest.mark.realtime
 STOP_S = 0.2
 """Longest time from the call of a stop to its answer."""
-
-
-class Front:
-    """An io process by itself."""
-
-    def __init__(self, port_base, transport="tcp", **environ):
-        self.port_base = port_base
-        words = [sys.executable, "-m", "tests.runtime.front", str(port_base), transport]
-        self.process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=os.environ | {"PYTHONPATH": "."} | environ,
-        )  # fmt: skip
-        assert self.process.stdout.readline() == "ready\n"
-
-    def end(self):
-        """What it cost."""
-        out, _ = self.process.communicate("x", timeout=20)
-        return json.loads(out)
-
-    def descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
-
-    def cpu_s(self):
-        fields = open(f"/proc/{self.process.pid}/stat").read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.fixture
