@@ -73,24 +73,51 @@ def finger_led(s: Any, f: int) -> bool:
 
 
 @law
-def doubt_s(before_s: float, near: bool, dt_s: float) -> float:
-    """How long a value that is not believed has stood [s], this cycle included."""
-    return before_s + dt_s if near else dt_s
+def judge_place(
+    value: float,
+    taken: float,
+    way: float,
+    doubted: float,
+    way_in_cycle: float,
+    stood_s: float,
+    dt_s: float,
+    is_led: bool,
+) -> tuple[bool, float]:
+    """True if a part may be where its sample says, moved or taken over anew; how long it is doubted [s].
+
+    Args:
+        value: what the sample says.
+        taken: the value in use.
+        way: how far the part can have come since that was sampled.
+        doubted: the last sample that was not believed.
+        way_in_cycle: how far the part can have come since then.
+        stood_s: how long it has been doubted so far [s].
+        dt_s: time since the last cycle [s].
+        is_led: motors are led by the value in use.
+    """
+    if abs(value - taken) <= way:
+        return True, stood_s
+    stood_s = stood_s + dt_s if abs(value - doubted) <= way_in_cycle else dt_s
+    return stood_s >= STANDS_S and not is_led, stood_s
 
 
 @law
 def new_place(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> bool:
-    """True if motor ``i``, which is not where it was, may be there after all: moved, or taken over anew."""
+    """True if motor ``i``, which is not where it was, may be there after all."""
     angle, dt_s = z.motor_angle_rad[i], cycle_s(m, s)
     since_s = 1e-9 * float(z.motor_time_ns[i] - mem.last_motor_ns[i]) if mem.doubt_s[i] == 0.0 else 0.0
-    if abs(angle - mem.motor_angle_rad[i]) <= motor_way_rad(m, i, max(since_s, dt_s)):
-        return True
-    near = abs(angle - mem.doubt_angle_rad[i]) <= motor_way_rad(m, i, dt_s)
-    mem.doubt_s[i] = doubt_s(mem.doubt_s[i], near, dt_s)
+    believed, mem.doubt_s[i] = judge_place(
+        angle,
+        mem.motor_angle_rad[i],
+        motor_way_rad(m, i, max(since_s, dt_s)),
+        mem.doubt_angle_rad[i],
+        motor_way_rad(m, i, dt_s),
+        mem.doubt_s[i],
+        dt_s,
+        finger_led(s, f),
+    )
     mem.doubt_angle_rad[i] = angle
-    if mem.doubt_s[i] < STANDS_S or finger_led(s, f):
-        return False
-    return True
+    return believed
 
 
 @law
@@ -187,17 +214,21 @@ def take_motors_and_halls(m: Any, z: Any, mem: Any, s: Any) -> None:
 
 @law
 def new_axis_place(m: Any, z: Any, mem: Any, s: Any, a: int) -> bool:
-    """True if axis ``a`` may be where its sample says: moved there, or taken over anew."""
+    """True if axis ``a`` may be where its sample says."""
     angle, dt_s = z.axis_angle_rad[a], cycle_s(m, s)
     since_s = 1e-9 * float(z.axis_time_ns[a] - mem.last_axis_ns[a]) if mem.axis_doubt_s[a] == 0.0 else 0.0
-    if abs(angle - mem.axis_angle_rad[a]) <= axis_way_rad(m, a, max(since_s, dt_s)):
-        return True
-    near = abs(angle - mem.axis_doubt_rad[a]) <= axis_way_rad(m, a, dt_s)
-    mem.axis_doubt_s[a] = doubt_s(mem.axis_doubt_s[a], near, dt_s)
+    believed, mem.axis_doubt_s[a] = judge_place(
+        angle,
+        mem.axis_angle_rad[a],
+        axis_way_rad(m, a, max(since_s, dt_s)),
+        mem.axis_doubt_rad[a],
+        axis_way_rad(m, a, dt_s),
+        mem.axis_doubt_s[a],
+        dt_s,
+        led(s.machine),
+    )
     mem.axis_doubt_rad[a] = angle
-    if mem.axis_doubt_s[a] < STANDS_S or led(s.machine):
-        return False
-    return True
+    return believed
 
 
 @law
