@@ -65,8 +65,14 @@ def test_every_value_of_any_document_is_found(document: dict[str, Any]) -> None:
 
 
 @given(st.text("[]{}=\"'#,.\n ab1", max_size=40))
-def test_the_scanner_ends_on_any_text(text: str) -> None:
-    Locator.of(text)
+def test_the_scanner_ends_on_any_text_and_what_it_finds_stands_there(text: str) -> None:
+    locator = Locator.of(text)
+    places = [*locator.keys.values(), *(second for _, _, second in locator.repeated)]
+    for place in places:
+        assert place.offset < len(text)
+        assert place.line == text.count("\n", 0, place.offset) + 1
+        assert place.column == place.offset - text.rfind("\n", 0, place.offset)
+    assert all(at <= len(text) for at in (*locator.values.values(), *locator.ends.values()))
 
 
 def test_a_key_that_comes_twice_is_found_with_both_lines() -> None:

@@ -1,4 +1,4 @@
-"""Second faults, touches and storms: drawn from the seed, repeated exactly, judged at their limits."""
+"""Second faults, touches and storms: drawn from the seed, repeated exactly, kept in a folder."""
 
 from __future__ import annotations
 
@@ -8,32 +8,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from runtime.commands.faults import app
 from runtime.faults import rules
 from runtime.faults.campaign import Worker
-from runtime.faults.campaigns import CAMPAIGNS, STORM_KINDS, draws_of
+from runtime.faults.campaigns import CAMPAIGNS, draws_of
 from runtime.faults.client import Client, ClientBench, Storm
 from runtime.faults.draw import first_trials
 from runtime.faults.judge import Judge
-from runtime.faults.limits import Limits
 from runtime.faults.notes import HEAD, NOTES, noted
-from runtime.faults.record import KEPT, Recording
+from runtime.faults.record import KEPT
 from runtime.faults.rules import KINDS
 from runtime.faults.storm import STORMS, storm_of
-from runtime.faults.trial import CLIENT, EVERY, Struck, Touch, Trial
+from runtime.faults.trial import CLIENT, EVERY, Touch, Trial
 from runtime.faults.verdict import Verdict
 from runtime.options import RunOptions
 from runtime.setup import Hand, read_hand
 from signals.choices import WrongChoice
-from signals.faults import Cause
 from signals.modes import MachineState
-from signals.records import new_frame
 
-FAULT, ACTIVE = int(MachineState.FAULT), int(MachineState.ACTIVE)
 MOTIONS = ("hold", "open_close")
 HARMLESS = ("expired", "in_fault", "not_armed", "busy", "no_lease")
 """Refusals that a storm may meet: of its moment, never of a value."""
@@ -138,7 +134,7 @@ def test_a_client_that_falls_silent_ends_in_holding(finger: Hand) -> None:
     client = Client(bench).__enter__()
     client.ask("goal", joints={"index_pip": 0.1})
     bench.run(bench.cycles_of(0.05))
-    assert bench.rig.views["state"]["machine"][0] == ACTIVE
+    assert bench.rig.views["state"]["machine"][0] == MachineState.ACTIVE
     bench.run(bench.cycles_of(float(finger.model["command_age_s"][0])))
     assert bench.rig.views["state"]["machine"][0] == MachineState.HOLDING
 
@@ -179,141 +175,6 @@ def test_an_object_is_met_and_taken_away_again(worker: Worker) -> None:
         free = worker.record(replace(trial, touch=replace(touch, stiffness_n_m=0.0)))
         assert not np.array_equal(met.of("truth", "joint_angle_rad"), free.of("truth", "joint_angle_rad"))
         assert bench.bus.plant["contact_on"] == 0 and bench.bus.model["object_radius_m"] == before
-
-
-# --- the judge of what is not broken ----------------------------------------------------------------------
-
-
-def quiet(hand: Hand, seconds: float = 0.3) -> Recording:
-    """A recording in which nothing happens."""
-    frame, _ = new_frame()
-    n = round(seconds * hand.rate_hz)
-    counts = {"tendon": hand.model["n_tendons"][0], "joint": hand.model["n_joints"][0]}
-    columns = {}
-    for record, name in KEPT:
-        field = frame[record][name]
-        columns[record, name] = np.zeros((n, *field.shape[1:]), dtype=field.dtype)
-    columns["truth", "tension_n"] = np.full((n, counts["tendon"]), 20.0)
-    columns["truth", "joint_angle_rad"] = np.full((n, counts["joint"]), 0.1)
-    columns["truth", "joint_speed_rad_s"] = np.zeros((n, counts["joint"]))
-    fingers = len(hand.names.fingers)
-    for name in ("finger_state", "finger_cause", "finger_cause_part"):
-        columns["state", name] = columns["state", name][:, :fingers]
-    columns["state", "finger_state"][:] = ACTIVE
-    return Recording(np.arange(n) / hand.rate_hz, columns)
-
-
-STORMY = Trial(
-    seed=0, kind=STORM_KINDS[0], motion=CLIENT, mismatch=0, part=0, moment=0.0, size=0.0, storm="ends"
-)
-
-
-def whole_verdict(hand: Hand, recording: Recording, trial: Trial = STORMY, held: Recording | None = None):
-    return Limits(hand.names, hand.model).judge_whole(trial, recording, lambda: held or quiet(hand))
-
-
-@given(peak_n=st.floats(100.0, 250.0), cycles=st.integers(1, 120), tendon=st.integers(0, 7))
-def test_a_goal_breaks_the_tension_rules_exactly_beyond_them(
-    finger: Hand, peak_n: float, cycles: int, tendon: int
-) -> None:
-    recording = quiet(finger)
-    recording.of("truth", "tension_n")[100 : 100 + cycles, tendon] = peak_n
-    long = peak_n > rules.TENSION_LATER_N and cycles / finger.rate_hz > rules.GOAL_MOMENT_S + 1e-9
-    wanted = [peak_n > rules.GOAL_NEVER_N, long]
-    breaches = whole_verdict(finger, recording).breaches
-    assert len(breaches) == sum(wanted)
-    assert all(finger.names.tendons[tendon] in text for text in breaches)
-
-
-@given(cause=st.sampled_from(sorted(Cause)), k=st.integers(1, 800))
-def test_a_latched_cause_is_an_alarm_unless_it_is_true(finger: Hand, cause: Cause, k: int) -> None:
-    recording = quiet(finger)
-    recording.of("state", "finger_cause")[k:, 0] = int(cause)
-    recording.of("state", "finger_cause_part")[k:, 0] = 1
-    assert bool(whole_verdict(finger, recording).breaches) == (cause not in rules.QUIET_CAUSES)
-    recording.of("truth", "tension_n")[max(k - 5, 0) : k, 1] = rules.TENSION_LATER_N + 1.0
-    recording.of("truth", "joint_angle_rad")[max(k - 5, 0) : k, 1] = (
-        finger.model["joint_max_rad"][0, 1] + 0.01
-    )
-    true = cause in (Cause.TENSION_TOO_HIGH, Cause.JOINT_OUT_OF_RANGE)
-    alarms = [b for b in whole_verdict(finger, recording).breaches if b.startswith("alarm")]
-    assert bool(alarms) == (cause not in rules.QUIET_CAUSES and not true)
-
-
-@pytest.mark.parametrize("touched", [False, True])
-def test_only_a_touch_is_excused_by_a_hand_that_does_not_react_at_all(finger: Hand, touched: bool) -> None:
-    high = quiet(finger)
-    high.of("truth", "tension_n")[200, 3] = rules.GOAL_NEVER_N + 5.0
-    touch = Touch(finger=0, shape="push", force_n=30.0, seconds=0.1, direction=(1.0, 0.0, 0.0))
-    trial = replace(STORMY, kind="push", storm="", touch=touch) if touched else STORMY
-    assert bool(whole_verdict(finger, high, trial, held=high).breaches) != touched
-    assert whole_verdict(finger, high, trial, held=quiet(finger)).breaches
-
-
-# --- the judge of two faults ------------------------------------------------------------------------------
-
-
-def two_faults(hand: Hand, second: Struck, names: dict[int, tuple[Cause, int]]) -> Verdict:
-    """A break of the index at 0, another fault later; fingers stop at once and say what they are told."""
-    first = Trial(
-        seed=0, kind="tendon-break", motion="hold", mismatch=0, part=0, moment=0.0, size=0.0, second=second
-    )
-    recording = quiet(hand, 1.0)
-    own = Judge(hand.names, hand.model).finger_of(first)
-    for f, (cause, part) in names.items():
-        begun = recording.after(0.0 if f == own else second.at_s)
-        recording.of("state", "finger_state")[begun:, f] = FAULT
-        recording.of("state", "finger_cause")[begun:, f] = int(cause)
-        recording.of("state", "finger_cause_part")[begun:, f] = part
-    return Judge(hand.names, hand.model).judge(first, recording, (lambda _: recording,), lambda *_: recording)
-
-
-def test_two_faults_are_named_each_in_its_finger_and_one_finger_may_name_either(whole: Hand) -> None:
-    m = whole.model[0]
-    own, other = int(m["tendon_finger"][0]), int(m["tendon_finger"][10])
-    broken = Cause.TENDON_BROKEN
-    near = Struck(kind="motor-lost", part=int(m["tendon_motor"][1]), size=0.0, at_s=0.2)
-    assert two_faults(whole, near, {own: (broken, 0)}).right
-    assert two_faults(whole, near, {own: (Cause.MOTOR_LOST, near.part)}).right
-    assert not two_faults(whole, near, {own: (Cause.HALL_STUCK, 0)}).right
-    far = replace(near, part=int(m["tendon_motor"][10]))
-    both = two_faults(whole, far, {own: (broken, 0), other: (Cause.MOTOR_LOST, far.part)})
-    assert both.right and both.breaches == []
-    assert not two_faults(whole, far, {own: (broken, 0), other: (Cause.HALL_STUCK, 10)}).right
-    silent = two_faults(whole, far, {own: (broken, 0)})
-    assert "reaction: none" in silent.breaches and silent.right is False
-    third = {f: (Cause.HALL_STUCK, 0) for f in range(len(whole.names.fingers)) if f not in (own, other)}
-    fallen = two_faults(whole, far, {own: (broken, 0), other: (Cause.MOTOR_LOST, far.part)} | third)
-    assert sum(b.startswith("others") for b in fallen.breaches) == len(third)
-
-
-@pytest.mark.parametrize("silent", [None, 2])
-def test_a_fault_of_all_motors_stops_every_finger_with_a_right_name(whole: Hand, silent: int | None) -> None:
-    second = Struck(kind="motor-reset", part=EVERY, size=0.0, at_s=0.1)
-    own = int(whole.model["tendon_finger"][0, 0])
-    names = {f: (Cause.MOTOR_RESET, 0) for f in range(len(whole.names.fingers)) if f not in (own, silent)}
-    verdict = two_faults(whole, second, {own: (Cause.TENDON_BROKEN, 0)} | names)
-    assert verdict.right is (silent is None)
-    assert bool(verdict.breaches) == (silent is not None)
-
-
-@settings(max_examples=30)
-@given(at_s=st.floats(0.03, 0.45), peak_s=st.floats(0.0, 0.9))
-def test_a_second_fault_has_a_first_moment_of_its_own(finger: Hand, at_s: float, peak_s: float) -> None:
-    second = Struck(kind="hall-noise", part=3, size=5.0, at_s=at_s)
-    trial = Trial(
-        seed=0, kind="hall-noise", motion="hold", mismatch=0, part=1, moment=0.0, size=5.0, second=second
-    )
-    recording = quiet(finger, 1.0)
-    frame = recording.after(peak_s)
-    recording.of("truth", "tension_n")[frame, 2] = rules.TENSION_LATER_N + 10.0
-    when = float(recording.time_s[frame])
-    first_moment = any(at < when <= at + rules.FIRST_MOMENT_S for at in (0.0, at_s))
-    close = min(abs(when - at - d) for at in (0.0, at_s) for d in (0.0, rules.FIRST_MOMENT_S))
-    judge = Judge(finger.names, finger.model)
-    verdict = judge.judge(trial, recording, (lambda _: recording,), lambda *_: recording)
-    if close > 1.5 / finger.rate_hz:
-        assert bool(verdict.breaches) != first_moment
 
 
 # --- what a folder holds ----------------------------------------------------------------------------------

@@ -393,18 +393,23 @@ def test_whatever_happens_to_a_motion_file_it_is_a_motion_or_refused(data: st.Da
             text = text[:start] + text[start + len(piece) :]
         text = text[:to] + piece + text[to:]
     try:
-        parse_motion(text, "m.toml", "m", NAMES["finger_bench"], MODELS["finger_bench"])
-    except MotionFileError:
-        pass
+        motion = parse_motion(text, "m.toml", "m", NAMES["finger_bench"], MODELS["finger_bench"])
+    except MotionFileError as error:
+        assert error.problems and all(0 <= p.line <= text.count("\n") + 1 for p in error.problems)
+    else:
+        assert np.isfinite(motion.values).all() and np.isfinite(motion.slopes).all()
 
 
 @given(st.text("time_s,index_pip_deg\n0123.-+e \t;", max_size=60))
 def test_whatever_stands_in_a_trajectory_it_is_one_or_refused(rest: str) -> None:
     for text in (rest, "time_s,index_pip_deg\n" + rest):
         try:
-            trajectory_channels(text, "t.csv", NAMES["finger_bench"])
-        except MotionFileError:
-            pass
+            channels = trajectory_channels(text, "t.csv", NAMES["finger_bench"])
+        except MotionFileError as error:
+            assert error.problems and all(0 <= p.line <= text.count("\n") + 1 for p in error.problems)
+        else:
+            for table in channels.values():
+                assert np.isfinite(table.values).all() and (np.diff(table.times_s) > 0.0).all()
 
 
 def test_the_page_about_motions_names_them_all() -> None:

@@ -16,7 +16,7 @@ from controllers.tick import CONTROLLER_MEMORY, control
 from runtime.goals import default_goal
 from runtime.options import RunOptions
 from runtime.setup import read_hand
-from runtime.telemetry.commands import GoalArgs, Refusal, apply_goal, parse
+from runtime.telemetry.commands import ARGS, GoalArgs, Refusal, apply_goal, parse
 from signals.faults import Cause
 from signals.modes import Clip, FaultKind, MachineState, Mode, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
@@ -73,9 +73,11 @@ def test_what_is_no_number_at_all_is_refused_before_anything_is_looked_at(value:
 @given(payload=st.binary(max_size=200))
 def test_no_bytes_from_a_client_raise_anything_but_a_refusal(payload: bytes) -> None:
     try:
-        parse(payload)
-    except Refusal:
-        pass
+        request, _ = parse(payload)
+    except Refusal as refusal:
+        assert refusal.code in ("malformed", "version", "unknown_op", "bad_args") and str(refusal)
+    else:
+        assert request.op in ARGS
 
 
 def test_negative_zero_is_a_number() -> None:
