@@ -62,6 +62,11 @@ class Fault:
         """Names of the kinds as the command line writes them."""
         return tuple(k.name.lower().replace("_", "-") for k in _FAULT_SPACE)
 
+    @staticmethod
+    def space(kind: str) -> str:
+        """Index space of the part that a kind strikes: tendon, motor or axis."""
+        return _FAULT_SPACE[FaultKind[kind.replace("-", "_").upper()]]
+
     @classmethod
     def parse(cls, text: str, names: HandNames) -> Fault:
         """Fault from ``KIND:NAME@T`` or ``KIND:NAME=VALUE@T``, e.g. ``tendon-break:index_4@2.5``.
@@ -85,7 +90,7 @@ class Fault:
             raise WrongChoice(f"fault {text!r}: time and value must be numbers") from None
         if not 0.0 <= time_s < 1e6:
             raise WrongChoice(f"fault {text!r}: time {time_s} s; legal are 0 to 1e6 s")
-        space = _FAULT_SPACE[kind]
+        space = cls.space(kind_name)
         legal = names.of(space)
         if space == "motor" and name not in legal and name in names.tendons:
             index = names.tendons.index(name)
