@@ -1,9 +1,9 @@
 """Are runs the same, bit for bit, as before? ``python -m benchmarks.same_runs --out FILE | --against FILE``.
 
-Every shipped motion of both hands at three sensor levels, and every kind of fault. A file holds one digest per
-run and signal: an added or renamed signal hides no other. ``--against`` names the runs and signals that differ
-and ends with 1. Durations on the machine's clock are left out. The digests of one machine and one set of
-packages say nothing about another: make both files on the same one.
+Every shipped motion of both hands at three sensor levels, and every kind of fault. A file holds one digest
+per run and signal: an added or renamed signal hides no other. ``--against`` names the runs and signals that
+differ and ends with 1. Durations on the machine's clock are left out. The digests of one machine and one set
+of packages say nothing about another: make both files on the same one.
 """
 
 from __future__ import annotations

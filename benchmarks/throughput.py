@@ -23,7 +23,7 @@ from drivers.hallbridge.device import HallBridgeBus  # noqa: E402
 from drivers.hallbridge.settings import HallBridgeSettings  # noqa: E402
 from drivers.odrive.device import OdriveBus  # noqa: E402
 from drivers.odrive.settings import OdriveDevice, OdriveSettings  # noqa: E402
-from runtime.clock import now_ns  # noqa: E402
+from signals.clock import now_ns  # noqa: E402
 from signals.names import HandNames  # noqa: E402
 from signals.records import COMMAND, MEASUREMENT, new  # noqa: E402
 from sim.emulators.canbus import CanBus  # noqa: E402

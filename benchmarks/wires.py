@@ -29,8 +29,8 @@ from drivers.collector import codec  # noqa: E402
 from drivers.collector.device import CollectorBus  # noqa: E402
 from drivers.collector.settings import CollectorSettings  # noqa: E402
 from drivers.hal import MotorSetup  # noqa: E402
-from runtime.clock import new_timespec, now_ns, wait_until  # noqa: E402
 from runtime.realtime import quiet, request_rights  # noqa: E402
+from signals.clock import new_timespec, now_ns, wait_until  # noqa: E402
 from signals.records import COMMAND, MEASUREMENT, new  # noqa: E402
 from sim.emulators.collector import CollectorEmulator  # noqa: E402
 from sim.emulators.loop import EmulatorLoop  # noqa: E402

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from drivers.hal import Bus, MotorSetup, reports_of
-from runtime.clock import new_timespec, now_ns, wait_until
 from runtime.motions import Motion
 from runtime.options import RunOptions
+from signals.clock import new_timespec, now_ns, wait_until
 from signals.records import MEASUREMENT, RecordArray, new
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from controllers.guard import GUARD_MEMORY, guard
 from controllers.motion import MOTION, motion_goal
 from controllers.tick import CONTROLLER_MEMORY, control
 from estimators.tick import ESTIMATOR_MEMORY, estimate
-from runtime.clock import clock_ns
 from runtime.telemetry.ring import (
     BUS_STATUS,
     CONTROL,
@@ -33,6 +32,7 @@ from runtime.telemetry.ring import (
 )
 from runtime.telemetry.segment import take
 from runtime.telemetry.stats import ROW, STAGES
+from signals.clock import clock_ns
 from signals.compiled import law
 from signals.pointers import address_of as address_of
 from signals.pointers import pointer

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from runtime.clock import NS_S, new_timespec, now_ns, wait_until
+from signals.clock import NS_S, new_timespec, now_ns, wait_until
 
 LOCKSTEP_START_NS = NS_S
 """Simulated time of the first cycle: a constant, so that runs repeat bit by bit."""

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from runtime.clock import NS_S, now_ns
+from signals.clock import NS_S, now_ns
 
 PINGS_PER_WATCHDOG: Final = 3
 """Pings within one watchdog time: two may be late before the service is killed."""

@@ -19,11 +19,11 @@ from typing import Protocol
 
 from controllers.latch import latch_hand
 from drivers.hal import Bus, Forwarding
-from runtime.clock import new_timespec, now_ns
 from runtime.entries import address_of, begin_at, new_parts, tick_at
 from runtime.stages import Stages
 from runtime.telemetry import ring
 from runtime.telemetry.channel import Channel
+from signals.clock import new_timespec, now_ns
 from signals.compiled import law
 from signals.faults import Cause
 from signals.records import RecordArray

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from runtime.atomics import touch_stack
+from signals.atomics import touch_stack
 
 PRIORITY: Final = 80
 """SCHED_FIFO priority: below the kernel's own interrupt threads (50 is theirs by default on RT kernels,

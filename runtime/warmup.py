@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from runtime.clock import new_timespec, now_ns, wait_until
 from runtime.entries import address_of, take_at
 from runtime.options import RunOptions
 from runtime.setup import Hand, Rig, build, prepare, read_hand
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import post
+from signals.clock import new_timespec, now_ns, wait_until
 from signals.faults import Cause
 from signals.records import GOAL, new
 

@@ -21,12 +21,12 @@ from controllers.tick import control
 from estimators.memory import ESTIMATOR_MEMORY
 from estimators.tick import estimate
 from runtime.bench.ticks import run_ticks
-from runtime.clock import new_timespec, now_ns, wait_until
 from runtime.options import RunOptions
 from runtime.telemetry import ring
 from runtime.telemetry.ring import leave, new_overruns, new_slots
 from runtime.telemetry.stats import new_stats
 from signals.choices import WrongChoice
+from signals.clock import new_timespec, now_ns, wait_until
 from signals.modes import MachineState
 from signals.records import COMMAND, FRAME, GOAL, MEASUREMENT, MODEL, STATE, RecordArray
 

@@ -18,9 +18,9 @@ import numpy as np
 from runtime.bench.canned import RING_SLOTS, Canned, Ticker
 from runtime.bench.native import Reference
 from runtime.bench.ratios import Ratio, paired
-from runtime.clock import now_ns
 from runtime.realtime import quiet, request_rights
 from runtime.telemetry.ring import WORDS
+from signals.clock import now_ns
 
 SLEEP_NS: Final = 333_000
 HOT_BOUND: Final = 1.5

@@ -23,10 +23,10 @@ from typing import Any, Final
 import numpy as np
 
 from runtime.bench.slices import Slice
-from runtime.clock import now_ns
 from runtime.options import RunOptions
 from runtime.processes.phases import Phase, Stop
 from runtime.telemetry.segment import Segment
+from signals.clock import now_ns
 from signals.modes import MachineState
 from signals.records import RecordArray
 

@@ -20,7 +20,7 @@ from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.slots import indices, mark, merge
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, raised, setups_json
-from runtime.clock import now_ns
+from signals.clock import now_ns
 from signals.modes import Bus as BusBit
 from signals.modes import Channel, MotorMode
 from signals.names import HandNames

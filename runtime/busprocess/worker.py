@@ -24,8 +24,8 @@ from drivers.slots import Indices, indices, limp, mark, wanted_on
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, setups_of
 from runtime.busprocess.rights import take_rights
-from runtime.clock import now_ns
 from runtime.realtime import die_with_parent, quiet
+from signals.clock import now_ns
 from signals.foreign import told
 from signals.modes import Bus as BusBit
 from signals.modes import Channel

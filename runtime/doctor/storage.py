@@ -21,7 +21,7 @@ LAWS: Final = {
     "control": "controllers.tick",
     "guard": "controllers.guard",
     "leave": "runtime.telemetry.ring",
-    "wait_until": "runtime.clock",
+    "wait_until": "signals.clock",
     "advance": "sim.cycle",
 }
 """Compiled entry points of a run -> their modules."""

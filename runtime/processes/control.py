@@ -21,7 +21,6 @@ import time
 from typing import Any
 
 from runtime.backends import said_by
-from runtime.clock import SPIN_NS, now_ns
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Released, Stop
@@ -31,6 +30,7 @@ from runtime.starting import StartWatch
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment, parent_gone
 from runtime.warmup import warm_up
+from signals.clock import SPIN_NS, now_ns
 from signals.faults import Cause
 from signals.foreign import told
 from signals.modes import Request

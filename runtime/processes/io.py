@@ -17,7 +17,6 @@ from typing import Any
 import zmq
 
 from runtime.backends import backend_of, unproven
-from runtime.clock import now_ns
 from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
@@ -32,6 +31,7 @@ from runtime.telemetry.reception import Reception
 from runtime.telemetry.recorder import Recorder, free_bytes, free_path
 from runtime.telemetry.segment import Segment
 from runtime.telemetry.sockets import PortBusy, places_of
+from signals.clock import now_ns
 from signals.records import FRAME, RecordArray
 
 BATCH = 256

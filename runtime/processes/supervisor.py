@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from runtime.clock import now_ns
 from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
 from runtime.options import RunOptions
@@ -36,6 +35,7 @@ from runtime.processes.phases import (
 from runtime.reports.bare import bare_report, ended
 from runtime.telemetry.segment import Segment, remove_orphans
 from runtime.telemetry.stats import STAGES, summary_us
+from signals.clock import now_ns
 
 IN_FAULT = "the run ended in fault; see faults in the report"
 TURN_S = 0.02

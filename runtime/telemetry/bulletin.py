@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from runtime.clock import WallClock, now_ns
 from runtime.telemetry.publisher import loop_health
+from signals.clock import WallClock, now_ns
 from signals.modes import MachineState
 from signals.records import RecordArray
 

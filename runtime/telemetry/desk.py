@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import msgspec
 
-from runtime.clock import WallClock
-from runtime.clock import now_ns as clock_now_ns
 from runtime.telemetry.commands import FREE, Refusal, Request, id_of, parse
 from runtime.telemetry.keeper import GoalKeeper
 from runtime.telemetry.lease import NAME_LENGTH, TTL_NS, Lease, plain
 from runtime.telemetry.segment import Segment
+from signals.clock import WallClock
+from signals.clock import now_ns as clock_now_ns
 from signals.modes import MachineState
 from signals.modes import Request as Wish
 from signals.names import HandNames

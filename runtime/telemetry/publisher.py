@@ -9,8 +9,6 @@ import numpy as np
 import zmq
 
 from flexor.places import Places, tcp
-from runtime import clock
-from runtime.clock import WallClock
 from runtime.telemetry.messages import (
     BATCH,
     EVENT,
@@ -28,6 +26,8 @@ from runtime.telemetry.messages import (
 )
 from runtime.telemetry.sockets import PLOTJUGGLER_PORT, bind
 from runtime.telemetry.stats import STAGES, summary_us
+from signals import clock
+from signals.clock import WallClock
 from signals.faults import CAUSES
 from signals.names import HandNames
 from signals.records import RecordArray

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.atomics import copy_bytes, fence, load_acquire, store_release
 from runtime.telemetry.stats import note
+from signals.atomics import copy_bytes, fence, load_acquire, store_release
 from signals.compiled import law
 from signals.records import FRAME, RecordArray
 

@@ -15,9 +15,9 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from runtime.atomics import copy_bytes, fence, load_acquire, store_release
 from runtime.telemetry.ring import WORDS, RingReader, slot_array
 from runtime.telemetry.stats import ROW, STAGES
+from signals.atomics import copy_bytes, fence, load_acquire, store_release
 from signals.compiled import law
 from signals.records import FRAME, GOAL, RecordArray
 

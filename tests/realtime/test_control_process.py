@@ -11,11 +11,11 @@ import pytest
 
 from runtime.bench.runtime_loop import Process
 from runtime.bench.soak import Grid
-from runtime.clock import now_ns
 from runtime.options import RunOptions
 from runtime.processes.phases import Phase, Stop
 from runtime.realtime import PRIORITY, control_cpu
 from runtime.telemetry.segment import Segment
+from signals.clock import now_ns
 
 START_S = 120.0
 

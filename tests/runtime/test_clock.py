@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.clock import NS_S, WallClock, new_timespec, now_ns, wait_until
+from signals.clock import NS_S, WallClock, new_timespec, now_ns, wait_until
 
 
 @settings(max_examples=30, deadline=None)

@@ -173,9 +173,9 @@ def test_sockets_listen_on_the_loopback_interface_only(context, port_base):
 
 
 def test_a_stepped_clock_and_late_cycles_are_told_but_not_every_time(monkeypatch):
-    from runtime.clock import WallClock
     from runtime.telemetry import bulletin as module
     from runtime.telemetry.bulletin import Bulletin
+    from signals.clock import WallClock
 
     clock, told = {"mono": 10**12, "offset": 10**18}, []
     wall = WallClock(lambda: clock["mono"] + clock["offset"], lambda: clock["mono"])
