@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.blend import duration_s
-from controllers.collocated import begin_feedback
+from mechanics.blend import duration_s
+from mechanics.collocated import begin_feedback
 from signals.compiled import law
 from signals.modes import Mode
 

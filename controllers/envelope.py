@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.collocated import from_tendons
+from mechanics.collocated import from_tendons
 from signals.compiled import law
 
 REACTION_S: Final = 0.005

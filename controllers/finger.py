@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.blend import fading
 from controllers.enter import JOINT_IMPEDANCE, MOTOR_POSITION, TENDON_FORCE, enter_mode
 from controllers.joint_modes import joint_tensions, report_given_torque
 from controllers.motor_modes import motor_position, motor_torque
 from controllers.tension_modes import force_goals, tension_torques
+from mechanics.blend import fading
 from signals.compiled import law
 from signals.modes import Mode
 

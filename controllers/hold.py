@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.blend import fading
+from mechanics.blend import fading
 from signals.compiled import law
 
 FADE_S: Final = 0.05

@@ -2,7 +2,7 @@ r"""Joint torque and joint impedance of a finger: wanted torque, then tensions t
 
 .. math:: \tau = K_d (q_d - \hat q) + D (\dot q_d - \dot{\hat q}) + \tau_{goal}
 
-with the feedback of ``controllers.collocated`` and the reference of ``controllers.reference``.
+with the feedback of ``mechanics.collocated`` and the reference of ``controllers.reference``.
 
 The common tension serves two separate wants: the impedance gain K_d is the controller's, the mechanical
 stiffness the co-contraction's (``controllers.stiffness``).
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.blend import share_left, share_rate
-from controllers.collocated import joint_feedback
 from controllers.distribution import distribute
 from controllers.enter import common_goal_n
 from controllers.reference import glide, shape_reference
 from controllers.stiffness import common_tension_n
 from controllers.tension_modes import tension_pace
+from mechanics.blend import share_left, share_rate
+from mechanics.collocated import joint_feedback
 from signals.compiled import law
 from signals.modes import Mode
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.blend import share_left, share_rate
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
 from controllers.reference import TORQUE_SHARE, glide
+from mechanics.blend import share_left, share_rate
 from signals.compiled import law
 
 SPEED_SHARE: Final = 0.9

@@ -24,10 +24,10 @@ from controllers.latch import FAULT
 from controllers.outlook import DONE, NOTHING, begin_look
 from controllers.probe import PROBED, begin_probe, probe_torque_nm
 from controllers.tension_checks import TENSION_LOST, at_slack_stop
-from controllers.tension_loop import tension_torque_nm
 from controllers.throw import coasting_m
 from mechanics.friction import motor_friction_nm
 from mechanics.plausible import sensors_sound
+from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Reaction

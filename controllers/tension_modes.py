@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.blend import share_left, share_rate
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
 from controllers.reference import TORQUE_SHARE, glide
-from controllers.tension_loop import tension_torque_nm
+from mechanics.blend import share_left, share_rate
+from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 
 SPEED_SHARE: Final = 0.6

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.blend import duration_s, share_left, share_rate
 from controllers.reference import glide
+from mechanics.blend import duration_s, share_left, share_rate
 from mechanics.wrist import wrist_jacobian
 from signals.compiled import law
 

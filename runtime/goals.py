@@ -13,28 +13,13 @@ import numpy as np
 from runtime.entries import address_of, motion_at, take_at
 from runtime.motions import Motion
 from runtime.telemetry.segment import Segment
-from signals.modes import MachineState, Mode, Request
+from signals.modes import MachineState, Request
 from signals.records import GOAL, RecordArray, new
 
 PATIENCE_NS = 200_000_000
 """A request that had no effect for this long is made again."""
 _OFF, _READY, _HOLDING = int(MachineState.OFF), int(MachineState.READY), int(MachineState.HOLDING)
 _NEXT = {_OFF: Request.ARM, _READY: Request.ARM, _HOLDING: Request.ACTIVATE}
-
-
-def default_goal(model: RecordArray, pretension_n: float | None = None) -> RecordArray:
-    """Goal record, shape (1,): every finger in joint impedance at zero with the hand's own gains."""
-    goal, m = new(GOAL), model[0]
-    n_fingers = int(m["n_fingers"])
-    goal["finger_mode"][0, :n_fingers] = int(Mode.JOINT_IMPEDANCE)
-    goal["joint_impedance_nm_rad"][0] = m["joint_impedance_nm_rad"]
-    goal["joint_damping_nms_rad"][0] = m["joint_damping_nms_rad"]
-    goal["pretension_n"][0] = m["pretension_n"]
-    if pretension_n is not None:
-        goal["pretension_n"][0, :n_fingers] = pretension_n
-    if int(m["n_axes"]):
-        goal["axis_angle_rad"][0] = m["wrist_neutral_rad"]
-    return goal
 
 
 class GoalDesk:

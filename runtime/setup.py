@@ -12,13 +12,14 @@ from drivers.hal import Bus
 from runtime.backends import at_rest, at_rest_on_wire, motor_setups, open_bus
 from runtime.backends import sim_bus as sim_bus
 from runtime.config import HandFile
-from runtime.goals import GoalDesk, default_goal
+from runtime.goals import GoalDesk
 from runtime.motions import Motion, load_motion
 from runtime.options import OptionError, RunOptions
 from runtime.pipeline import Pipeline
 from runtime.stages import DEFAULT, Stages, make_stages
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment
+from signals.goal import default_goal
 from signals.modes import MachineState
 from signals.names import HandNames
 from signals.records import RecordArray, new_frame

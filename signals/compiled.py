@@ -3,7 +3,8 @@
 Numba keys its cache on place, time and size of the function's file alone, so that a change in a callee's
 file leaves a stale caller behind: wrong physics, silently. Here every module gets a cache folder named by
 the hash of its own source and of all sources of this project that it imports, directly or not. Nothing else
-counts: a second clone of the same sources, or a folder that was moved, starts warm.
+counts but their modules' names, which the kept code refers to: a second clone of the same sources, or a folder
+that was moved, starts warm.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from numba.core.caching import UserProvidedCacheLocator
 from numba.core.dispatcher import Dispatcher
 
 from signals.kept import KeptFile
+from signals.rooms import ROOMS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ROOMS: Final = ("signals", "mechanics", "drivers", "estimators", "controllers", "sim", "runtime")
+HOME: Final = Path(__file__).parents[1]
+"""Folder of the rooms."""
 _ROOM: Final = rf"(?:{'|'.join(ROOMS)})[\w.]*"
 # the names end with the line, or with the bracket: a greedy class with newlines would eat the next import
 _IMPORT: Final = re.compile(
@@ -80,6 +83,11 @@ def _imports_of(path: Path) -> frozenset[Path]:
     return frozenset(found)
 
 
+def _name_of(path: Path) -> str:
+    """A source as its module is named, wherever this clone lies."""
+    return path.relative_to(HOME).as_posix() if path.is_relative_to(HOME) else path.name
+
+
 @cache
 def closure_hash(path: Path) -> str:
     """Hash of a module's source and of every project source that it reaches by imports."""
@@ -93,6 +101,7 @@ def closure_hash(path: Path) -> str:
     digest = hashlib.sha256()
     digest.update(f"{numba.__version__} {np.__version__} {sys.version_info[:3]}".encode())
     for source in sorted(seen):
+        digest.update(_name_of(source).encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

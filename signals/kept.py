@@ -84,7 +84,10 @@ class KeptFile(IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         if not self._usable(Path(self._folder, name)):
             raise FileNotFoundError(name)  # numba's word for a miss
-        return self._numbas._load_data(name)
+        try:
+            return self._numbas._load_data(name)
+        except (ImportError, AttributeError) as error:  # made by sources that are not these
+            raise FileNotFoundError(name) from error
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:

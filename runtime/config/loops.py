@@ -7,7 +7,7 @@ About a pose at rest, with tendon stiffness k at its tension, coupling P and mas
     B \ddot\theta = \tau - R f - \gamma_3 \dot\theta, \qquad M \ddot q = -P^T f - D \dot q, \qquad
     f = k (R \theta + P q)
 
-sampled exactly with the torque held over a period, and closed by the laws of ``controllers.tension_loop``,
+sampled exactly with the torque held over a period, and closed by the laws of ``mechanics.tension_loop``,
 ``motor_modes`` and ``joint_modes`` with their delay, speed filter and the sensor's low-pass. Dry friction is
 left out: once a motor moves it damps nothing.
 """
@@ -21,11 +21,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from controllers.collocated import CROSSOVER_HZ
-from controllers.tension_loop import scheduled_kp
+from mechanics.collocated import CROSSOVER_HZ
 from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
 from mechanics.springs import stiffness_of_force
+from mechanics.tension_loop import scheduled_kp
 from signals.sizes import BODIES, FINGER_JOINTS, JOINTS, TENDONS
 
 FloatArray = NDArray[np.float64]

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.goals import default_goal
 from runtime.telemetry.bounds import goal_bounds
 from runtime.telemetry.commands import GoalArgs, ModeArgs, apply_goal, apply_mode
 from runtime.telemetry.segment import Segment
+from signals.goal import default_goal
 from signals.modes import MachineState, Request
 from signals.names import HandNames
 from signals.records import GOAL, RecordArray

@@ -19,8 +19,8 @@ from mechanics.springs import count_of_lever, spring_at
 from mechanics.wrist import wrist_lengths
 from runtime.assemble import model_of, names_of
 from runtime.config.loader import load_hand
-from runtime.goals import default_goal
 from signals.compiled import law
+from signals.goal import default_goal
 from signals.modes import MachineState, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, RecordArray, new
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from signals.compiled import ROOMS, _imports_of
+from signals.compiled import _imports_of, closure_hash
+from signals.rooms import ROOMS
 
 
 def _true_imports(path: Path) -> set[Path]:
@@ -68,3 +69,12 @@ def test_a_second_folder_with_the_same_sources_starts_warm(tmp_path: Path) -> No
         printed.append(subprocess.check_output(command, cwd=folder, env=environment, text=True))
     assert printed[0].startswith("3.0 Counter()")
     assert "Counter({" in printed[1]
+
+
+def test_the_same_sources_under_another_name_are_another_module(tmp_path: Path) -> None:
+    """What is kept refers to its module by name: a renamed module would look for the old one."""
+    files = [tmp_path / name for name in ("twice.py", "double.py")]
+    for file in files:
+        file.write_text(LAW, encoding="utf-8")
+    assert closure_hash(files[0]) != closure_hash(files[1])
+    assert closure_hash(ROOT / "signals" / "clock.py") != closure_hash(ROOT / "signals" / "records.py")

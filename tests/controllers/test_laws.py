@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.blend import PEAK, duration_s, fading, share_left, share_rate
-from controllers.collocated import CROSSOVER_HZ, begin_feedback, from_tendons, joint_feedback
 from controllers.feedforward import friction_torque_nm, ripple_torque_nm
 from controllers.stiffness import common_tension_n, stiff_enough
-from controllers.tension_loop import GREATEST_SHARE, LEAST_SHARE, scheduled_kp, tension_torque_nm
+from mechanics.blend import PEAK, duration_s, fading, share_left, share_rate
+from mechanics.collocated import CROSSOVER_HZ, begin_feedback, from_tendons, joint_feedback
 from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.friction import motor_friction_nm
 from mechanics.ripple import ripple_nm
 from mechanics.springs import stiffness_of_force
+from mechanics.tension_loop import GREATEST_SHARE, LEAST_SHARE, scheduled_kp, tension_torque_nm
 from signals.compiled import law
 from tests.controllers.desk import Desk, model_record
 

@@ -17,9 +17,9 @@ from controllers.reaction import (
     reaction_of,
     rest_nm,
 )
-from controllers.tension_loop import tension_torque_nm
 from controllers.throw import coasting_m
 from mechanics.friction import motor_friction_nm
+from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import CAUSES, Cause
 from signals.modes import Channel, MachineState, Reaction

@@ -10,8 +10,8 @@ import pytest
 from controllers.limits import motor_bounds, range_bounds, room_in_range
 from controllers.machine import GOOD_CYCLES, fall_with_fingers
 from controllers.reaction import tension_seen
-from controllers.tension_loop import tension_torque_nm
 from mechanics.friction import motor_friction_nm
+from mechanics.tension_loop import tension_torque_nm
 from signals.faults import CAUSES, Cause
 from signals.modes import Channel, Clip, MachineState, Request
 from tests.controllers.bare import Bare, Guarded

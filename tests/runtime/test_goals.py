@@ -8,10 +8,11 @@ import pytest
 
 from controllers.guard_memory import GUARD_MEMORY
 from controllers.machine import advance, take_request
-from runtime.goals import GoalDesk, default_goal
+from runtime.goals import GoalDesk
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.lease import TTL_NS
 from signals.faults import Cause
+from signals.goal import default_goal
 from signals.modes import MachineState, Mode, Request
 from signals.records import FRAME, GOAL, STATE, new
 

@@ -10,11 +10,11 @@ import pytest
 from controllers.guard import GUARD_MEMORY, guard
 from controllers.winding import derating, winding_temperatures
 from mechanics.motor import copper_loss_w
-from runtime.goals import default_goal
 from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.heat import HeatWatch
 from signals.faults import Cause
+from signals.goal import default_goal
 from signals.modes import Clip, MachineState, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from controllers.guard import GUARD_MEMORY, guard
 from controllers.tick import CONTROLLER_MEMORY, control
-from runtime.goals import default_goal
 from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.commands import ARGS, GoalArgs, Refusal, apply_goal, parse
 from signals.faults import Cause
+from signals.goal import default_goal
 from signals.modes import Clip, FaultKind, MachineState, Mode, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
 from signals.table import TABLE
