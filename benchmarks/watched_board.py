@@ -7,12 +7,14 @@ import os
 import signal
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from drivers.hal import Bus
 from runtime.options import RunOptions
 from runtime.realtime import die_with_parent
 from runtime.setup import read_hand, sim_bus
@@ -32,7 +34,7 @@ class WatchedSide(BackendSide):
     def __init__(self, options: RunOptions) -> None:
         known = read_hand(options)
         self.names, self.truth = known.names, new(TRUTH)
-        self._make = lambda: sim_bus(known, options, self.truth)
+        self._make: Callable[[], Bus] = lambda: sim_bus(known, options, self.truth)
         super().__init__(self._make, int(0.5e9 / known.rate_hz))
         for k in range(3):  # loads the compiled plant, so that nobody waits for it later
             self.bus.exchange(self.command, self.measurement, 1 + k * IDLE_STEP_NS)
@@ -88,7 +90,13 @@ def serve(pipe: Any, hand: str, bus_file: str, watchdog_ms: float) -> None:
         while True:
             question = pipe.recv()
             found: list[Any] = []
-            loop.do(lambda: found.append(look() if question == "look" else side.renew()))  # noqa: B023
+
+            def do(asked: str = question, found: list[Any] = found) -> None:
+                if asked == "renew":
+                    side.renew()
+                found.append(look())
+
+            loop.do(do)
             pipe.send(found[0])
 
     threading.Thread(target=answer, daemon=True).start()

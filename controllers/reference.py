@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.envelope import stop_speed
+from guard.envelope import stop_speed
 from signals.compiled import law
 
 APPROACH_1_S: Final = 100.0

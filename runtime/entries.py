@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numba.np.numpy_support import carray
 
-from controllers.guard import GUARD_MEMORY, guard
 from controllers.motion import MOTION, motion_goal
 from controllers.tick import CONTROLLER_MEMORY, control
 from estimators.tick import ESTIMATOR_MEMORY, estimate
+from guard.guard import GUARD_MEMORY, guard
 from runtime.telemetry.ring import (
     BUS_STATUS,
     CONTROL,

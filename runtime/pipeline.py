@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from controllers.latch import latch_hand
 from drivers.hal import Bus, Forwarding
+from guard.latch import latch_hand
 from runtime.entries import address_of, begin_at, new_parts, tick_at
 from runtime.stages import Stages
 from runtime.telemetry import ring

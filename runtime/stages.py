@@ -125,9 +125,9 @@ def make_stages(estimator: str = DEFAULT, controller: str = DEFAULT) -> Stages:
     Raises:
         StageError: naming what cannot be imported and what to do.
     """
-    from controllers.guard import GUARD_MEMORY, guard
     from controllers.tick import CONTROLLER_MEMORY, control
     from estimators.tick import ESTIMATOR_MEMORY, estimate
+    from guard.guard import GUARD_MEMORY, guard
 
     estimate_law: Law = estimate
     control_law: Law = control

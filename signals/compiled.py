@@ -3,8 +3,8 @@
 Numba keys its cache on place, time and size of the function's file alone, so that a change in a callee's
 file leaves a stale caller behind: wrong physics, silently. Here every module gets a cache folder named by
 the hash of its own source and of all sources of this project that it imports, directly or not. Nothing else
-counts but their modules' names, which the kept code refers to: a second clone of the same sources, or a folder
-that was moved, starts warm.
+counts but their modules' names, which the kept code refers to: a second clone of the same sources, or a
+folder that was moved, starts warm.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _reach(model: RecordArray, t: int) -> tuple[FloatArray, FloatArray]:
 def greatest_tension_n(model: RecordArray) -> FloatArray:
     """Tension of each tendon that must not be passed, friction loop at its middle, shape (nt,).
 
-    The hand's limit, or the end of what the sensor can see; as ``controllers.tension_checks`` has it.
+    The hand's limit, or the end of what the sensor can see; as ``guard.tension_checks`` has it.
     """
     m = model[0]
     n = int(m["n_tendons"])

@@ -14,12 +14,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from controllers.guard import guard
-from controllers.guard_memory import GUARD_MEMORY
 from controllers.memory import CONTROLLER_MEMORY
 from controllers.tick import control
 from estimators.memory import ESTIMATOR_MEMORY
 from estimators.tick import estimate
+from guard.guard import guard
+from guard.memory import GUARD_MEMORY
 from runtime.bench.ticks import run_ticks
 from runtime.options import RunOptions
 from runtime.telemetry import ring

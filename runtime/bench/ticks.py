@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from controllers.guard import guard
 from controllers.tick import control
 from estimators.tick import estimate
+from guard.guard import guard
 from runtime.telemetry.ring import CYCLE, leave
 from signals.compiled import law
 

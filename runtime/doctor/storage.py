@@ -19,7 +19,7 @@ RING_BYTES: Final = 64 * 1024 * 1024
 LAWS: Final = {
     "estimate": "estimators.tick",
     "control": "controllers.tick",
-    "guard": "controllers.guard",
+    "guard": "guard.guard",
     "leave": "runtime.telemetry.ring",
     "wait_until": "signals.clock",
     "advance": "sim.cycle",

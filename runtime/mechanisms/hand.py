@@ -19,9 +19,9 @@ import numpy as np
 
 from controllers import inverse_dynamics as inverse_control
 from controllers import muscle_position as muscle_control
-from controllers.guard import GUARD_MEMORY, guard
 from estimators.joint_sensors import MEMORY as ESTIMATOR_MEMORY
 from estimators.joint_sensors import joint_sensors
+from guard.guard import GUARD_MEMORY, guard
 from mechanics.dynamics.systems import Kind, System
 from runtime.config import HandFile, HandFileError
 from runtime.config.errors import Problem

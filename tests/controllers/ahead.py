@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from controllers.outlook import OTHERS, begin_look, look_ahead
-from controllers.throw import throw
+from guard.lookahead import OTHERS, begin_look, look_ahead
+from guard.simulated_break import throw
 from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
 from mechanics.springs import spring_state

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from controllers.detectors import detect
-from controllers.guard import guard
-from controllers.guard_memory import new_guard_memory
-from controllers.hall_checks import elongation_of_count_m
+from guard.detectors import detect
+from guard.guard import guard
+from guard.hall_checks import elongation_of_count_m
+from guard.memory import new_guard_memory
 from mechanics.springs import lever_of_count
 from signals.compiled import law
 from signals.faults import Cause

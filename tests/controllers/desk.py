@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from controllers.guard import guard
-from controllers.guard_memory import new_guard_memory
 from controllers.memory import new_controller_memory
 from controllers.tick import control
 from estimators.memory import new_memory
 from estimators.tick import estimate
+from guard.guard import guard
+from guard.memory import new_guard_memory
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import count_of_lever, spring_at
 from mechanics.wrist import wrist_lengths

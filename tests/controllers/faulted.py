@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from controllers.hold import begin_hold
-from controllers.hurry import pulls_into_stop
-from controllers.probe import judge_probe
-from controllers.reaction import begin_reaction, fault_torque_nm, is_released
+from guard.hold import begin_hold
+from guard.probe import judge_probe
+from guard.reaction import begin_reaction, fault_torque_nm, is_released
+from guard.urgent import pulls_into_stop
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import MachineState, Reaction

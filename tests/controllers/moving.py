@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from controllers.envelope import joint_margins, tension_envelope
-from controllers.limits import envelope_bounds
+from guard.envelope import joint_margins, tension_envelope
+from guard.limits import envelope_bounds
 from signals.modes import Clip
 from tests.controllers.bare import Bare
 

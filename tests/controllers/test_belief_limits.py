@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from controllers.envelope import stop_speed
-from controllers.hall_checks import (
+from controllers.memory import new_controller_memory
+from controllers.reference import APPROACH_1_S, BRAKE_SHARE, glide, shape_reference
+from guard.envelope import stop_speed
+from guard.hall_checks import (
     AGREE_SHARE,
     JUMP_COUNTS,
     OTHERS_COUNTS,
@@ -17,12 +19,10 @@ from controllers.hall_checks import (
     elongation_of_count_m,
     lengths_agree,
 )
-from controllers.memory import new_controller_memory
-from controllers.motor_checks import RUNS_RAD_S, check_friction_energy
-from controllers.reference import APPROACH_1_S, BRAKE_SHARE, glide, shape_reference
-from controllers.residual_checks import STEP_S, STEP_SHARE, check_residuals
-from controllers.tension_checks import is_slack
-from controllers.winding import LEAST_DEGC, MOST_DEGC, plausible
+from guard.motor_checks import RUNS_RAD_S, check_friction_energy
+from guard.residual_checks import STEP_S, STEP_SHARE, check_residuals
+from guard.tension_checks import is_slack
+from guard.winding import LEAST_DEGC, MOST_DEGC, plausible
 from mechanics.springs import count_of_lever, lever_of_count, spring_at, spring_state
 from signals.faults import Cause
 from signals.modes import Channel, MachineState, Mode, Reaction

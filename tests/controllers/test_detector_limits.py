@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.friction_checks import friction_factor
-from controllers.residual_checks import check_residuals
+from guard.friction_checks import friction_factor
+from guard.residual_checks import check_residuals
 from mechanics.springs import spring_at
 from signals.compiled import law
 from signals.faults import Cause
@@ -249,7 +249,7 @@ def test_an_old_sample_is_named_with_its_age(name: str) -> None:
         for stamp in ("motor_time_ns", "hall_time_ns"):
             bench.z[stamp] += 10**9
         bench.z[name][6] -= round(age_ms * 1e6)
-        from controllers.channel_checks import check_channels
+        from guard.channel_checks import check_channels
 
         check_channels(bench.m, bench.mem, bench.z, bench.s)
         if latched:

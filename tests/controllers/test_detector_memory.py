@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.detectors import detect
-from controllers.residual_checks import skew_m
+from guard.detectors import detect
+from guard.residual_checks import skew_m
 from signals.faults import Cause
 from signals.modes import MachineState
 from tests.controllers.bare import COUNT, TENSION_N, Bare

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.envelope import (
+from guard.envelope import (
     APPROACH_1_S,
     BACK_1_S,
     COULOMB_SHARE,

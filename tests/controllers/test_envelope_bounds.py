@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from controllers.envelope import (
+from guard.envelope import (
     BRAKE_SHARE,
     COULOMB_SHARE,
     DAMPING_NMS_RAD,
@@ -19,7 +19,7 @@ from controllers.envelope import (
     allowed_speed,
     joint_margins,
 )
-from controllers.limits import envelope_bounds, motor_bounds
+from guard.limits import envelope_bounds, motor_bounds
 from mechanics.friction import motor_friction_nm
 from signals.compiled import law
 from tests.controllers.moving import (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.envelope import joint_envelope, tension_envelope, tension_free
-from controllers.limits import SOFT_STOP_RAD, SOFT_STOP_WIDTH_RAD, bounded, motor_bounds
+from guard.envelope import joint_envelope, tension_envelope, tension_free
+from guard.limits import SOFT_STOP_RAD, SOFT_STOP_WIDTH_RAD, bounded, motor_bounds
 from signals.modes import MachineState, Request
 from tests.controllers.bare import Guarded
 from tests.controllers.moving import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.envelope import (
+from guard.envelope import (
     DAMPING_NMS_RAD,
     WRIST_CARE,
     WRIST_HZ,
@@ -19,7 +19,7 @@ from controllers.envelope import (
     wrist_envelope,
     wrist_load,
 )
-from controllers.limits import LETTING_GO, envelope_bounds, rate_bounds
+from guard.limits import LETTING_GO, envelope_bounds, rate_bounds
 from signals.modes import Clip, MachineState
 from tests.controllers.bare import Bare, Guarded
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from controllers.detectors import detect
-from controllers.guard import guard
-from controllers.limits import motor_bounds, range_bounds, rate_bounds, room_in_range
-from controllers.reaction import rest_nm
+from guard.detectors import detect
+from guard.guard import guard
+from guard.limits import motor_bounds, range_bounds, rate_bounds, room_in_range
+from guard.reaction import rest_nm
 from mechanics.motor import command_bounds_nm
 from signals.faults import Cause
 from signals.modes import Channel, Clip, MachineState, Request

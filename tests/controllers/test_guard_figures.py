@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.guard import guard
-from controllers.latch import latch_finger, latch_hand
-from controllers.machine import fall_with_fingers, set_fingers
-from controllers.winding import check_windings, derating, winding_temperatures
+from guard.guard import guard
+from guard.latch import latch_finger, latch_hand
+from guard.machine import fall_with_fingers, set_fingers
+from guard.winding import check_windings, derating, winding_temperatures
 from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.faults import Cause

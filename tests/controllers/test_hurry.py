@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from controllers.hurry import first_at_stop, hurried, partners, pulls_into_stop, throws_with
+from guard.urgent import first_at_stop, hurried, partners, pulls_into_stop, throws_with
 from tests.controllers.ahead import Ahead
 
 FloatArray = NDArray[np.float64]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.channel_checks import since_sample_s
-from controllers.friction_checks import friction_factor
-from controllers.limits import motor_bounds
-from controllers.tension_checks import greatest_tension_n, wanted_tension_n
-from controllers.winding import check_windings
+from guard.channel_checks import since_sample_s
+from guard.friction_checks import friction_factor
+from guard.limits import motor_bounds
+from guard.tension_checks import greatest_tension_n, wanted_tension_n
+from guard.winding import check_windings
 from signals.faults import Cause
 from signals.modes import Clip, MachineState, Request
 from tests.controllers.bare import Bare, Guarded

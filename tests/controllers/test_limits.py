@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.guard import guard
-from controllers.limits import (
+from guard.guard import guard
+from guard.limits import (
     SOFT_STOP_RAD,
     SOFT_STOP_WIDTH_RAD,
     motor_bounds,
@@ -18,7 +18,7 @@ from controllers.limits import (
     rate_bounds,
     room_in_range,
 )
-from controllers.winding import derating
+from guard.winding import derating
 from mechanics.motor import command_bounds_nm
 from signals.compiled import law
 from signals.modes import Channel, Clip, MachineState, MotorMode, Request

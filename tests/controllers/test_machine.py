@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from controllers.guard_memory import new_guard_memory
-from controllers.machine import GOOD_CYCLES, advance, fall_with_fingers, take_request
+from guard.machine import GOOD_CYCLES, advance, fall_with_fingers, take_request
+from guard.memory import new_guard_memory
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import MachineState, Request

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from controllers.channel_checks import check_channels
-from controllers.guard import guard
+from guard.channel_checks import check_channels
+from guard.guard import guard
 from signals.faults import Cause
 from signals.modes import Channel, EncoderReference, MachineState
 from tests.controllers.bare import COUNT, Bare, Guarded

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controllers.guard_memory import LOOKS, MOMENTS
-from controllers.hurry import hurried
-from controllers.outlook import (
+from guard.lookahead import (
     AS_IT_IS,
     DONE,
     NOTHING,
@@ -24,6 +22,8 @@ from controllers.outlook import (
     place_of_tendon,
     suspected,
 )
+from guard.memory import LOOKS, MOMENTS
+from guard.urgent import hurried
 from mechanics.coupling import tendon_jacobian
 from signals.modes import MachineState
 from tests.controllers.ahead import MS, Ahead

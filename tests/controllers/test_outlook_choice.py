@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.outlook import (
+from guard.lookahead import (
     AS_IT_IS,
     BRAKES,
     DONE,
@@ -29,7 +29,7 @@ from controllers.outlook import (
     look_further,
     needless_stops,
 )
-from controllers.reaction import change_choice
+from guard.reaction import change_choice
 from signals.faults import Cause
 from signals.modes import MachineState, Request
 from tests.controllers.ahead import Ahead

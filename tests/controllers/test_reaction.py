@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from controllers.probe import DISTANCE_M, LONGEST_S, SPEED_RAD_S, TORQUE_NM
-from controllers.reaction import RELEASE_NM, partners
-from controllers.winding import OBSERVER_S
+from guard.probe import DISTANCE_M, LONGEST_S, SPEED_RAD_S, TORQUE_NM
+from guard.reaction import RELEASE_NM, partners
+from guard.winding import OBSERVER_S
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel, MachineState, Reaction, Request

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.latch import latch_probed
-from controllers.outlook import DONE
-from controllers.reaction import (
+from guard.latch import latch_probed
+from guard.lookahead import DONE
+from guard.reaction import (
     change_choice,
     reaction_of,
     rest_nm,
 )
-from controllers.throw import coasting_m
+from guard.simulated_break import coasting_m
 from mechanics.friction import motor_friction_nm
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law

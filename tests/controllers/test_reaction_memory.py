@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from controllers.limits import motor_bounds, range_bounds, room_in_range
-from controllers.machine import GOOD_CYCLES, fall_with_fingers
-from controllers.reaction import tension_seen
+from guard.limits import motor_bounds, range_bounds, room_in_range
+from guard.machine import GOOD_CYCLES, fall_with_fingers
+from guard.reaction import tension_seen
 from mechanics.friction import motor_friction_nm
 from mechanics.tension_loop import tension_torque_nm
 from signals.faults import CAUSES, Cause

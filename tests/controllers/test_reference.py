@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from controllers.envelope import stop_speed
 from controllers.memory import new_controller_memory
 from controllers.reference import glide, shape_reference
+from guard.envelope import stop_speed
 from runtime.assemble import model_of
 from runtime.config import load_hand
 from signals.compiled import law

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from controllers.channel_checks import NO_REFERENCE, all_say_nothing
+from guard.channel_checks import NO_REFERENCE, all_say_nothing
 from mechanics.plausible import NEWEST_NS
 from tests.controllers.bare import Bare
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.channel_checks import since_sample_s
-from controllers.guard_memory import new_guard_memory
-from controllers.motor_checks import check_angle_jump
+from guard.channel_checks import since_sample_s
+from guard.memory import new_guard_memory
+from guard.motor_checks import check_angle_jump
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Mode

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from controllers.guard_memory import new_guard_memory
-from controllers.hurry import first_at_stop
-from controllers.outlook import brake_set
-from controllers.throw import (
+from guard.lookahead import brake_set
+from guard.memory import new_guard_memory
+from guard.simulated_break import (
     AWAY_RAD,
     STEP_S,
     begin_throw,
@@ -24,6 +23,7 @@ from controllers.throw import (
     solve_look,
     wanted_nm,
 )
+from guard.urgent import first_at_stop
 from mechanics.springs import spring_energy_j, spring_state
 from runtime.faults.bench import SLOTS, Bench
 from runtime.faults.campaign import Worker

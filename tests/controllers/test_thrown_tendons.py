@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.tension_checks import fell_after_another
+from guard.tension_checks import fell_after_another
 from signals.faults import Cause
 from tests.controllers.bare import Bare
 from tests.controllers.test_detector_limits import LEVER_MAX, Slack

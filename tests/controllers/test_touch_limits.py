@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from controllers.detectors import detect
-from controllers.hall_checks import AGREE_SHARE
-from controllers.tension_checks import SLACK_START_S
+from guard.detectors import detect
+from guard.hall_checks import AGREE_SHARE
+from guard.tension_checks import SLACK_START_S
 from mechanics.plausible import motor_way_rad
 from signals.faults import Cause
 from signals.modes import Channel

@@ -289,7 +289,7 @@ class Schemata(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports modules with all their mutants inside.
 
     Args:
-        modules: names of the modules, e.g. ``controllers.guard``.
+        modules: names of the modules, e.g. ``guard.guard``.
         root: folder that holds the packages.
     """
 

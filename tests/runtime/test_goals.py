@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from controllers.guard_memory import GUARD_MEMORY
-from controllers.machine import advance, take_request
+from guard.machine import advance, take_request
+from guard.memory import GUARD_MEMORY
 from runtime.goals import GoalDesk
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.lease import TTL_NS

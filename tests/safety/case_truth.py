@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from controllers.envelope import OVER_REFERENCE
+from guard.envelope import OVER_REFERENCE
 from runtime.faults import rules
 from runtime.faults.bench import Bench
 from runtime.faults.draw import Trial

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from controllers.guard import GUARD_MEMORY, guard
-from controllers.winding import derating, winding_temperatures
+from guard.guard import GUARD_MEMORY, guard
+from guard.winding import derating, winding_temperatures
 from mechanics.motor import copper_loss_w
 from runtime.options import RunOptions
 from runtime.setup import read_hand

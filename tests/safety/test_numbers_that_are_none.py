@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.guard import GUARD_MEMORY, guard
 from controllers.tick import CONTROLLER_MEMORY, control
+from guard.guard import GUARD_MEMORY, guard
 from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.commands import ARGS, GoalArgs, Refusal, apply_goal, parse

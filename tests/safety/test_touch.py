@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from controllers.joint_checks import RANGE_RAD
-from controllers.tension_checks import greatest_tension_n
+from guard.joint_checks import RANGE_RAD
+from guard.tension_checks import greatest_tension_n
 from signals.faults import Cause
 from signals.modes import FaultKind
 from signals.records import RecordArray

@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import hall_believed, since_sample_s
-from controllers.latch import latch_finger
-from controllers.tension_checks import at_slack_stop
+from guard.channel_checks import hall_believed, since_sample_s
+from guard.latch import latch_finger
+from guard.tension_checks import at_slack_stop
 from mechanics.plausible import at_rail, beyond_stop
 from mechanics.springs import count_of_lever, elongation_of_lever, lever_of_count
 from signals.compiled import law

@@ -7,7 +7,7 @@ in balance; then the motor is off. Two tendons are treated otherwise:
 * the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
   stop, and so is what else pulls the joint that gets there first; but not a millimetre further than slack, so
   that a tendon that is only slack finds something to pull against while the probe winds; what pulls another
-  joint into a stop close by is let go as fast, for the finger whips; ``controllers.outlook`` looks ahead
+  joint into a stop close by is let go as fast, for the finger whips; ``guard.lookahead`` looks ahead
   whether another choice spares a stop;
 * a tendon that cannot be seen or driven keeps its tension, held by its gear, and so does its partner: let go
   alone, the partner would leave the joint to the other. If its tension is seen, the partner is led to that.
@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable, hall_believed
-from controllers.hold import hold_torque_nm
-from controllers.hurry import RAMP_S, RELEASE_NM, URGENT_S, partners
-from controllers.latch import FAULT
-from controllers.outlook import DONE, NOTHING, begin_look
-from controllers.probe import PROBED, begin_probe, probe_torque_nm
-from controllers.tension_checks import TENSION_LOST, at_slack_stop
-from controllers.throw import coasting_m
+from guard.channel_checks import channel_usable, hall_believed
+from guard.hold import hold_torque_nm
+from guard.latch import FAULT
+from guard.lookahead import DONE, NOTHING, begin_look
+from guard.probe import PROBED, begin_probe, probe_torque_nm
+from guard.simulated_break import coasting_m
+from guard.tension_checks import TENSION_LOST, at_slack_stop
+from guard.urgent import RAMP_S, RELEASE_NM, URGENT_S, partners
 from mechanics.friction import motor_friction_nm
 from mechanics.plausible import sensors_sound
 from mechanics.tension_loop import tension_torque_nm

@@ -9,18 +9,18 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import complete, degraded
-from controllers.detectors import detect
-from controllers.envelope import joint_margins, path_speeds, wrist_load
-from controllers.guard_memory import GUARD_MEMORY as GUARD_MEMORY
-from controllers.hold import begin_hold, hold_torque_nm
-from controllers.latch import FAULT, latch_finger
-from controllers.limits import NOT_FINITE, envelope_bounds, motor_bounds, range_bounds, rate_bounds
-from controllers.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_request
-from controllers.outlook import look_ahead
-from controllers.probe import WINDING, judge_probe
-from controllers.reaction import begin_reaction, change_choice, fault_torque_nm, reaction_of
-from controllers.winding import check_windings, winding_temperatures
+from guard.channel_checks import complete, degraded
+from guard.detectors import detect
+from guard.envelope import joint_margins, path_speeds, wrist_load
+from guard.hold import begin_hold, hold_torque_nm
+from guard.latch import FAULT, latch_finger
+from guard.limits import NOT_FINITE, envelope_bounds, motor_bounds, range_bounds, rate_bounds
+from guard.lookahead import look_ahead
+from guard.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_request
+from guard.memory import GUARD_MEMORY as GUARD_MEMORY
+from guard.probe import WINDING, judge_probe
+from guard.reaction import begin_reaction, change_choice, fault_torque_nm, reaction_of
+from guard.winding import check_windings, winding_temperatures
 from mechanics.coupling import tendon_jacobian
 from signals.compiled import law
 from signals.faults import Cause

@@ -1,7 +1,7 @@
 """Which tendons to let go once one is lost: looked ahead while its loss is still being confirmed.
 
 A break throws several joints of a finger, and a tendon that is let go for one of them holds another. So a
-tendon at its slack stop starts a look ahead (``controllers.throw``), one set of tendons a cycle, from the
+tendon at its slack stop starts a look ahead (``guard.simulated_break``), one set of tendons a cycle, from the
 newest state before it fell; a break is confirmed 13 cycles later. The sets: what the reaction lets go without
 looking; for each stop that is hit what pulls there, its brake; nothing; the partner. A stop counts if its
 own brake keeps the joint from it. What the reaction does without looking stands unless it hits such a stop
@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from controllers.guard_memory import LOOKS, MOMENTS
-from controllers.hurry import RAMP_S, RELEASE_NM, URGENT_S, hurried
-from controllers.latch import FAULT
-from controllers.tension_checks import LEAST_WANTED_N, wanted_tension_n
-from controllers.throw import throw
+from guard.latch import FAULT
+from guard.memory import LOOKS, MOMENTS
+from guard.simulated_break import throw
+from guard.tension_checks import LEAST_WANTED_N, wanted_tension_n
+from guard.urgent import RAMP_S, RELEASE_NM, URGENT_S, hurried
 from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
 from signals.compiled import law

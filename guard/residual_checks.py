@@ -3,7 +3,7 @@
 A tendon that slips or jumps its pulley, and a sensor that jumps, make a step; creep and a drifting sensor a
 slow growth. Hysteresis and the tolerances of a hand make a residual too, which grows with the tension, so the
 limit of a step grows with it. An antagonist pair has identical columns: the tendon named stands for the pair.
-What one wrist angle explains of all fingers is the wrist sensor's affair (``controllers.joint_checks``) and
+What one wrist angle explains of all fingers is the wrist sensor's affair (``guard.joint_checks``) and
 not counted here. Nor is what a finger moves between its samples, where a slow bus brings them one by one.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.latch import latch_finger
+from guard.latch import latch_finger
 from signals.compiled import law
 from signals.faults import Cause
 

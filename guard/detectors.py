@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from controllers.channel_checks import check_channels
-from controllers.friction_checks import check_friction
-from controllers.hall_checks import check_halls
-from controllers.joint_checks import check_joints, check_wrist
-from controllers.motor_checks import check_motors
-from controllers.residual_checks import check_residuals
-from controllers.tension_checks import check_tensions
+from guard.channel_checks import check_channels
+from guard.friction_checks import check_friction
+from guard.hall_checks import check_halls
+from guard.joint_checks import check_joints, check_wrist
+from guard.motor_checks import check_motors
+from guard.residual_checks import check_residuals
+from guard.tension_checks import check_tensions
 from signals.compiled import law
 
 

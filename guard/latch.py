@@ -16,7 +16,7 @@ FAULT: Final = int(MachineState.FAULT)
 NONE: Final = int(Cause.NONE)
 
 WINDING: Final = 1
-"""Phases of a probe (``controllers.probe``): it winds;"""
+"""Phases of a probe (``guard.probe``): it winds;"""
 PROBED: Final = 2
 """it has ended."""
 

@@ -2,7 +2,7 @@
 
 If the tension comes back within them the tendon is slack, else broken. The probe is part of the safe
 reaction: its torque is limited, it only winds, and it ends at the first sign of tension. It goes by the
-motor's angle: one that is not believed any more (``controllers.latch``), or that stands still under a torque
+motor's angle: one that is not believed any more (``guard.latch``), or that stands still under a torque
 which turns every motor, ends it at once.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.hurry import partners
-from controllers.latch import PROBED as PROBED
-from controllers.latch import WINDING as WINDING
-from controllers.latch import write_finger_cause
-from controllers.tension_checks import at_slack_stop
+from guard.latch import PROBED as PROBED
+from guard.latch import WINDING as WINDING
+from guard.latch import write_finger_cause
+from guard.tension_checks import at_slack_stop
+from guard.urgent import partners
 from mechanics.friction import motor_friction_nm
 from signals.compiled import law
 from signals.faults import Cause

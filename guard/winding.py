@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.latch import latch_finger
+from guard.latch import latch_finger
 from mechanics.motor import copper_loss_w
 from mechanics.thermal import thermal_step
 from signals.compiled import law

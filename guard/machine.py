@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.latch import FAULT, NONE, latch_hand, note_hand, write_finger_cause
+from guard.latch import FAULT, NONE, latch_hand, note_hand, write_finger_cause
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import MachineState, Request

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable, hall_believed
-from controllers.latch import latch_finger
-from controllers.residual_checks import follow
+from guard.channel_checks import channel_usable, hall_believed
+from guard.latch import latch_finger
+from guard.residual_checks import follow
 from mechanics.friction import motor_friction_nm
 from signals.compiled import law
 from signals.faults import Cause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.latch import latch_hand, latch_probed
+from guard.latch import latch_hand, latch_probed
 from mechanics.plausible import NEWEST_NS, UNKNOWN, in_time
 from signals.compiled import law
 from signals.faults import Cause

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable, since_sample_s
-from controllers.latch import latch_finger, latch_probed
+from guard.channel_checks import channel_usable, since_sample_s
+from guard.latch import latch_finger, latch_probed
 from mechanics.plausible import motor_way_rad
 from signals.compiled import law
 from signals.faults import Cause

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.channel_checks import channel_usable
-from controllers.latch import latch_finger
+from guard.channel_checks import channel_usable
+from guard.latch import latch_finger
 from mechanics.coupling import tendon_length
 from mechanics.plausible import beyond_stop
 from mechanics.springs import spring_at

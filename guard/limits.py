@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from controllers.envelope import (
+from guard.envelope import (
     NO_LIMIT,
     joint_envelope,
     tension_envelope,
     tension_free,
     wrist_envelope,
 )
-from controllers.latch import FAULT
-from controllers.winding import derating
+from guard.latch import FAULT
+from guard.winding import derating
 from mechanics.motor import command_bounds_nm
 from signals.compiled import law
 from signals.modes import Clip
@@ -77,7 +77,7 @@ def range_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) 
 
 @law
 def envelope_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) -> tuple[float, int]:
-    """Torque that keeps the tension and stops softly (``controllers.envelope``), whatever the mode.
+    """Torque that keeps the tension and stops softly (``guard.envelope``), whatever the mode.
 
     A finger in fault lets go as its reaction has chosen: there only winding is bounded, and nothing is asked
     for, as the tension that is seen may be the fault. Of two bounds that contradict each other the greatest

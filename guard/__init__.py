@@ -1,0 +1,1 @@
+"""May this command go out? Detectors, state machine, reactions, limits: what stops a hand."""

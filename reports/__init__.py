@@ -1,0 +1,1 @@
+"""What happened, in figures, sentences and pictures?"""

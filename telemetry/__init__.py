@@ -1,0 +1,1 @@
+"""Who hears and says what? Shared memory, publishing, recording, the command server."""
