@@ -19,8 +19,8 @@ import mujoco
 import numpy as np
 
 from benchmarks.hand_in_mujoco import hand_model
-from runtime.assemble import model_of
-from runtime.config import load_hand
+from hand.assembly.assemble import model_of
+from hand.file import load_hand
 from signals.compiled import law
 from signals.modes import SensorLevel
 from sim.backend import SimulatedBus

@@ -20,7 +20,7 @@ from zlib import crc32
 
 import numpy as np
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.session import Session
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.columns import Columns, Keeper, counts_of

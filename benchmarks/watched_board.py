@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from drivers.hal import Bus
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.realtime import die_with_parent
 from runtime.setup import read_hand, sim_bus
 from signals.records import TRUTH, new

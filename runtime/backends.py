@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from drivers.hal import Bus, MotorSetup, reports_of
-from runtime.motions import Motion
-from runtime.options import RunOptions
+from hand.motion.load import Motion
+from hand.options import RunOptions
 from signals.clock import new_timespec, now_ns, wait_until
 from signals.records import MEASUREMENT, RecordArray, new
 
@@ -24,7 +24,7 @@ HOMING_CYCLES = 30
 
 def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
     """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
-    from runtime.mismatch import draw_mismatch
+    from hand.mismatch import draw_mismatch
     from signals.modes import FaultKind, SensorLevel
     from sim.backend import SimulatedBus
     from sim.options import Fault, SimOptions
@@ -59,7 +59,7 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
     """
     if options.bus is None:
         return "sim", True
-    from runtime.config.busfile import load_bus_file
+    from hand.file.busfile import load_bus_file
 
     file = load_bus_file(options.bus)
     return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)
@@ -74,7 +74,7 @@ def unproven(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
     """
     if name_or_path is None:
         return ()
-    from runtime.config.busfile import load_bus_file
+    from hand.file.busfile import load_bus_file
 
     buses = [entry.settings for entry in load_bus_file(name_or_path).entries]
     return tuple(

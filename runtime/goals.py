@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from hand.motion.load import Motion
 from runtime.entries import address_of, motion_at, take_at
-from runtime.motions import Motion
 from runtime.telemetry.segment import Segment
 from signals.modes import MachineState, Request
 from signals.records import GOAL, RecordArray, new

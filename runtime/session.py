@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from hand.options import RunOptions
 from runtime.interrupts import Interrupts, stopped_by
 from runtime.loop import LOCKSTEP_START_NS, Loop
-from runtime.options import RunOptions
 from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
 from runtime.reports.bare import ended

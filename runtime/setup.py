@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from drivers.hal import Bus
+from hand.file import HandFile
+from hand.motion.load import Motion, load_motion
+from hand.options import OptionError, RunOptions
 from runtime.backends import at_rest, at_rest_on_wire, motor_setups, open_bus
 from runtime.backends import sim_bus as sim_bus
-from runtime.config import HandFile
 from runtime.goals import GoalDesk
-from runtime.motions import Motion, load_motion
-from runtime.options import OptionError, RunOptions
 from runtime.pipeline import Pipeline
 from runtime.stages import DEFAULT, Stages, make_stages
 from runtime.telemetry.channel import Channel
@@ -96,7 +96,7 @@ def read_tendon_hand(options: RunOptions) -> Hand:
     Raises:
         ValueError: as ``read_hand``; or the hand is a mechanism without tendons.
     """
-    from runtime.config import shipped_hands
+    from hand.file import shipped_hands
 
     hand = read_hand(options)
     if hand.mechanism is not None:
@@ -122,9 +122,9 @@ def _motion(options: RunOptions, hand: Hand) -> Motion | None:
 
 
 def _read(options: RunOptions) -> Hand:
-    from runtime.assemble import hand_sha256, model_of, names_of, set_switches
+    from hand.assembly.assemble import hand_sha256, model_of, names_of, set_switches
+    from hand.overrides import load_with
     from runtime.mechanisms.hand_file import is_mechanism_hand, shipped_mechanism_hands
-    from runtime.overrides import load_with
 
     if is_mechanism_hand(options.hand):
         from runtime.mechanisms.hand import read_as_hand

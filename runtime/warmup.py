@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hand.options import RunOptions
 from runtime.entries import address_of, take_at
-from runtime.options import RunOptions
 from runtime.setup import Hand, Rig, build, prepare, read_hand
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import post

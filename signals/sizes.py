@@ -1,6 +1,6 @@
 """Fixed capacities of every record: one compiled tick and one memory layout serve every hand.
 
-A hand that needs more is refused when it is loaded (``runtime.config``); raising a number here is
+A hand that needs more is refused when it is loaded (``hand.file``); raising a number here is
 the whole change, at the price of one recompilation.
 """
 

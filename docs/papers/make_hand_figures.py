@@ -17,6 +17,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from estimators.thumb import gauss_newton, gradient_search
+from hand.assembly.assemble import model_of, names_of
+from hand.file import load_hand
 from mechanics.coupling import joint_stiffness, tendon_jacobian, tendon_lengths
 from mechanics.dynamics.batch import accelerations
 from mechanics.dynamics.bodies import Joint
@@ -24,8 +26,6 @@ from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.friction import motor_friction_nm
 from mechanics.springs import spring_at, stiffness_of_force
 from mechanics.wrist import axes_of_palm, wrist_lengths, wrist_pose
-from runtime.assemble import model_of, names_of
-from runtime.config import load_hand
 from runtime.session import run_lockstep
 from sim.mechanisms.hand_on_arm import Springs, hand_bodies
 

@@ -20,8 +20,8 @@ from estimators.memory import ESTIMATOR_MEMORY
 from estimators.tick import estimate
 from guard.guard import guard
 from guard.memory import GUARD_MEMORY
+from hand.options import RunOptions
 from runtime.bench.ticks import run_ticks
-from runtime.options import RunOptions
 from runtime.telemetry import ring
 from runtime.telemetry.ring import leave, new_overruns, new_slots
 from runtime.telemetry.stats import new_stats

@@ -22,8 +22,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from hand.options import RunOptions
 from runtime.bench.slices import Slice
-from runtime.options import RunOptions
 from runtime.processes.phases import Phase, Stop
 from runtime.telemetry.segment import Segment
 from signals.clock import now_ns

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from hand.options import RunOptions
 from runtime.bench.runtime_loop import free_port_base
-from runtime.options import RunOptions
 from runtime.processes.phases import Phase
 from runtime.processes.supervisor import Supervisor
 from runtime.telemetry.segment import Segment, SegmentError, process_start

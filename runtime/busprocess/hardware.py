@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from drivers.hal import Bus, MotorSetup
+from hand.file.busfile import load_bus_file
 from runtime.busprocess.opening import check_capable, open_buses
 from runtime.busprocess.truth import TruthShare, TruthTap
-from runtime.config.busfile import load_bus_file
 from signals.names import HandNames
 from signals.records import RecordArray
 

@@ -44,7 +44,7 @@ def _finish(result: dict[str, Any], as_json: bool, lines: Callable[[dict[str, An
 
 
 def _options(hand: str, motion: str) -> Any:
-    from runtime.options import RunOptions
+    from hand.options import RunOptions
 
     return RunOptions(hand=hand, motion=motion)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import typer
 
-from runtime.assemble import hand_sha256, model_of
-from runtime.assembly.pace import Pace, paces
-from runtime.config import HandFile, HandFileError, load_hand
-from runtime.config.errors import FileError
-from runtime.config.locate import Path, dotted
-from runtime.config.origins import WORDS, Origin
-from runtime.config.suspicions import Suspicion, facts, suspicions
+from hand.assembly.assemble import hand_sha256, model_of
+from hand.assembly.pace import Pace, paces
+from hand.file import HandFile, HandFileError, load_hand
+from hand.file.errors import FileError
+from hand.file.locate import Path, dotted
+from hand.file.origins import WORDS, Origin
+from hand.file.suspicions import Suspicion, facts, suspicions
 from runtime.mechanisms.hand_file import is_mechanism_hand, shipped_mechanism_hands
 from runtime.processes.phases import Exit
 

@@ -8,10 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from hand.file.errors import FileError
+from hand.file.locate import Locator, dotted
 from runtime.commands.check import as_dicts, assumed, origin_counts, show_refusal
 from runtime.commands.check_view import show_origins, table_of
-from runtime.config.errors import FileError
-from runtime.config.locate import Locator, dotted
 from runtime.mechanisms.hand import load_mechanism_hand
 from runtime.mechanisms.hand_file import InverseDynamics, ReadHand, read_mechanism_hand
 from runtime.mechanisms.load import load_mechanism

@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from runtime.assemble import hand_sha256
-from runtime.assembly.pace import Pace
+from hand.assembly.assemble import hand_sha256
+from hand.assembly.pace import Pace
+from hand.file.fingers import ChainFinger
+from hand.file.hand import HandFile
+from hand.file.locate import Path
+from hand.file.origins import Origin
+from hand.file.suspicions import facts, suspicions
 from runtime.commands.check import assumed, counts, origin_counts
-from runtime.config.fingers import ChainFinger
-from runtime.config.hand import HandFile
-from runtime.config.locate import Path
-from runtime.config.origins import Origin
-from runtime.config.suspicions import facts, suspicions
 
 
 def show(file: HandFile, pace: dict[str, list[Pace]], console: Console | None = None) -> None:

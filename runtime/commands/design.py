@@ -33,8 +33,8 @@ def break_(
     Tried under the strongest brake that the rules of the fault trials allow: lower working tension, faster
     drives, damping ahead of the stop.
     """
+    from hand.options import RunOptions
     from runtime.faults.design import lines, report, throws
-    from runtime.options import RunOptions
     from runtime.setup import read_tendon_hand
 
     if out is not None:

@@ -48,8 +48,8 @@ def emulate(
     spin: Annotated[bool, typer.Option(help="Spin before due times: sharper wire time, one core.")] = False,
 ) -> None:
     """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
+    from hand.options import RunOptions
     from runtime.busprocess.truth import TruthShare
-    from runtime.options import RunOptions
     from runtime.realtime import go_before_others, quiet
     from runtime.setup import read_tendon_hand, sim_bus
     from signals.records import TRUTH, new

@@ -84,7 +84,7 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and run.png.")] = None,
 ) -> None:
     """Run a hand and report how it was estimated and controlled."""
-    from runtime.options import RunOptions
+    from hand.options import RunOptions
 
     out = _place(out)
     options = RunOptions(
@@ -231,7 +231,7 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
 
 def _warn(options: Any, hand: Any) -> None:
     """What is hard to believe in the hand file, before anything moves."""
-    from runtime.config.suspicions import suspicions
+    from hand.file.suspicions import suspicions
     from runtime.mechanisms import margins
     from runtime.mechanisms.hand_file import read_mechanism_hand
 

@@ -15,7 +15,9 @@ from functools import partial
 from multiprocessing import active_children, get_context
 from typing import Any, Final
 
-from runtime.config.errors import MotionFileError
+from hand.file.errors import MotionFileError
+from hand.motion.load import load_motion, shipped_motions
+from hand.options import RunOptions
 from runtime.faults.bench import SLOTS, Bench
 from runtime.faults.client import ClientBench
 from runtime.faults.fault_free import QuietRun, quiet_run
@@ -23,8 +25,6 @@ from runtime.faults.judge import Judge, Verdict
 from runtime.faults.limits import Limits
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.trial import CLIENT, Trial
-from runtime.motions import load_motion, shipped_motions
-from runtime.options import RunOptions
 from runtime.realtime import die_with_parent, quiet
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.channel import Channel

@@ -22,10 +22,11 @@ from controllers import muscle_position as muscle_control
 from estimators.joint_sensors import MEMORY as ESTIMATOR_MEMORY
 from estimators.joint_sensors import joint_sensors
 from guard.guard import GUARD_MEMORY, guard
+from hand.file import HandFile, HandFileError
+from hand.file.errors import Problem
+from hand.file.locate import Locator
+from hand.options import RunOptions
 from mechanics.dynamics.systems import Kind, System
-from runtime.config import HandFile, HandFileError
-from runtime.config.errors import Problem
-from runtime.config.locate import Locator
 from runtime.mechanisms.hand_file import (
     FOLDER,
     InverseDynamics,
@@ -35,7 +36,6 @@ from runtime.mechanisms.hand_file import (
     read_mechanism_hand,
 )
 from runtime.mechanisms.load import load_mechanism
-from runtime.options import RunOptions
 from runtime.setup import Hand
 from runtime.stages import Stages
 from signals.modes import FingerKind, Reaction, Role
@@ -190,7 +190,7 @@ def load_mechanism_hand(name_or_path: str, rate_hz: float | None = None) -> Mech
     """Read a hand file of a mechanism and make its records.
 
     Raises:
-        runtime.config.HandFileError: the file is refused, or its motors or joints do not fit the mechanism.
+        hand.file.HandFileError: the file is refused, or its motors or joints do not fit the mechanism.
     """
     read = read_mechanism_hand(name_or_path)
     check_fit(read)

@@ -14,11 +14,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from runtime.config import origins, text
-from runtime.config.errors import HandFileError, nearest
-from runtime.config.locate import Locator, Path
-from runtime.config.origins import Origin
-from runtime.config.refusals import Refusal, refusals
+from hand.file import origins, text
+from hand.file.errors import HandFileError, nearest
+from hand.file.locate import Locator, Path
+from hand.file.origins import Origin
+from hand.file.refusals import Refusal, refusals
 from signals.sizes import FINGER_JOINTS
 from sim.mechanisms.tables import Interval, Name, NonNegative, Positive, Table, Vec3
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from runtime.assemble import model_of, names_of
-from runtime.config import load_hand, origins, text
-from runtime.config.errors import FileError, nearest, shown
-from runtime.config.locate import Locator, Path
-from runtime.config.origins import Origin
-from runtime.config.refusals import Refusal, refusals
+from hand.assembly.assemble import model_of, names_of
+from hand.file import load_hand, origins, text
+from hand.file.errors import FileError, nearest, shown
+from hand.file.locate import Locator, Path
+from hand.file.origins import Origin
+from hand.file.refusals import Refusal, refusals
 from signals.choices import WrongChoice
 from sim.mechanisms.arm7 import ArmFile
 from sim.mechanisms.files import KINDS, MechanismFile, mechanism_of

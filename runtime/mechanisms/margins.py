@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from runtime.config.locate import Locator, Path
-from runtime.config.loops import Law, alone, growth_1_s
-from runtime.config.margins import BETWEEN, MARGIN
-from runtime.config.suspicions import Suspicion
+from hand.file.locate import Locator, Path
+from hand.file.loops import Law, alone, growth_1_s
+from hand.file.margins import BETWEEN, MARGIN
+from hand.file.suspicions import Suspicion
 from runtime.mechanisms.hand_file import InverseDynamics, ReadHand
 
 DELAY: Final = 2

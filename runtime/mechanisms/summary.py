@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hand.file.locate import dotted
 from mechanics.dynamics.simulate import Run
-from runtime.config.locate import dotted
 from runtime.mechanisms.load import LoadedMechanism
 
 FloatArray = NDArray[np.float64]

@@ -20,9 +20,9 @@ import signal
 import time
 from typing import Any
 
+from hand.options import RunOptions
 from runtime.backends import said_by
 from runtime.loop import LOCKSTEP_START_NS, Loop
-from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Released, Stop
 from runtime.realtime import die_with_parent, quiet, request_rights
 from runtime.setup import Rig, build, prepare, read_hand

@@ -16,8 +16,8 @@ from typing import Any
 
 import zmq
 
+from hand.options import RunOptions
 from runtime.backends import backend_of, unproven
-from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
 from runtime.reports.report import Audience, add_picture, default_keeper, make_report

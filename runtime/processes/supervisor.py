@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from hand.options import RunOptions
 from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
-from runtime.options import RunOptions
 from runtime.processes.phases import (
     BEAT_LOST_NS,
     COMPILE_S,

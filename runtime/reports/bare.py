@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 
 
 def ended(why: str, text: str = "") -> dict[str, str]:

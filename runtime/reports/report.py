@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.reports.faults import FaultWatch, Latched
 from runtime.reports.score import add_frames, figures, new_score
 from runtime.setup import Hand

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from estimators.memory import new_memory
 from estimators.tick import estimate
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.setup import Hand, read_tendon_hand
 from runtime.telemetry.reader import Log, LogError
 from signals.modes import Channel

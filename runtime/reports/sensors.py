@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.assembly.straight import straight_jacobian
-from runtime.config.checks_coupling import unseen_motion
+from hand.assembly.straight import straight_jacobian
+from hand.file.checks_coupling import unseen_motion
 from runtime.doctor.finding import Finding, Level, fail, good, warn
 from runtime.reports.sensor_curves import Curve, FloatArray, curves
 from signals.names import HandNames

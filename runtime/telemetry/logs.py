@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.setup import Hand
 from runtime.telemetry.columns import Columns, counts_of
 from runtime.telemetry.recorder import Attachment, Recorder, say

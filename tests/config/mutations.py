@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from runtime.config import HandFileError, Problem, parse_hand
-from runtime.config.locate import Locator, Path
+from hand.file import HandFileError, Problem, parse_hand
+from hand.file.locate import Locator, Path
 
 HANDS = FilePath(__file__).parents[2] / "configs" / "hands"
 TEXTS = {name: (HANDS / f"{name}.toml").read_text() for name in ("finger_bench", "hasy")}

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hand.assembly.assemble import model_of
+from hand.file import load_hand
+from hand.file.balance import insertion_row
+from hand.file.fingers import ChainFinger
+from hand.file.thumb_base import unheld_of
 from mechanics.thumb import insertion_gradient
-from runtime.assemble import model_of
-from runtime.config import load_hand
-from runtime.config.balance import insertion_row
-from runtime.config.fingers import ChainFinger
-from runtime.config.thumb_base import unheld_of
 
 HAND = load_hand("hasy")
 MODEL = model_of(HAND)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.config import Problem, parse_hand
-from runtime.config.locate import dotted
+from hand.file import Problem, parse_hand
+from hand.file.locate import dotted
 from tests.config.mutations import TEXTS, Key, lists, numbers, refusal, texts
 
 FREE_NAMES = {"dh_dq_m_rad", "palm_m", "bone_m"}
@@ -158,7 +158,7 @@ def test_a_tab_is_a_space_between_and_an_error_inside_a_name() -> None:
 def test_line_ends_and_byte_order_marks_of_other_editors_change_nothing(tmp_path: object) -> None:
     from pathlib import Path
 
-    from runtime.config import load_hand
+    from hand.file import load_hand
 
     text = TEXTS["finger_bench"]
     file = Path(str(tmp_path)) / "hand.toml"

@@ -11,7 +11,7 @@ import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.config.locate import Locator, Path, dotted
+from hand.file.locate import Locator, Path, dotted
 from tests.config.mutations import TEXTS
 
 keys = st.text("abcxyz_-0 .'\"\\#=[]", min_size=1, max_size=5)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.config.busfile import BusFileError, load_bus_file, parse_bus_file
-from runtime.config.errors import FileError
-from runtime.config.text import DEEPEST, LARGEST_BYTES
+from hand.file.busfile import BusFileError, load_bus_file, parse_bus_file
+from hand.file.errors import FileError
+from hand.file.text import DEEPEST, LARGEST_BYTES
+from hand.motion.load import load_motion
+from hand.options import RunOptions
 from runtime.mechanisms.hand_file import is_mechanism_hand, read_mechanism_hand
 from runtime.mechanisms.load import load_mechanism
-from runtime.motions import load_motion
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.config import HandFile, load_hand, parse_hand, shipped_hands
-from runtime.config.origins import UNLABELLED, VALUE_TABLES, WORDS, Origin, parsed
+from hand.file import HandFile, load_hand, parse_hand, shipped_hands
+from hand.file.origins import UNLABELLED, VALUE_TABLES, WORDS, Origin, parsed
 from tests.config.mutations import TEXTS, keys_of, refusal
 
 BENCH = TEXTS["finger_bench"]

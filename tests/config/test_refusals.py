@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.config import HandFileError, Problem, load_hand, parse_hand, shipped_hands
-from runtime.config.balance import nonnegative_least_squares, taut_pattern
+from hand.file import HandFileError, Problem, load_hand, parse_hand, shipped_hands
+from hand.file.balance import nonnegative_least_squares, taut_pattern
 from signals import sizes
 from tests.config.mutations import TEXTS, refusal
 

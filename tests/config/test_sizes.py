@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.config import HandFileError, load_hand, parse_hand
-from runtime.config.checks_size import LARGEST
-from runtime.config.errors import SHOWN
-from runtime.config.schema import UNITS, unit_of
+from hand.file import HandFileError, load_hand, parse_hand
+from hand.file.checks_size import LARGEST
+from hand.file.errors import SHOWN
+from hand.file.schema import UNITS, unit_of
 from tests.config.mutations import Key, numbers, refusal
 
 DEEP = {

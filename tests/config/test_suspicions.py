@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runtime.config import parse_hand
-from runtime.config.suspicions import facts, suspicions
+from hand.file import parse_hand
+from hand.file.suspicions import facts, suspicions
 from tests.config.mutations import TEXTS
 
 BENCH, HASY = TEXTS["finger_bench"], TEXTS["hasy"]

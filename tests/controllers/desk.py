@@ -14,11 +14,11 @@ from estimators.memory import new_memory
 from estimators.tick import estimate
 from guard.guard import guard
 from guard.memory import new_guard_memory
+from hand.assembly.assemble import model_of, names_of
+from hand.file.loader import load_hand
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import count_of_lever, spring_at
 from mechanics.wrist import wrist_lengths
-from runtime.assemble import model_of, names_of
-from runtime.config.loader import load_hand
 from signals.compiled import law
 from signals.goal import default_goal
 from signals.modes import MachineState, Request

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from controllers.memory import new_controller_memory
 from controllers.reference import glide, shape_reference
 from guard.envelope import stop_speed
-from runtime.assemble import model_of
-from runtime.config import load_hand
+from hand.assembly.assemble import model_of
+from hand.file import load_hand
 from signals.compiled import law
 
 MODEL = model_of(load_hand("finger_bench"))

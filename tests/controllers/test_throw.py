@@ -24,12 +24,12 @@ from guard.simulated_break import (
     wanted_nm,
 )
 from guard.urgent import first_at_stop
+from hand.options import RunOptions
 from mechanics.springs import spring_energy_j, spring_state
 from runtime.faults.bench import SLOTS, Bench
 from runtime.faults.campaign import Worker
 from runtime.faults.draw import Trial
 from runtime.faults.stops import Stops
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.channel import Channel
 from signals.compiled import law

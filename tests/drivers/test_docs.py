@@ -11,9 +11,9 @@ import pytest
 
 from drivers.collector import codec
 from drivers.collector.codec import Header, Kind
-from runtime.assemble import names_of
-from runtime.config import load_hand
-from runtime.config.busfile import load_bus_file
+from hand.assembly.assemble import names_of
+from hand.file import load_hand
+from hand.file.busfile import load_bus_file
 
 PAGE = (Path(__file__).parents[2] / "docs" / "collector_protocol.md").read_text(encoding="utf-8")
 TYPES = {"u8": "u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "i16": "<i2", "i32": "<i4"}

@@ -22,7 +22,7 @@ from drivers.locks import BusLock, holder_of, serial_identity
 from drivers.motors import TURN_RAD, MotorDevice, MotorMap, turn_of
 from drivers.registry import UnknownFamily, family, family_names
 from drivers.serialport import SerialPort
-from runtime.config.busfile import BusFileError, load_bus_file
+from hand.file.busfile import BusFileError, load_bus_file
 from signals.modes import MotorMode
 from signals.names import HandNames
 from signals.records import COMMAND, new

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from hand.assembly.assemble import model_of, names_of
+from hand.file import load_hand
 from mechanics.dynamics.batch import accelerations, mass_matrices, torques
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.handtree import hand_dynamics, new_work
-from runtime.assemble import model_of, names_of
-from runtime.config import load_hand
 from runtime.mechanisms import load_mechanism
 from sim.mechanisms.hand_on_arm import Springs, hand_bodies
 

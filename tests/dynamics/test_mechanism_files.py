@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hand.file import load_hand
 from mechanics.dynamics.batch import accelerations
 from runtime.cli import main
-from runtime.config import load_hand
 from runtime.mechanisms import MechanismFileError, load_mechanism, parse_mechanism, shipped_mechanisms
 from runtime.mechanisms.animate import AnimationError, check_format
 from signals.names import UnknownName

@@ -10,7 +10,8 @@ import pytest
 
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Bus, MotorSetup
-from runtime.config import HandFileError
+from hand.file import HandFileError
+from hand.options import RunOptions
 from runtime.mechanisms.hand import MechanismHandError, load_mechanism_hand
 from runtime.mechanisms.hand_file import (
     is_mechanism_hand,
@@ -19,7 +20,6 @@ from runtime.mechanisms.hand_file import (
     shipped_mechanism_hands,
 )
 from runtime.mechanisms.margins import suspicions
-from runtime.options import RunOptions
 from runtime.session import Session, run_lockstep
 from signals.modes import Bus as BusBits
 from signals.modes import Clip, MachineState, MotorMode

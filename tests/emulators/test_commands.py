@@ -18,9 +18,9 @@ from drivers.bench import IdRefused, give_id, inject, log
 from drivers.errors import BusBusy, BusLost
 from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
 from drivers.scanning import scan
+from hand.file.busfile import load_bus_file
 from runtime.cli import main
 from runtime.commands.scan import scan as scan_command
-from runtime.config.busfile import load_bus_file
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread

@@ -16,7 +16,7 @@ import pytest
 
 from drivers.places import parsed
 from drivers.scanning import scan
-from runtime.config.busfile import load_bus_file
+from hand.file.busfile import load_bus_file
 
 FLEXOR = (sys.executable, "-m", "runtime.cli")
 ROOT = Path(__file__).parents[2]

@@ -17,9 +17,9 @@ import pytest
 
 from drivers.collector.device import CollectorBus
 from drivers.collector.settings import CollectorSettings
+from hand.options import RunOptions
 from runtime.backends import sim_bus
 from runtime.loop import LOCKSTEP_START_NS
-from runtime.options import RunOptions
 from runtime.session import Session
 from runtime.setup import prepare
 from signals.faults import Cause

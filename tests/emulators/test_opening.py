@@ -11,11 +11,11 @@ import pytest
 
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
+from hand.file.busfile import BusFileError, load_bus_file
 from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.hardware import hardware_bus
 from runtime.busprocess.opening import check_capable, open_buses
 from runtime.busprocess.truth import TruthShare, TruthTap
-from runtime.config.busfile import BusFileError, load_bus_file
 from signals.modes import MotorMode
 from signals.records import COMMAND, MEASUREMENT, TRUTH, new
 from sim.emulators.chain import ChainEmulator

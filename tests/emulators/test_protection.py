@@ -94,7 +94,7 @@ def test_a_start_says_loudly_what_is_unproven(
 
 
 def test_health_and_report_say_what_is_unproven(unproven_file: str, port_base: int) -> None:
-    from runtime.options import RunOptions
+    from hand.options import RunOptions
     from runtime.processes.io import IoProcess
     from runtime.setup import read_hand
     from runtime.telemetry.segment import Segment
@@ -132,7 +132,7 @@ def test_emulations_leave_no_protection_out(kind: str, tmp_path: Path) -> None:
 
 
 def test_shipped_bus_files_leave_no_watchdog_out() -> None:
-    from runtime.options import RunOptions
+    from hand.options import RunOptions
     from runtime.setup import read_hand
 
     for path in sorted((ROOT / "configs/buses").glob("*.toml")):

@@ -32,9 +32,9 @@ from drivers.hallbridge.device import HallBridgeBus
 from drivers.hallbridge.orca_device import OrcaBus
 from drivers.hallbridge.settings import HallBridgeSettings, OrcaSettings
 from drivers.odrive.device import OdriveBus
+from hand.options import OptionError, RunOptions
 from runtime.busprocess.remote import RemoteBus
 from runtime.loop import Loop
-from runtime.options import OptionError, RunOptions
 from runtime.setup import build, prepare, read_hand
 from runtime.telemetry.channel import Channel as Ring
 from signals.modes import Bus as BusBit

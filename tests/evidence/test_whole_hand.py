@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.session import RunResult, Session, run_lockstep
 
 MOTIONS = (

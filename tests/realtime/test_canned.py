@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from hand.options import RunOptions
 from runtime.bench.canned import Canned, NotActive, Ticker, can
-from runtime.options import RunOptions
 
 TICKS = 24
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from hand.options import RunOptions
 from runtime.bench.runtime_loop import Process
 from runtime.bench.soak import Grid
-from runtime.options import RunOptions
 from runtime.processes.phases import Phase, Stop
 from runtime.realtime import PRIORITY, control_cpu
 from runtime.telemetry.segment import Segment

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hand.options import RunOptions
 from runtime.loop import Loop
-from runtime.options import RunOptions
 from runtime.setup import build, prepare, read_hand
 from runtime.telemetry.channel import Channel
 from signals.modes import MachineState

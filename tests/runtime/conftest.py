@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.segment import FOLDER, Segment
 from tests.runtime.runs import Run, blocks

@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.processes.io import IoProcess
 from runtime.setup import read_hand
 from runtime.telemetry.segment import Segment

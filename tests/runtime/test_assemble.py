@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hand.assembly.assemble import hand_sha256, model_of, names_of, set_start, set_switches
+from hand.assembly.straight import straight_jacobian, straight_lengths_m
+from hand.file import HandFile, load_hand, parse_hand, shipped_hands
 from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.springs import spring_at, spring_state
-from runtime.assemble import hand_sha256, model_of, names_of, set_start, set_switches
-from runtime.assembly.straight import straight_jacobian, straight_lengths_m
-from runtime.config import HandFile, load_hand, parse_hand, shipped_hands
 from signals.modes import FingerKind, Role, TendonKind
 from signals.records import MODEL, RecordArray
 from signals.sizes import EXTENTS

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hand.options import RunOptions
 from runtime.bench import kernel, rounds, run
 from runtime.bench.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
 from runtime.bench.ratios import LEAST_ROUNDS, Ratio, company_ratio, median_interval, paired, share
@@ -18,7 +19,6 @@ from runtime.bench.run import CALIBRATED_FOR, equal_work
 from runtime.bench.slices import Slice, percentile
 from runtime.bench.stages import _table
 from runtime.bench.yardsticks import Place, read_cyclictest
-from runtime.options import RunOptions
 from signals.names import UnknownName
 
 values = st.floats(1e-3, 1e6)

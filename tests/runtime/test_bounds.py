@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hand.assembly.assemble import model_of
+from hand.file import load_hand, shipped_hands
 from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.springs import spring_at, spring_state
 from mechanics.wrist import wrist_lengths
-from runtime.assemble import model_of
-from runtime.config import load_hand, shipped_hands
 from runtime.mechanisms.hand import load_mechanism_hand
 from runtime.mechanisms.hand_file import shipped_mechanism_hands
 from runtime.telemetry.bounds import GAIN_TIMES, goal_bounds

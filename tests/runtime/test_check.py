@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.assemble import hand_sha256
+from hand.assembly.assemble import hand_sha256
+from hand.file import load_hand, shipped_hands
 from runtime.commands.check import check
-from runtime.config import load_hand, shipped_hands
 from runtime.mechanisms.hand_file import read_mechanism_hand, shipped_mechanism_hands
 
 

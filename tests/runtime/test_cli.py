@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from drivers.errors import BusLost
+from hand.file.suspicions import suspicions
+from hand.motion.load import load_motion
+from hand.options import RunOptions
+from hand.overrides import load_with
 from runtime import warmup
 from runtime.cli import COMMANDS, main
 from runtime.commands.signals import table
-from runtime.config.suspicions import suspicions
-from runtime.motions import load_motion
-from runtime.options import RunOptions
-from runtime.overrides import load_with
 from runtime.processes.phases import Exit
 from runtime.setup import read_hand
 from signals.choices import WrongChoice

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.bounds import goal_bounds
 from runtime.telemetry.commands import GOAL_FIELDS

@@ -317,8 +317,8 @@ def test_the_command_tells_its_result_by_exit_code_and_json(tmp_path: Path) -> N
 
 
 def test_the_room_it_asks_for_is_what_the_largest_hand_takes() -> None:
+    from hand.options import RunOptions
     from runtime.doctor.storage import RECORDING_BYTES_S, RESERVE_BYTES, RING_BYTES
-    from runtime.options import RunOptions
     from runtime.setup import read_hand
     from runtime.telemetry.columns import Columns, counts_of
     from runtime.telemetry.recorder import RESERVE

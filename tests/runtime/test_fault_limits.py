@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hand.options import RunOptions
 from runtime.faults import rules
 from runtime.faults.campaigns import STORM_KINDS
 from runtime.faults.judge import Judge
@@ -16,7 +17,6 @@ from runtime.faults.limits import Limits
 from runtime.faults.record import KEPT, Recording
 from runtime.faults.trial import CLIENT, EVERY, Struck, Touch, Trial
 from runtime.faults.verdict import Verdict
-from runtime.options import RunOptions
 from runtime.setup import Hand, read_hand
 from signals.faults import Cause
 from signals.modes import MachineState

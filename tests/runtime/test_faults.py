@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from hand.options import RunOptions
 from runtime.commands.faults import app
 from runtime.faults import rules
 from runtime.faults.bench import REST_S, SLOTS, Bench
@@ -21,7 +22,6 @@ from runtime.faults.record import KEPT, FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.tally import HEAD, cells, shares, table, tallies
 from runtime.faults.verdict import Verdict
-from runtime.options import RunOptions
 from runtime.setup import Hand, read_hand
 from runtime.telemetry.channel import Channel
 from signals.faults import Cause

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivers.registry import family
+from hand.file.busfile import load_bus_file
 from runtime import cli
 from runtime.busprocess.opening import open_buses
-from runtime.config.busfile import load_bus_file
 from runtime.stages import CONTROLLER_ARGUMENTS, StageError, make_stages
 from signals.names import HandNames
 from signals.records import COMMAND, GOAL, MEASUREMENT, MODEL, STATE, new

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hand.file.busfile import load_bus_file
+from hand.options import RunOptions
 from runtime.bench.soak import children_of
 from runtime.busprocess.truth import TruthShare
-from runtime.config.busfile import load_bus_file
-from runtime.options import RunOptions
 from runtime.processes.phases import BEAT_LOST_NS, CONTROL_SILENT_S, STOP_BUDGET_S, Exit
 from runtime.processes.supervisor import Supervisor
 from signals.records import TRUTH, new

@@ -18,9 +18,9 @@ from drivers.odrive.device import OdriveBus
 from drivers.registry import family
 from drivers.slots import indices, merge
 from estimators.tick import home
+from hand.options import RunOptions
 from runtime.backends import HOMING_CYCLES, motor_setups, sim_bus
 from runtime.busprocess.block import Block
-from runtime.options import RunOptions
 from runtime.pipeline import Pipeline
 from runtime.session import run_lockstep
 from runtime.setup import Rig, build, read_hand

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from runtime.assemble import model_of
-from runtime.config import load_hand
-from runtime.config.control import Tolerances
-from runtime.mismatch import draw_mismatch
+from hand.assembly.assemble import model_of
+from hand.file import load_hand
+from hand.file.control import Tolerances
+from hand.mismatch import draw_mismatch
 from signals.table import TABLE
 
 HAND = load_hand("hasy")

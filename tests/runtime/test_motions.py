@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from numba.core.runtime import _nrt_python, rtsys
 
 from controllers.motion import ChannelKind, motion_goal
+from hand.assembly.assemble import model_of, names_of
+from hand.file import load_hand
+from hand.file.errors import MotionFileError, Problem
+from hand.motion.channels import through
+from hand.motion.load import Motion, load_motion, parse_motion, shipped_motions
+from hand.motion.trajectory import trajectory_channels
 from mechanics.palm_angles import palm_angles
-from runtime.assemble import model_of, names_of
-from runtime.config import load_hand
-from runtime.config.errors import MotionFileError, Problem
-from runtime.motion.channels import through
-from runtime.motion.trajectory import trajectory_channels
-from runtime.motions import Motion, load_motion, parse_motion, shipped_motions
 from signals.modes import Mode
 from signals.records import GOAL, STATE, RecordArray, new
 

@@ -12,11 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.reference import TORQUE_SHARE
-from mechanics.coupling import tendon_jacobian
-from mechanics.springs import spring_state
-from mechanics.wrist import wrist_jacobian
-from runtime.assemble import hand_sha256, model_of
-from runtime.assembly.pace import (
+from hand.assembly.assemble import hand_sha256, model_of
+from hand.assembly.pace import (
     BRAKE_SHARE,
     JOINT_SPEED_DEG_S,
     LEAST_SHARE,
@@ -25,9 +22,12 @@ from runtime.assembly.pace import (
     WRIST_SHARE,
     paces,
 )
-from runtime.assembly.straight import greatest_tension_n
+from hand.assembly.straight import greatest_tension_n
+from hand.file import HandFile, HandFileError, load_hand, parse_hand, shipped_hands
+from mechanics.coupling import tendon_jacobian
+from mechanics.springs import spring_state
+from mechanics.wrist import wrist_jacobian
 from runtime.commands.check import check
-from runtime.config import HandFile, HandFileError, load_hand, parse_hand, shipped_hands
 from signals.records import RecordArray
 
 HANDS = {name: load_hand(name) for name in shipped_hands()}

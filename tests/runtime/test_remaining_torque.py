@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.reports.faults import FaultWatch
 from runtime.reports.remaining import remaining_torques, torque_interval
 from runtime.setup import Hand, read_hand

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.realtime import quiet
 from runtime.session import Session, run_lockstep
 from runtime.stages import StageError

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from guard.envelope import OVER_REFERENCE
+from hand.options import RunOptions
 from runtime.faults import rules
 from runtime.faults.bench import Bench
 from runtime.faults.draw import Trial
@@ -16,7 +17,6 @@ from runtime.faults.judge import Judge
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.stops import Stops
-from runtime.options import RunOptions
 from runtime.setup import Hand, read_hand
 from signals.faults import Cause
 

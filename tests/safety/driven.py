@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.session import Session
 from signals.faults import Cause
 from signals.modes import MachineState, Request

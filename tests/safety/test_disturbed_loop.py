@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hand.options import RunOptions
 from runtime.loop import Loop
-from runtime.options import RunOptions
 from runtime.reports.faults import FaultWatch
 from runtime.session import Session
 from runtime.setup import build, prepare, read_hand

@@ -6,11 +6,11 @@ from functools import cache
 
 import pytest
 
+from hand.options import RunOptions
 from runtime.faults.campaign import Worker
 from runtime.faults.draw import first_trials
 from runtime.faults.judge import Verdict
 from runtime.faults.rules import KINDS
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 
 MOTIONS = ("force_sine", "hold", "open_close")

@@ -6,11 +6,11 @@ from functools import cache
 
 import pytest
 
+from hand.options import RunOptions
 from runtime.faults.campaign import Worker
 from runtime.faults.campaigns import draws_of
 from runtime.faults.draw import first_trials
 from runtime.faults.trial import Trial
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 
 MOTIONS = ("hold", "open_close")

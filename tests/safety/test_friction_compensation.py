@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.feedforward import friction_torque_nm, ripple_torque_nm
+from hand.file import HandFileError, parse_hand
+from hand.file.suspicions import suspicions
+from hand.options import RunOptions
 from mechanics.friction import motor_friction_nm
-from runtime.config import HandFileError, parse_hand
-from runtime.config.suspicions import suspicions
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.bulletin import health_map
 from signals.faults import Cause

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimators.tick import ESTIMATOR_MEMORY, estimate
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import Channel, FaultKind, MachineState

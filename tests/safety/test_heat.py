@@ -9,8 +9,8 @@ import pytest
 
 from guard.guard import GUARD_MEMORY, guard
 from guard.winding import derating, winding_temperatures
+from hand.options import RunOptions
 from mechanics.motor import copper_loss_w
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.heat import HeatWatch
 from signals.faults import Cause

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from controllers.tick import CONTROLLER_MEMORY, control
 from guard.guard import GUARD_MEMORY, guard
-from runtime.options import RunOptions
+from hand.options import RunOptions
 from runtime.setup import read_hand
 from runtime.telemetry.commands import ARGS, GoalArgs, Refusal, apply_goal, parse
 from signals.faults import Cause

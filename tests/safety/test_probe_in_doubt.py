@@ -7,12 +7,12 @@ from functools import cache
 
 import pytest
 
+from hand.options import RunOptions
 from runtime.faults.campaign import Worker, motions_of
 from runtime.faults.campaigns import draws_of
 from runtime.faults.draw import first_trials
 from runtime.faults.rules import KINDS
 from runtime.faults.trial import EVERY, Struck
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 from signals.faults import Cause
 

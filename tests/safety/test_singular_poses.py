@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from controllers.distribution import distribute
 from controllers.memory import CONTROLLER_MEMORY
 from estimators.tick import ESTIMATOR_MEMORY, estimate
+from hand.assembly.fingers import store_condition
+from hand.assembly.tendons import refresh_pseudo_inverse
+from hand.options import RunOptions
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import count_of_lever, spring_at
-from runtime.assembly.fingers import store_condition
-from runtime.assembly.tendons import refresh_pseudo_inverse
-from runtime.options import RunOptions
 from runtime.setup import read_hand
 from signals.modes import Channel
 from signals.records import MEASUREMENT, STATE, RecordArray, new

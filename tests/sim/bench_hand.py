@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.assemble import model_of
-from runtime.config import load_hand
+from hand.assembly.assemble import model_of
+from hand.file import load_hand
 from signals.modes import SensorLevel
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 from sim.backend import SimulatedBus

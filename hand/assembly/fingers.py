@@ -1,0 +1,124 @@
+"""Joints, fingers and bodies of the model record."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hand.assembly.straight import straight_jacobian
+from hand.file.fingers import ChainFinger, HingeFinger
+from hand.file.hand import HandFile
+from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
+from signals.modes import FingerKind, Reaction, Role
+from signals.names import HandNames
+from signals.records import RecordArray
+
+
+def store_fingers(hand: HandFile, names: HandNames, model: RecordArray) -> None:
+    """Everything with the index spaces joint, finger and body."""
+    m = model[0]
+    m["n_joints"], m["n_fingers"] = len(hand.joints), len(hand.fingers)
+    m["joint_friction_speed_rad_s"] = hand.joint_stops.coulomb_speed_rad_s
+    m["stop_stiffness_nm_rad"] = hand.joint_stops.stiffness_nm_rad
+    m["stop_damping_nms_rad"] = hand.joint_stops.damping_nms_rad
+    for f, (name, finger) in enumerate(hand.fingers.items()):
+        joints = [names.index("joint", j.name) for j in finger.joints]
+        tendons = [t for t, tendon in enumerate(hand.tendons) if tendon.finger == name]
+        m["finger_kind"][f] = (
+            FingerKind.TENSEGRITY_BASE if finger.kind == "tensegrity_base" else FingerKind.LINEAR
+        )
+        m["finger_n_joints"][f], m["finger_n_tendons"][f] = len(joints), len(tendons)
+        m["finger_joint"][f, : len(joints)] = joints
+        m["finger_tendon"][f, : len(tendons)] = tendons
+        m["finger_reaction"][f] = Reaction[finger.reaction.upper()]
+        m["residual_limit_m"][f] = finger.residual_limit_m
+        m["pretension_n"][f] = hand.tendon.pretension_n
+        for j, joint in zip(joints, finger.joints, strict=True):
+            m["joint_finger"][j] = f
+            m["joint_role"][j] = Role[joint.role.upper()]
+            m["joint_min_rad"][j], m["joint_max_rad"][j] = (math.radians(d) for d in joint.range_deg)
+            m["joint_viscous_nms_rad"][j] = joint.viscous_nms_rad
+            m["joint_coulomb_nm"][j] = joint.coulomb_nm
+            m["joint_impedance_nm_rad"][j] = joint.impedance_nm_rad
+            m["joint_damping_nms_rad"][j] = joint.damping_nms_rad
+    _store_bodies(hand, names, model)
+
+
+def store_condition(model: RecordArray) -> None:
+    """Condition number of each finger's coupling at the straight pose."""
+    m = model[0]
+    P_tj_m = straight_jacobian(model)
+    for f in range(int(m["n_fingers"])):
+        joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
+        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+        m["finger_condition"][f] = np.linalg.cond(P_tj_m[np.ix_(tendons, joints)])
+
+
+def _store_bodies(hand: HandFile, names: HandNames, model: RecordArray) -> None:
+    """The palm, then fingers in an order that puts parents before their children."""
+    m = model[0]
+    bodies = [_palm(hand)]
+    carried_by = {"palm": 0}
+    waiting = dict(hand.fingers)
+    while waiting:
+        name = next(n for n, f in waiting.items() if f.parent in carried_by)
+        finger = waiting.pop(name)
+        f = names.index("finger", name)
+        joints = [names.index("joint", j.name) for j in finger.joints]
+        parent = carried_by[finger.parent]
+        if isinstance(finger, HingeFinger):
+            carried_by[name] = len(bodies)
+            bodies.append(_hinge(finger, parent, joints[0]))
+            m["finger_tip_body"][f] = -1
+            continue
+        new, tip = finger_bodies(_shape(finger), parent=parent, first_body=len(bodies), joints=joints)
+        bodies += new
+        m["finger_tip_body"][f] = len(bodies) - 1
+        m["finger_tip_m"][f] = tip
+        if finger.kind == "tensegrity_base":
+            m["thumb_base_offset_m"][f] = finger.bones[0].length_m
+            m["thumb_metacarpal_m"][f] = finger.bones[1].length_m
+    place_bodies(model, bodies)
+
+
+def _shape(finger: ChainFinger) -> FingerShape:
+    bones = finger.bones
+    return FingerShape(
+        base_position_m=finger.base_position_m,
+        base_rpy_deg=finger.base_rpy_deg,
+        base_offset_m=bones[0].length_m,
+        bone_lengths_m=[b.length_m for b in bones[1:]],
+        bone_z_offsets_m=[b.offset_z_m for b in bones[1:]],
+        masses_kg=[b.mass_kg for b in bones],
+        com_fraction=[b.com_fraction for b in bones],
+        inertia_diag_kg_m2=[b.inertia_diag_kg_m2 for b in bones],
+        coupled_ratio=finger.coupled_ratio,
+    )
+
+
+def _palm(hand: HandFile) -> Body:
+    return Body(
+        parent=-1,
+        joint=-1,
+        rotation=np.eye(3),
+        origin_m=np.zeros(3),
+        axis=np.array([0.0, 0.0, 1.0]),
+        mass_kg=hand.palm.mass_kg,
+        com_m=np.array(hand.palm.com_m),
+        inertia_kg_m2=np.diag(hand.palm.inertia_diag_kg_m2),
+    )
+
+
+def _hinge(finger: HingeFinger, parent: int, joint: int) -> Body:
+    axis = np.array(finger.axis)
+    return Body(
+        parent=parent,
+        joint=joint,
+        rotation=np.eye(3),
+        origin_m=np.array(finger.position_m),
+        axis=axis / np.linalg.norm(axis),
+        mass_kg=finger.mass_kg,
+        com_m=np.array(finger.com_m),
+        inertia_kg_m2=np.diag(finger.inertia_diag_kg_m2),
+    )

@@ -1,0 +1,132 @@
+"""Tendons, springs, sensors and guides of the model record, and the coupling with its pseudo-inverse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hand.file.checks_physics import geometry_of
+from hand.file.fingers import ChainFinger
+from hand.file.hand import HandFile
+from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide
+from mechanics.springs import spring_tables
+from signals.modes import TendonKind
+from signals.names import HandNames
+from signals.records import RecordArray
+
+
+def guide_of(hand: HandFile) -> GuideLaw:
+    """The guides' friction law."""
+    pair = hand.guides.pairs[hand.guides.pair]
+    if hand.guides.law == "rope":
+        return RopeGuide(mu=pair.rope_friction)
+    return SaturatingGuide(c0=pair.c0_frac, c1_rad=pair.c1_per_rad)
+
+
+def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
+    """Everything with the index space tendon, and the springs."""
+    m = model[0]
+    count = len(hand.tendons)
+    m["n_tendons"] = count
+    _store_springs(hand, model)
+    _store_common(hand, model, count)
+    springs = list(hand.springs)
+    for t, tendon in enumerate(hand.tendons):
+        finger = hand.fingers[tendon.finger]
+        m["tendon_motor"][t] = names.index("motor", tendon.motor)
+        m["tendon_finger"][t] = names.index("finger", tendon.finger)
+        m["tendon_spring"][t] = springs.index(tendon.spring or hand.tendon.spring)
+        m["spring_scale"][t] = 1.0 if tendon.spring_scale is None else tendon.spring_scale
+        m["tendon_compliance_m_n"][t] = tendon.length_m / hand.tendon.axial_stiffness_n
+        if tendon.hall_zero_count is not None:
+            m["hall_zero_count"][t] = tendon.hall_zero_count
+        if tendon.hall_noise_counts_rms is not None:
+            m["hall_noise_count"][t] = tendon.hall_noise_counts_rms
+        if tendon.dh_dq_m_rad is not None:
+            m["tendon_kind"][t] = TendonKind.PULLEYS
+            for joint, value in tendon.dh_dq_m_rad.items():
+                m["P_tj_m"][t, names.index("joint", joint)] = value
+        elif (
+            isinstance(finger, ChainFinger)
+            and finger.insertions
+            and finger.insertion_set
+            and tendon.insertion
+        ):
+            points = finger.insertions[finger.insertion_set]
+            m["tendon_kind"][t] = TendonKind.INSERTION_POINTS
+            m["insertion_palm_m"][t] = points.palm_m[tendon.insertion]
+            m["insertion_bone_m"][t] = points.bone_m[tendon.insertion]
+    _store_weights(hand, model)
+
+
+ROUNDING_COUNT2 = 1.0 / 12.0
+"""Variance of rounding to a count."""
+
+
+def _store_weights(hand: HandFile, model: RecordArray) -> None:
+    """Weight of each tendon's length: the least variance of its finger over its own; 0 if not used."""
+    m = model[0]
+    variance = m["hall_noise_count"] ** 2 + ROUNDING_COUNT2
+    for t, tendon in enumerate(hand.tendons):
+        same = [
+            variance[k]
+            for k, other in enumerate(hand.tendons)
+            if other.finger == tendon.finger and other.hall_used is not False
+        ]
+        m["hall_weight"][t] = 0.0 if tendon.hall_used is False else min(same) / variance[t]
+
+
+def _store_common(hand: HandFile, model: RecordArray, count: int) -> None:
+    m = model[0]
+    hall = hand.hall
+    common = {
+        "spool_radius_m": hand.spool.radius_m,
+        "tension_min_n": hand.tendon.force_min_n,
+        "tension_max_n": hand.tendon.force_max_n,
+        "tension_limit_n": hand.tendon.force_limit_n,
+        "lever_friction_frac": hand.hysteresis.relative_half_width_frac,
+        "lever_presliding_rad": math.radians(hand.hysteresis.presliding_lever_deg),
+        "hall_zero_count": hall.zero_count,
+        "hall_counts_rad": hall.direction * 2**hall.bits / math.radians(hall.span_deg),
+        "hall_count_max": 2**hall.bits - 1,
+        "hall_noise_count": hall.noise_counts_rms,
+        "hall_hysteresis_rad": math.radians(hall.hysteresis_deg),
+        "hall_filter_hz": hall.filter_hz,
+        "guide_loss_frac": guide_of(hand).loss_frac(hand.guides.bending_angle_rad),
+        "guide_speed_m_s": hand.guides.regularisation_speed_m_s,
+    }
+    for name, value in common.items():
+        m[name][:count] = value
+
+
+def _store_springs(hand: HandFile, model: RecordArray) -> None:
+    model["n_springs"] = len(hand.springs)
+    for s, spring in enumerate(hand.springs.values()):
+        spring_tables(geometry_of(spring)).store(model, s)
+        model["slack_margin_rad"][0, s] = math.radians(hand.tendon.slack_margin_deg)
+
+
+LEAST_SEEN = 1e-3
+"""Singular value of a coupling, relative to the largest, below which a direction of the joints is not
+estimated: a hundredth of a millimetre would be radians there."""
+
+
+def refresh_pseudo_inverse(model: RecordArray) -> None:
+    """``pinv_jt_1_m`` from ``P_tj_m``: per finger, of the joints that pulleys move.
+
+    A tensegrity base is no part of it: its two joints come from a search, the rows of its other joints are
+    the pseudo-inverse of their pulley tendons alone.
+    """
+    m = model[0]
+    m["pinv_jt_1_m"] = 0.0
+    for f in range(int(m["n_fingers"])):
+        joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
+        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+        pulleys = tendons[m["tendon_kind"][tendons] == TendonKind.PULLEYS]
+        block = m["P_tj_m"][np.ix_(pulleys, joints)]
+        moved = block.any(axis=0)
+        if moved.any():
+            inverse = np.linalg.pinv(block[:, moved], rcond=LEAST_SEEN)
+            inverse[np.abs(inverse) < 1e-12 * np.abs(inverse).max()] = 0.0
+            m["pinv_jt_1_m"][np.ix_(joints[moved], pulleys)] = inverse

@@ -1,0 +1,114 @@
+"""Values that are legal one by one but not together: springs that cannot be built, limits out of order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hand.file.hand import HandFile
+from hand.file.locate import Path
+from hand.file.raw import dict_at, number_of
+from hand.file.refusals import Refusal
+from hand.file.tendons import Spring
+from mechanics.springs import ImpossibleGeometry, SpringGeometry
+
+GEOMETRY_KEYS: Final[dict[str, str]] = {
+    "motor_pulley_center": "motor_pulley_center_m",
+    "R_motor": "motor_pulley_radius_m",
+    "fixed_pulley_center": "fixed_pulley_center_m",
+    "R_fixed": "fixed_pulley_radius_m",
+    "lever_pivot": "lever_pivot_m",
+    "lever_length": "lever_length_m",
+    "R_lever": "lever_pulley_radius_m",
+    "spring_attach_radius": "spring_attach_radius_m",
+    "spring_fixed_point": "spring_fixed_point_m",
+    "K": "spring_constant_n_m",
+    "spring_free_length": "spring_free_length_m",
+    "theta_slack_deg": "lever_slack_deg",
+    "theta_max_deg": "lever_max_deg",
+    "theta_hard_stop_deg": "lever_hard_stop_deg",
+}
+"""Name in Table 4.1 (mechanics.springs) -> key of the hand file."""
+
+
+def geometry_of(spring: Spring) -> SpringGeometry:
+    """Mechanism of a spring table."""
+    return SpringGeometry.of({name: getattr(spring, key) for name, key in GEOMETRY_KEYS.items()})
+
+
+def spring_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
+    """Mechanisms that cannot be built."""
+    for name, table in dict_at(raw, "springs").items():
+        values = {n: table.get(k) for n, k in GEOMETRY_KEYS.items()} if isinstance(table, dict) else {}
+        if not values or not all(_readable(n, v) for n, v in values.items()):
+            continue
+        try:
+            SpringGeometry.of(values)
+        except ImpossibleGeometry as error:
+            change = error.change
+            for short, key in GEOMETRY_KEYS.items():
+                change = change.replace(short, key) if len(short) > 1 else change
+            place = "" if error.lever_deg is None else f" at {error.lever_deg:.1f} deg"
+            yield Refusal(path=("springs", name), found=error.what + place, legal=change)
+
+
+_POINTS: Final = ("motor_pulley_center", "fixed_pulley_center", "lever_pivot", "spring_fixed_point")
+
+
+def _readable(name: str, value: Any) -> bool:
+    if name in _POINTS:
+        return isinstance(value, list) and len(value) == 2 and all(number_of(v) is not None for v in value)
+    return number_of(value) is not None
+
+
+ENCODER_COUNTS_PER_PERIOD: Final = 4
+"""Encoder counts in a period of a harmonic below which the angle does not tell its phase."""
+
+
+def ripple_refusals(hand: HandFile) -> Iterator[Refusal]:
+    """Harmonics that would be applied twice, or whose phase the encoder cannot tell."""
+    seen: dict[tuple[str, int], int] = {}
+    for k, ripple in enumerate(hand.ripple):
+        key = (ripple.shaft, ripple.order)
+        if key in seen:
+            found = f"order {ripple.order} of the {ripple.shaft} shaft again"
+            yield Refusal(
+                path=("ripple", k, "order"),
+                found=found,
+                legal="each order of a shaft once: both would be compensated",
+                also=("ripple", seen[key], "order"),
+            )
+        seen.setdefault(key, k)
+        periods = ripple.order * (hand.gear.ratio if ripple.shaft == "input" else 1.0)
+        counts = hand.motor.encoder_counts_per_output_turn / periods
+        if counts < ENCODER_COUNTS_PER_PERIOD:
+            found = f"order {ripple.order}: {counts:.1f} encoder counts in a period"
+            legal = f"at least {ENCODER_COUNTS_PER_PERIOD}, or its phase is not known"
+            yield Refusal(path=("ripple", k, "order"), found=found, legal=legal)
+
+
+def order_refusals(hand: HandFile) -> Iterator[Refusal]:
+    """Limits that contradict each other."""
+    tendon = hand.tendon
+    steps: tuple[tuple[str, float], ...] = (
+        ("force_min_n", tendon.force_min_n),
+        ("pretension_n", tendon.pretension_n),
+        ("force_max_n", tendon.force_max_n),
+        ("force_limit_n", tendon.force_limit_n),
+        ("break_force_n", tendon.break_force_n),
+    )
+    for (low, a), (high, b) in zip(steps, steps[1:], strict=False):
+        if a >= b:
+            yield Refusal(path=("tendon", high), found=f"{b:g}", legal=f"more than {low} ({a:g})")
+    if hand.limits.device_current_a > hand.motor.current_limit_peak_a:
+        path: Path = ("limits", "device_current_a")
+        legal = f"at most motor.current_limit_peak_a ({hand.motor.current_limit_peak_a:g})"
+        yield Refusal(path=path, found=f"{hand.limits.device_current_a:g}", legal=legal)
+    if hand.hall.zero_count >= 2**hand.hall.bits:
+        legal = f"less than 2^bits ({2**hand.hall.bits})"
+        yield Refusal(path=("hall", "zero_count"), found=f"{hand.hall.zero_count:g}", legal=legal)
+    yield from ripple_refusals(hand)
+    guide = hand.guides.pairs[hand.guides.pair]
+    if guide.c0_frac >= 1.0:
+        path = ("guides", "pairs", hand.guides.pair, "c0_frac")
+        yield Refusal(path=path, found=f"{guide.c0_frac:g}", legal="less than 1")

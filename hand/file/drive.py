@@ -1,0 +1,104 @@
+"""Tables of the motor side of a hand file: motor, gear, friction, ripple, spool, thermal model."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from hand.file.values import Count, NonNegative, Positive, Table
+
+
+class Motor(Table):
+    """One motor type for all modules; angles and torques of the product are at the gear output."""
+
+    type: Literal["PMSM"]
+    """Kind of motor."""
+    pole_pairs: Count
+    """Pole pairs."""
+    phase_resistance_ohm: Positive
+    """Resistance of one phase."""
+    phase_inductance_h: Positive
+    """Inductance of one phase."""
+    flux_linkage_wb: Positive
+    """Amplitude of the flux linkage of one phase."""
+    torque_constant_output_nm_a: Positive
+    """Torque at the gear output per ampere of phase amplitude, friction apart."""
+    rotor_inertia_kg_m2: Positive
+    """Inertia of the rotor, at the rotor."""
+    bus_voltage_v: Positive
+    """Supply voltage."""
+    current_limit_peak_a: Positive
+    """What the drive's hardware can give."""
+    current_limit_continuous_a: Positive
+    """What the winding stands for ever."""
+    encoder_counts_per_output_turn: Count
+    """Encoder counts per turn of the gear output."""
+    encoder_reference: Literal["absolute", "until_reset", "none"] = "absolute"
+    """What its angle is worth as the phase of the ripple: the same after every power-up; relative, and
+    referenced since the last one; relative, and not referenced."""
+
+
+class Gear(Table):
+    """Gear between rotor and spool."""
+
+    type: Literal["harmonic drive", "planetary", "spur", "none"]
+    """Kind of gear."""
+    size: Count
+    """Size class of the maker."""
+    ratio: Positive
+    """Input turns per output turn."""
+    wave_generator_inertia_kg_m2: NonNegative
+    """Inertia of the gear's input side, at the input."""
+    output_inertia_kg_m2: NonNegative
+    """Inertia of the gear's output side, at the output."""
+    torque_rated_nm: Positive
+    """Rated torque at the output."""
+    torque_peak_nm: Positive
+    """Repeated peak torque at the output."""
+    torsional_stiffness_nm_rad: Positive
+    """Stiffness of the gear; taken as rigid by the model."""
+
+
+class Friction(Table):
+    """Motor friction at the gear output, eq. 3.8: gamma_2 atan(gamma_1 w) + gamma_3 w."""
+
+    gamma_1_s_rad: Positive
+    """Slope of the arctangent."""
+    gamma_2_nm: NonNegative
+    """Amplitude of the arctangent."""
+    gamma_3_nms_rad: NonNegative
+    """Viscous part."""
+
+
+class Ripple(Table):
+    """One harmonic of the motor torque, at the gear output."""
+
+    shaft: Literal["input", "output"]
+    """Shaft whose angle the harmonic follows."""
+    order: Count
+    """Periods per turn of that shaft."""
+    amplitude_nm: NonNegative
+    """Amplitude at the output."""
+    phase_deg: float = Field(ge=-360, le=360)
+    """Phase at angle zero."""
+
+
+class Spool(Table):
+    """Pulley on the gear output that winds the tendon."""
+
+    radius_m: Positive
+    """Radius of the tendon's centre line."""
+
+
+class Thermal(Table):
+    """Two-body thermal model of each motor: winding, case, surroundings."""
+
+    winding_resistance_k_w: Positive
+    """Winding to case."""
+    winding_capacity_j_k: Positive
+    """Winding."""
+    case_resistance_k_w: Positive
+    """Case to surroundings."""
+    case_capacity_j_k: Positive
+    """Case."""

@@ -1,0 +1,240 @@
+"""Tables of fingers, palm and wrist of a hand file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from hand.file.values import (
+    Count,
+    Fraction,
+    InertiaDiagonal,
+    Interval,
+    Name,
+    NonNegative,
+    Point,
+    Positive,
+    Table,
+    UnitVec3,
+    Vec2,
+    Vec3,
+)
+
+CHAIN_BONES = ("cross", "proximal", "middle", "distal")
+
+
+class Joint(Table):
+    """One joint coordinate; 0 is the straight finger, positive is flexion (abduction: ulnar)."""
+
+    name: Name
+    """Name, unique in the hand."""
+    role: Literal["abduction", "flexion", "pip", "dip", "metacarpal"]
+    """What it is for; motions select joints by it."""
+    range_deg: Interval
+    """Range [lower, upper]."""
+    viscous_nms_rad: NonNegative
+    """Viscous friction of the coordinate."""
+    coulomb_nm: NonNegative
+    """Coulomb friction of the coordinate."""
+    impedance_nm_rad: NonNegative
+    """Default impedance gain."""
+    damping_nms_rad: NonNegative
+    """Default damping gain."""
+
+    @model_validator(mode="after")
+    def _straight_inside(self) -> Joint:
+        if not self.range_deg[0] <= 0.0 <= self.range_deg[1]:
+            raise PydanticCustomError("straight", "a range_deg that contains 0, the straight finger")
+        return self
+
+
+class Bone(Table):
+    """One body of a chain: the joint coordinate that turns it, its size and its mass."""
+
+    name: Literal["cross", "proximal", "middle", "distal"]
+    """Place in the chain of Table 5.1."""
+    joint: Name
+    """Joint coordinate that turns it."""
+    ratio: Positive
+    """Its angle per coordinate; 1 but for the second body of a coupled joint."""
+    length_m: NonNegative
+    """To the next joint, or to the fingertip, along x."""
+    offset_z_m: float
+    """The same along the flexion axis."""
+    mass_kg: Positive
+    """Mass."""
+    com_fraction: Fraction
+    """Centre of mass as a share of the length."""
+    inertia_diag_kg_m2: InertiaDiagonal
+    """Inertia about the centre of mass, x along the bone."""
+
+
+class InsertionSet(Table):
+    """Insertion points of the base tendons (Table 5.2)."""
+
+    palm_m: dict[Point, Vec3]
+    """Points in frame {10}, by letter."""
+    bone_m: dict[Point, Vec3]
+    """Points in frame {12}, by letter."""
+
+
+class FourBar(Table):
+    """Planar four-bar linkage of a metacarpal; a function beside the model, which has a hinge."""
+
+    ground_m: Positive
+    """Fixed bar."""
+    crank_m: Positive
+    """Driven bar."""
+    coupler_m: Positive
+    """Bar between crank and rocker."""
+    rocker_m: Positive
+    """Third bar."""
+    neutral_crank_deg: float
+    """Crank angle of the neutral hand."""
+
+
+class _FingerBase(Table):
+    number: Count
+    """Number in the paper's joint names (q2x is the index)."""
+    parent: Name
+    """``palm``, or the hinge finger that carries this one."""
+    reaction: Literal["release", "hold", "freeze"]
+    """What the finger does after one of its faults."""
+    residual_limit_m: Positive
+    """Contradiction of its tendon lengths, rms, that latches a fault."""
+    joints: Annotated[tuple[Joint, ...], Field(min_length=1)]
+    """Joint coordinates, proximal first."""
+
+
+class ChainFinger(_FingerBase):
+    """Finger with the chain of Table 5.1: base cross, proximal, middle and distal bone."""
+
+    kind: Literal["chain", "tensegrity_base"]
+    """``chain``: pulleys everywhere; ``tensegrity_base``: base tendons run straight between points."""
+    base_position_m: Vec3
+    """Origin in the parent's frame."""
+    base_rpy_deg: Vec3
+    """Orientation in the parent's frame: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    bones: tuple[Bone, Bone, Bone, Bone]
+    """Cross, proximal, middle, distal."""
+    insertion_set: Name | None = None
+    """Which of the insertion sets is built in (tensegrity_base)."""
+    insertions: dict[Name, InsertionSet] | None = None
+    """Insertion sets by name (tensegrity_base)."""
+
+    @property
+    def coupled_ratio(self) -> float | None:
+        """Distal angle per middle angle where one coordinate turns both, else None."""
+        return self.bones[3].ratio if self.bones[3].joint == self.bones[2].joint else None
+
+
+class HingeFinger(_FingerBase):
+    """One body on one hinge (the fifth finger's metacarpal)."""
+
+    kind: Literal["hinge"]
+    """One hinge."""
+    joints: tuple[Joint]
+    """Its one joint coordinate."""
+    position_m: Vec3
+    """Origin of the hinge in the parent's frame."""
+    axis: UnitVec3
+    """Axis of the hinge in the parent's frame."""
+    mass_kg: Positive
+    """Mass."""
+    com_m: Vec3
+    """Centre of mass."""
+    inertia_diag_kg_m2: InertiaDiagonal
+    """Inertia about the centre of mass."""
+    four_bar: FourBar | None = None
+    """The linkage behind the hinge."""
+
+
+Finger = Annotated[ChainFinger | HingeFinger, Field(discriminator="kind")]
+
+
+class Palm(Table):
+    """The palm: body 0."""
+
+    mass_kg: Positive
+    """Mass."""
+    com_m: Vec3
+    """Centre of mass in the palm frame (x distal, y ulnar, z palmar)."""
+    inertia_diag_kg_m2: InertiaDiagonal
+    """Inertia about the centre of mass."""
+
+
+class Forearm(Table):
+    """The forearm; fixed in space."""
+
+    mass_kg: Positive
+    """Mass; for people, not in the model."""
+
+
+class Potentiometer(Table):
+    """Sensor of a wrist axis."""
+
+    bits: Annotated[int, Field(ge=8, le=24)]
+    """Resolution over the range."""
+    range_deg: Positive
+    """Range."""
+    noise_deg_rms: NonNegative
+    """Noise."""
+
+
+class WristDrive(Table):
+    """Drive of the wrist: takes two angles, closes its own loop."""
+
+    motor_ids: Annotated[tuple[Count, ...], Field(min_length=1)]
+    """Device ids of its motors; its own business, kept to find collisions."""
+    bandwidth_hz: Positive
+    """Bandwidth of its position loop."""
+    damping_ratio: Positive
+    """Damping of its position loop."""
+    speed_max_deg_s: Positive
+    """Fastest axis speed."""
+    torque_max_nm: tuple[Positive, Positive]
+    """Torque of flexion and abduction axis."""
+
+
+class Wrist(Table):
+    """Double inverted parallelogram wrist (chapter 6): the neutral wrist is a box, its diagonals cross."""
+
+    length_m: Positive
+    """a of Table 6.1."""
+    width_m: Positive
+    """b of Table 6.1."""
+    thickness_m: Positive
+    """c of Table 6.1."""
+    neutral_rad: Vec2
+    """Neutral (q71, q73)."""
+    pitch_range_deg: Interval
+    """Range of the palm's pitch (flexion)."""
+    yaw_range_deg: Interval
+    """Range of the palm's yaw (abduction)."""
+    design_load_n: Positive
+    """Load of all tendons it is built for; for people, not in the model."""
+    potentiometer: Potentiometer
+    """Sensor of both axes."""
+    drive: WristDrive
+    """Drive of both axes."""
+
+
+class Object(Table):
+    """Compliant object that the plant can put in front of the fingers."""
+
+    shape: Literal["sphere"]
+    """Shape."""
+    radius_m: Positive
+    """Radius."""
+    center_palm_m: Vec3
+    """Centre in the palm frame."""
+    stiffness_n_m: Positive
+    """Contact stiffness."""
+    damping_ns_m: NonNegative
+    """Contact damping."""
+    friction: NonNegative
+    """Friction coefficient."""
+    mass_kg: Positive
+    """Mass."""

@@ -1,0 +1,97 @@
+"""The whole hand file as one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import Field, PrivateAttr
+
+from hand.file.control import Control, Estimation, Gains, JointStops, Limits, Surroundings, Tolerances
+from hand.file.drive import Friction, Gear, Motor, Ripple, Spool, Thermal
+from hand.file.fingers import Finger, Forearm, Joint, Object, Palm, Wrist
+from hand.file.locate import Path
+from hand.file.origins import Origin
+from hand.file.tendons import Guides, Hall, Hysteresis, Spring, Tendon, TendonMaterial
+from hand.file.values import Count, Name, Stage, Table
+
+
+class HandFile(Table):
+    """A hand as its file describes it, checked; ``hand.assembly.assemble.model_of`` makes the model record."""
+
+    schema_version: Annotated[int, Field(ge=1, le=1)]
+    """Version of this format."""
+    name: Name
+    """Name of the hand."""
+    description: str
+    """One sentence for people."""
+    controller: Stage = "flexor"
+    """``flexor``, or a foreign controller in the place of ours, as ``package.module:function``."""
+    estimator: Stage = "flexor"
+    """``flexor``, or a foreign estimator in the place of ours, as ``package.module:function``."""
+    control: Control
+    estimation: Estimation
+    surroundings: Surroundings
+    motor: Motor
+    gear: Gear
+    friction: Friction
+    ripple: tuple[Ripple, ...]
+    spool: Spool
+    thermal: Thermal
+    tendon: TendonMaterial
+    guides: Guides
+    hysteresis: Hysteresis
+    hall: Hall
+    springs: Annotated[dict[Name, Spring], Field(min_length=1)]
+    motors: Annotated[dict[Name, Count], Field(min_length=1)]
+    """Motor name -> device id, in the order of the records."""
+    fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
+    """Fingers by name, in the order of the records."""
+    tendons: Annotated[tuple[Tendon, ...], Field(min_length=1)]
+    """Tendons, in the order of the records."""
+    palm: Palm
+    forearm: Forearm | None = None
+    wrist: Wrist | None = None
+    object: Object | None = None
+    gains: Gains
+    limits: Limits
+    joint_stops: JointStops
+    tolerances: Tolerances
+
+    _path: str = PrivateAttr(default="")
+    _notices: tuple[str, ...] = PrivateAttr(default=())
+    _origins: Mapping[Path, Origin] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
+    _lines: Mapping[Path, int] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def path(self) -> str:
+        """File that it was read from."""
+        return self._path
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the user should know although the file is usable, as old names in use."""
+        return self._notices
+
+    @property
+    def origins(self) -> Mapping[Path, Origin]:
+        """Where each value comes from, by its path in the file."""
+        return self._origins
+
+    def line_of(self, path: Path) -> int:
+        """Line of a value in the file, or of the nearest table around it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self._lines:
+                return self._lines[path[:length]]
+        return 1
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """All joint coordinates in the order of the records: finger by finger, proximal first."""
+        return tuple(j for f in self.fingers.values() for j in f.joints)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the wrist axes: q71, q73."""
+        return ("wrist_flexion", "wrist_abduction") if self.wrist is not None else ()

@@ -1,0 +1,238 @@
+"""What is legal in a hand file but hard to believe, and what its owner should know of it.
+
+Suspicions are likely mistakes: slips of units, loops that are not stable, derived values that do not follow.
+Facts are limits that a sound hand may have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from hand.file.checks_physics import geometry_of
+from hand.file.fingers import ChainFinger
+from hand.file.hand import HandFile
+from hand.file.locate import Path, dotted
+from hand.file.margins import loop_suspicions
+from hand.file.plausible import implausible
+from hand.file.thumb_base import unheld_of
+from mechanics.motor import torque_constant_nm_a
+
+SHORTEST_DISTAL_M: Final = 0.005
+DERIVED_TOLERANCE: Final = 0.05
+ROD_FACTOR: Final = 15.0
+"""Between a bone's inertia and that of a finger-thick rod of its mass and length."""
+BONE_RADIUS_M: Final = 0.007
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """Something to look at or to know; the hand is used all the same."""
+
+    path: Path
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {dotted(self.path)}: {self.text}"
+
+
+def suspicions(hand: HandFile, rate_hz: float | None = None) -> tuple[Suspicion, ...]:
+    """All suspicions, in the order of the file; ``rate_hz``: a control rate in place of the file's."""
+    if rate_hz is not None:
+        control = hand.control.model_copy(update={"rate_hz": rate_hz})
+        hand = hand.model_copy(update={"control": control})
+    return _told(hand, _RULES)
+
+
+def facts(hand: HandFile) -> tuple[Suspicion, ...]:
+    """All facts, in the order of the file."""
+    return _told(hand, _FACTS)
+
+
+def _told(hand: HandFile, rules: tuple[Callable[[HandFile], Found], ...]) -> tuple[Suspicion, ...]:
+    found = [Suspicion(path, hand.line_of(path), text) for rule in rules for path, text in rule(hand)]
+    return tuple(sorted(found, key=lambda s: s.line))
+
+
+Found = Iterator[tuple[Path, str]]
+
+
+def _bones(hand: HandFile) -> Found:
+    for name, finger in hand.fingers.items():
+        if not isinstance(finger, ChainFinger):
+            continue
+        tip = finger.bones[3].length_m
+        if tip < SHORTEST_DISTAL_M:
+            path: Path = ("fingers", name, "bones", 3, "length_m")
+            origin = hand.origins.get(path)
+            word = f"{origin.word}, but " if origin else ""
+            yield (
+                path,
+                f"{word}a distal bone of {tip * 1e3:.2f} mm is a lost digit (a misprint of Table 5.1?)",
+            )
+
+
+def _insertions(hand: HandFile) -> Found:
+    for name, finger in hand.fingers.items():
+        if isinstance(finger, ChainFinger) and finger.insertions and finger.insertion_set:
+            points = finger.insertions[finger.insertion_set]
+            if points.palm_m == points.bone_m:
+                path: Path = ("fingers", name, "insertion_set")
+                yield path, f'"{finger.insertion_set}" has the same points in palm and bone'
+
+
+def _unheld(hand: HandFile) -> Found:
+    for name, finger in hand.fingers.items():
+        if isinstance(finger, ChainFinger) and finger.kind == "tensegrity_base":
+            unheld = unheld_of(hand, name, finger)
+            if unheld is not None:
+                text = f"no tensions hold the base in {unheld.share:.0%} of its range, as at "
+                text += f"{unheld.q0_deg:.0f}, {unheld.q1_deg:.0f} deg; motions must stay out"
+                yield ("fingers", name, "joints"), text
+
+
+def _derived(hand: HandFile) -> Found:
+    motor, tendon = hand.motor, hand.tendon
+    torque = torque_constant_nm_a(motor.pole_pairs, motor.flux_linkage_wb, hand.gear.ratio)
+    section = math.pi / 4.0 * tendon.diameter_m**2 * tendon.youngs_modulus_pa
+    values: tuple[tuple[Path, float, float, str], ...] = (
+        (
+            ("motor", "torque_constant_output_nm_a"),
+            motor.torque_constant_output_nm_a,
+            torque,
+            "1.5 x pole_pairs x flux_linkage_wb x gear.ratio",
+        ),
+        (("tendon", "axial_stiffness_n"), tendon.axial_stiffness_n, section, "youngs_modulus_pa x section"),
+    )
+    for path, value, wanted, formula in values:
+        if abs(value - wanted) > DERIVED_TOLERANCE * wanted:
+            yield path, f"{value:g}, but {formula} gives {wanted:.4g}"
+
+
+def _strength(hand: HandFile) -> Found:
+    limit, kt = hand.limits.device_current_a, hand.motor.torque_constant_output_nm_a
+    friction = math.pi / 2.0 * hand.friction.gamma_2_nm
+    pull = (limit * kt - friction) / hand.spool.radius_m
+    path: Path = ("limits", "device_current_a")
+    if pull < hand.tendon.force_max_n:
+        yield (
+            path,
+            f"pulls {pull:.0f} N against friction, less than force_max_n ({hand.tendon.force_max_n:g} N)",
+        )
+    if limit * kt > hand.gear.torque_peak_nm:
+        yield (
+            path,
+            f"gives {limit * kt:.2f} N m, more than gear.torque_peak_nm ({hand.gear.torque_peak_nm:g})",
+        )
+
+
+def _ripple(hand: HandFile) -> Found:
+    amplitude = sum(r.amplitude_nm for r in hand.ripple)
+    friction = math.pi / 2.0 * hand.friction.gamma_2_nm
+    if amplitude >= friction:
+        text = (
+            f"all harmonics give up to {amplitude:.3g} N m, friction {friction:.3g}: at a wrong phase their "
+        )
+        text += "feedforward turns a motor that should rest"
+        yield ("ripple",), text
+
+
+def _springs(hand: HandFile) -> Found:
+    for name, spring in hand.springs.items():
+        geometry = geometry_of(spring)
+        levers = np.radians([spring.lever_slack_deg, spring.lever_max_deg, spring.lever_hard_stop_deg])
+        slack, calibrated, _ = geometry.force_n(levers)
+        low, high = hand.tendon.force_min_n, hand.tendon.force_max_n
+        if low < slack:
+            yield ("tendon", "force_min_n"), f"{low:g} N, but {name} sees nothing below {slack:.1f} N"
+        if high > calibrated:
+            yield ("tendon", "force_max_n"), f"{high:g} N, but {name} is calibrated to {calibrated:.0f} N"
+
+
+def _lever_stops(hand: HandFile) -> Found:
+    for name, spring in hand.springs.items():
+        levers = np.radians([spring.lever_max_deg, spring.lever_hard_stop_deg])
+        calibrated, stop = geometry_of(spring).force_n(levers)
+        most = hand.tendon.force_limit_n
+        if most > stop:
+            text = f"{most:g} N, but the lever of {name} stops at {stop:.0f} N: over-tension shows only"
+            text += f" as a lever beyond its calibrated end ({calibrated:.0f} N)"
+            yield ("tendon", "force_limit_n"), text
+
+
+def _sensors(hand: HandFile) -> Found:
+    """The whole travel of a lever has to lie on its sensor's scale."""
+    hall = hand.hall
+    for tendon in hand.tendons:
+        spring = hand.springs[tendon.spring or hand.tendon.spring]
+        zero = hall.zero_count if tendon.hall_zero_count is None else tendon.hall_zero_count
+        levers = (spring.lever_hard_stop_deg, spring.lever_slack_deg)
+        counts = [zero + hall.direction * lever * 2**hall.bits / hall.span_deg for lever in levers]
+        if min(counts) < 0.0 or max(counts) >= 2**hall.bits:
+            own: Path = ("tendons", hand.tendons.index(tendon), "hall_zero_count")
+            path: Path = ("hall", "zero_count") if tendon.hall_zero_count is None else own
+            text = (
+                f"the lever's travel of {tendon.name} reads {min(counts):.0f} to {max(counts):.0f} counts, "
+            )
+            yield path, text + f"beyond the sensor's 0 to {2**hall.bits - 1}"
+            return
+
+
+def _inertias(hand: HandFile) -> Found:
+    """A bone is a rod, more or less: its inertia follows from mass and length."""
+    for name, finger in hand.fingers.items():
+        for k, bone in enumerate(finger.bones if isinstance(finger, ChainFinger) else ()):
+            rod = bone.mass_kg * (bone.length_m**2 / 12.0 + BONE_RADIUS_M**2 / 4.0)
+            found = max(bone.inertia_diag_kg_m2)
+            if not rod / ROD_FACTOR <= found <= rod * ROD_FACTOR:
+                text = f"{found:.3g} kg m2, but a rod as long ({bone.length_m:g} m) and heavy "
+                text += f"({bone.mass_kg:g} kg) has {rod:.3g}"
+                yield ("fingers", name, "bones", k, "inertia_diag_kg_m2"), text
+
+
+def _balance(hand: HandFile) -> Found:
+    """Equal tensions should leave the straight fingers at rest: only then is the start pose one."""
+    torque: dict[str, float] = {}
+    size: dict[str, float] = {}
+    for tendon in hand.tendons:
+        for named, value in (tendon.dh_dq_m_rad or {}).items():
+            torque[named] = torque.get(named, 0.0) - value
+            size[named] = size.get(named, 0.0) + abs(value)
+    for name, finger in hand.fingers.items():
+        for k, joint in enumerate(finger.joints):
+            if abs(torque.get(joint.name, 0.0)) > 0.01 * size.get(joint.name, 0.0):
+                force = hand.tendon.pretension_n
+                start = force * torque[joint.name]
+                text = f"equal tensions of {force:g} N turn {joint.name} with {start:.3f} N m"
+                yield ("fingers", name, "joints", k), text
+
+
+def _wrist(hand: HandFile) -> Found:
+    wrist = hand.wrist
+    if wrist is None:
+        return
+    a, b, c = wrist.length_m, wrist.width_m, wrist.thickness_m
+    box = (math.atan2(c, a), math.pi / 2.0 - math.atan2(b, math.hypot(a, c)))
+    if max(abs(x - y) for x, y in zip(box, wrist.neutral_rad, strict=True)) > 1e-9:
+        yield ("wrist", "neutral_rad"), f"not the neutral box of its size ({box[0]:.6f}, {box[1]:.6f})"
+
+
+_FACTS: Final[tuple[Callable[[HandFile], Found], ...]] = (_insertions, _unheld, _lever_stops)
+_RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
+    _bones,
+    _inertias,
+    _sensors,
+    _derived,
+    _strength,
+    _ripple,
+    _springs,
+    _balance,
+    _wrist,
+    implausible,
+    loop_suspicions,
+)
