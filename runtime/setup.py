@@ -25,7 +25,7 @@ from signals.names import HandNames
 from signals.records import RecordArray, new_frame
 
 if TYPE_CHECKING:
-    from runtime.mechanisms.hand import MechanismHand
+    from runtime.mechanism_hand import MechanismHand
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Hand:
     rate_hz: float
     file: HandFile
     mechanism: MechanismHand | None = None
-    """A mechanism in the place of a tendon hand (``runtime.mechanisms``)."""
+    """A mechanism in the place of a tendon hand (``runtime.mechanism_hand``)."""
 
 
 @dataclass(slots=True)
@@ -123,11 +123,11 @@ def _motion(options: RunOptions, hand: Hand) -> Motion | None:
 
 def _read(options: RunOptions) -> Hand:
     from hand.assembly.assemble import hand_sha256, model_of, names_of, set_switches
+    from hand.mechanism_file import is_mechanism_hand, shipped_mechanism_hands
     from hand.overrides import load_with
-    from runtime.mechanisms.hand_file import is_mechanism_hand, shipped_mechanism_hands
 
     if is_mechanism_hand(options.hand):
-        from runtime.mechanisms.hand import read_as_hand
+        from runtime.mechanism_hand import read_as_hand
 
         return read_as_hand(options)
     file, text = load_with(options.hand, options.settings, shipped_mechanism_hands())

@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 from mechanics.carpal_geometry import workspace
 from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.simulate import simulate
-from runtime.mechanisms import load_mechanism
-from runtime.mechanisms.look import colours_of, draw, extents
+from reports.mechanism_picture import colours_of, draw, extents
+from sim.mechanisms.load import load_mechanism
 from tests.dynamics.cases import TH, THD, arm_file, finger_system, muscled_finger, wrist, wrist_system
 from tests.dynamics.free_motion import NAMES, without_losses
 

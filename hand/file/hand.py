@@ -18,7 +18,7 @@ from hand.file.values import Count, Name, Stage, Table
 
 
 class HandFile(Table):
-    """A hand as its file describes it, checked; ``hand.assembly.assemble.model_of`` makes the model record."""
+    """A hand as its file describes it, checked; ``hand.assembly`` makes the model record of it."""
 
     schema_version: Annotated[int, Field(ge=1, le=1)]
     """Version of this format."""

@@ -17,7 +17,7 @@ from hand.file.errors import FileError
 from hand.file.locate import Path, dotted
 from hand.file.origins import WORDS, Origin
 from hand.file.suspicions import Suspicion, facts, suspicions
-from runtime.mechanisms.hand_file import is_mechanism_hand, shipped_mechanism_hands
+from hand.mechanism_file import is_mechanism_hand, shipped_mechanism_hands
 from runtime.processes.phases import Exit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

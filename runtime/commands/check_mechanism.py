@@ -10,13 +10,13 @@ from rich.text import Text
 
 from hand.file.errors import FileError
 from hand.file.locate import Locator, dotted
+from hand.mechanism_file import InverseDynamics, ReadHand, read_mechanism_hand
+from hand.mechanism_margins import suspicions
 from runtime.commands.check import as_dicts, assumed, origin_counts, show_refusal
 from runtime.commands.check_view import show_origins, table_of
-from runtime.mechanisms.hand import load_mechanism_hand
-from runtime.mechanisms.hand_file import InverseDynamics, ReadHand, read_mechanism_hand
-from runtime.mechanisms.load import load_mechanism
-from runtime.mechanisms.margins import suspicions
+from runtime.mechanism_hand import load_mechanism_hand
 from runtime.processes.phases import Exit
+from sim.mechanisms.load import load_mechanism
 
 
 def check_mechanism(name: str, as_json: bool) -> int:

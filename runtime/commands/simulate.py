@@ -47,11 +47,11 @@ def simulate(
     if integrator is not None and integrator not in ("euler", "semi-implicit", "implicit", "rk4"):
         raise WrongChoice(f"integrator: found {integrator!r}; legal: euler, semi-implicit, implicit, rk4")
     if animate is not None:
-        from runtime.mechanisms.animate import check_format
+        from reports.mechanism_animation import check_format
 
         check_format(animate)
-    from runtime.mechanisms import load_mechanism
-    from runtime.mechanisms.summary import lines, summary
+    from reports.mechanism_summary import lines, summary
+    from sim.mechanisms.load import load_mechanism
 
     loaded = load_mechanism(mechanism)
     name, _ = loaded.mechanism.scenario(scenario)
@@ -79,18 +79,18 @@ def _write(
     stem = f"{loaded.mechanism.name}_{scenario}"
     written = []
     if table:
-        from runtime.mechanisms.summary import columns, write_csv
+        from reports.mechanism_summary import columns, write_csv
 
         write_csv(folder / f"{stem}.csv", columns(loaded, run))
         written.append(str(folder / f"{stem}.csv"))
     try:
         if plot:
-            from runtime.mechanisms.look import picture
+            from reports.mechanism_picture import picture
 
             picture(loaded, scenario, run, folder / f"{stem}.png")
             written.append(str(folder / f"{stem}.png"))
         if animate is not None:
-            from runtime.mechanisms.animate import animate as move
+            from reports.mechanism_animation import animate as move
 
             animate.parent.mkdir(parents=True, exist_ok=True)
             move(loaded, run, animate)
@@ -104,7 +104,7 @@ def _write(
 
 def _list(only: str | None, as_json: bool) -> None:
     """Mechanisms and scenarios."""
-    from runtime.mechanisms import load_mechanism, shipped_mechanisms
+    from sim.mechanisms.load import load_mechanism, shipped_mechanisms
 
     names = shipped_mechanisms() if only is None else (only,)
     found: dict[str, dict[str, str]] = {}

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hand.file.values import Interval, NonNegative, Positive, Table, Vec3
 from mechanics.carpal import CARPAL, LEG_X, LEG_Y
 from mechanics.carpal_geometry import CarpalError, check_geometry, pose_of_legs
 from mechanics.dynamics.bodies import Body, Joint, check_inertia
@@ -16,7 +17,7 @@ from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.systems import Kind, System, parts_of
 from sim.mechanisms.mechanism import Mechanism, Segment
-from sim.mechanisms.tables import Interval, MechanismTable, NonNegative, Positive, Table, Vec3
+from sim.mechanisms.tables import MechanismTable
 from sim.mechanisms.trees import Inertia, matrix_of
 
 FloatArray = NDArray[np.float64]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from hand.file.values import Name, NonNegative, Table, Vec3
 from mechanics.dynamics.bodies import Body, Joint, TreeError
 from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
@@ -23,7 +24,7 @@ from signals.names import HandNames
 from signals.records import RecordArray
 from sim.mechanisms.arm7 import ArmFile, arm_bodies, chain_lines
 from sim.mechanisms.mechanism import Mechanism, Segment
-from sim.mechanisms.tables import MechanismTable, Name, NonNegative, Table, Vec3
+from sim.mechanisms.tables import MechanismTable
 from sim.mechanisms.trees import poses, system_of
 
 FloatArray = NDArray[np.float64]

@@ -9,20 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hand.file.values import Interval, NonNegative, Positive, PositiveVec3, Table, Vec3
 from mechanics.dynamics.systems import Kind, System, parts_of
 from mechanics.muscle import MuscleDrive
 from mechanics.muscle_finger import FINGER
 from sim.mechanisms.mechanism import Mechanism, Segment
-from sim.mechanisms.tables import (
-    Interval,
-    MechanismTable,
-    NonNegative,
-    NonNegativeVec3,
-    Positive,
-    PositiveVec3,
-    Table,
-    Vec3,
-)
+from sim.mechanisms.tables import MechanismTable, NonNegativeVec3
 
 FloatArray = NDArray[np.float64]
 JOINTS = ("mcp", "pip", "dip")

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
-Vec3 = tuple[float, float, float]
-PositiveVec3 = tuple[Positive, Positive, Positive]
+from hand.file.values import Name, NonNegative, Positive, Table, Vec3
+
 NonNegativeVec3 = tuple[NonNegative, NonNegative, NonNegative]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
-"""Name of a part: small letters, digits, underscores."""
-
-
-def _rising(pair: tuple[float, float]) -> tuple[float, float]:
-    if pair[0] >= pair[1]:
-        raise PydanticCustomError("rising", "the lower end first: [low, high] with low < high")
-    return pair
 
 
 def _direction(axis: Vec3) -> Vec3:
@@ -34,23 +24,9 @@ def _in_time(points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, floa
     return points
 
 
-Interval = Annotated[tuple[float, float], AfterValidator(_rising)]
 Direction = Annotated[Vec3, AfterValidator(_direction)]
 Profile = Annotated[tuple[tuple[float, float], ...], Field(min_length=1), AfterValidator(_in_time)]
 """[time, value] pairs, linear in between, held at the ends."""
-
-
-class Table(BaseModel):
-    """A table of a file: unknown keys are errors, numbers are numbers, nothing is guessed."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        allow_inf_nan=False,
-        use_attribute_docstrings=True,
-        protected_namespaces=(),
-    )
 
 
 class Load(Table):

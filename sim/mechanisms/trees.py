@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from hand.file.values import Interval, Name, NonNegative, Positive, Table, Vec3
 from mechanics.dynamics.bodies import Body, Joint, TreeError, rod_inertia
 from mechanics.dynamics.posture import frame_poses, place, world_poses
 from mechanics.dynamics.records import JointKind
@@ -18,16 +19,7 @@ from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.frames import rotation_rpy
 from signals.compiled import law
 from sim.mechanisms.mechanism import Mechanism, Segment
-from sim.mechanisms.tables import (
-    Direction,
-    Interval,
-    MechanismTable,
-    Name,
-    NonNegative,
-    Positive,
-    Table,
-    Vec3,
-)
+from sim.mechanisms.tables import Direction, MechanismTable
 
 FloatArray = NDArray[np.float64]
 Inertia = Annotated[tuple[float, ...], Field(min_length=3, max_length=6)]

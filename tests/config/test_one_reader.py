@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hand.file.busfile import BusFileError, load_bus_file, parse_bus_file
 from hand.file.errors import FileError
 from hand.file.text import DEEPEST, LARGEST_BYTES
+from hand.mechanism_file import is_mechanism_hand, read_mechanism_hand
 from hand.motion.load import load_motion
 from hand.options import RunOptions
-from runtime.mechanisms.hand_file import is_mechanism_hand, read_mechanism_hand
-from runtime.mechanisms.load import load_mechanism
 from runtime.setup import read_hand
+from sim.mechanisms.load import load_mechanism
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 BENCH = read_hand(RunOptions(hand="finger_bench"))

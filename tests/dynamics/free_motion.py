@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechanics.dynamics.systems import Kind, System
-from runtime.mechanisms import load_mechanism
+from sim.mechanisms.load import load_mechanism
 from sim.mechanisms.mechanism import JOINT_FIELDS, change_joints, vector
 
 NAMES = ("y_tree", "long_tree", "muscle_finger", "prosthesis_arm", "carpal_wrist", "hand_on_arm")

@@ -9,8 +9,8 @@ from mechanics.arm_dynamics import arm_acceleration, arm_energy_j
 from mechanics.dynamics.batch import accelerations, mass_matrices, torques
 from mechanics.dynamics.crba import jacobian
 from mechanics.dynamics.energy import energies
-from runtime.mechanisms import load_mechanism
 from sim.mechanisms.arm7 import arm_bodies, arm_record
+from sim.mechanisms.load import load_mechanism
 from sim.mechanisms.trees import tree_of
 from tests.dynamics.cases import COMS, MASSES, Q3, arm, arm_tree
 

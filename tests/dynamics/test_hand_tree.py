@@ -9,8 +9,8 @@ from hand.file import load_hand
 from mechanics.dynamics.batch import accelerations, mass_matrices, torques
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.handtree import hand_dynamics, new_work
-from runtime.mechanisms import load_mechanism
 from sim.mechanisms.hand_on_arm import Springs, hand_bodies
+from sim.mechanisms.load import load_mechanism
 
 NONE = Springs(
     joint_stiffness_nm_rad=0.0, joint_rest_rad=0.0, wrist_stiffness_nm_rad=0.0, wrist_damping_nms_rad=0.0

@@ -11,15 +11,15 @@ import pytest
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Bus, MotorSetup
 from hand.file import HandFileError
-from hand.options import RunOptions
-from runtime.mechanisms.hand import MechanismHandError, load_mechanism_hand
-from runtime.mechanisms.hand_file import (
+from hand.mechanism_file import (
     is_mechanism_hand,
     parse_mechanism_hand,
     read_mechanism_hand,
     shipped_mechanism_hands,
 )
-from runtime.mechanisms.margins import suspicions
+from hand.mechanism_margins import suspicions
+from hand.options import RunOptions
+from runtime.mechanism_hand import MechanismHandError, load_mechanism_hand
 from runtime.session import Session, run_lockstep
 from signals.modes import Bus as BusBits
 from signals.modes import Clip, MachineState, MotorMode

@@ -10,7 +10,7 @@ from mechanics.dynamics.inputs import Inputs, constant
 from mechanics.dynamics.simulate import simulate
 from mechanics.muscle import holding_current_a, muscle_force_n, transmitted_n
 from mechanics.muscle_finger import muscle_pull_n
-from runtime.mechanisms import load_mechanism
+from sim.mechanisms.load import load_mechanism
 
 
 def shipped(**changes):

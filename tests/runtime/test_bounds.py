@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from hand.assembly.assemble import model_of
 from hand.file import load_hand, shipped_hands
+from hand.mechanism_file import shipped_mechanism_hands
 from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.springs import spring_at, spring_state
 from mechanics.wrist import wrist_lengths
-from runtime.mechanisms.hand import load_mechanism_hand
-from runtime.mechanisms.hand_file import shipped_mechanism_hands
+from runtime.mechanism_hand import load_mechanism_hand
 from runtime.telemetry.bounds import GAIN_TIMES, goal_bounds
 from signals.modes import TendonKind
 from signals.records import RecordArray

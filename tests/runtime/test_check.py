@@ -9,8 +9,8 @@ import pytest
 
 from hand.assembly.assemble import hand_sha256
 from hand.file import load_hand, shipped_hands
+from hand.mechanism_file import read_mechanism_hand, shipped_mechanism_hands
 from runtime.commands.check import check
-from runtime.mechanisms.hand_file import read_mechanism_hand, shipped_mechanism_hands
 
 
 @pytest.mark.parametrize("hand", shipped_hands())

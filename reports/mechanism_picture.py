@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.dynamics.simulate import Run
-from runtime.mechanisms.load import LoadedMechanism
-from runtime.mechanisms.summary import columns
+from reports.mechanism_summary import columns
 from runtime.reports.files import save_figure
 from runtime.reports.picture import COLOURS, GRID, INK, PALE
+from sim.mechanisms.load import LoadedMechanism
 from sim.mechanisms.mechanism import Mechanism
 
 FloatArray = NDArray[np.float64]

@@ -25,9 +25,7 @@ from guard.guard import GUARD_MEMORY, guard
 from hand.file import HandFile, HandFileError
 from hand.file.errors import Problem
 from hand.file.locate import Locator
-from hand.options import RunOptions
-from mechanics.dynamics.systems import Kind, System
-from runtime.mechanisms.hand_file import (
+from hand.mechanism_file import (
     FOLDER,
     InverseDynamics,
     MechanismHandFile,
@@ -35,13 +33,15 @@ from runtime.mechanisms.hand_file import (
     ReadHand,
     read_mechanism_hand,
 )
-from runtime.mechanisms.load import load_mechanism
+from hand.options import RunOptions
+from mechanics.dynamics.systems import Kind, System
 from runtime.setup import Hand
 from runtime.stages import Stages
 from signals.modes import FingerKind, Reaction, Role
 from signals.names import HandNames
 from signals.records import MODEL, RecordArray, new
 from sim.mechanisms.bus import MechanismBus, MechanismSetup
+from sim.mechanisms.load import load_mechanism
 
 
 class MechanismHandError(ValueError):

@@ -19,8 +19,8 @@ from hand.file.errors import HandFileError, nearest
 from hand.file.locate import Locator, Path
 from hand.file.origins import Origin
 from hand.file.refusals import Refusal, refusals
+from hand.file.values import Interval, Name, NonNegative, Positive, Table, Vec3
 from signals.sizes import FINGER_JOINTS
-from sim.mechanisms.tables import Interval, Name, NonNegative, Positive, Table, Vec3
 
 FOLDER: Final = "mechanism_hands"
 

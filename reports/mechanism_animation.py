@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from mechanics.dynamics.simulate import Run
-from runtime.mechanisms.load import LoadedMechanism
-from runtime.mechanisms.look import STYLE, colours_of, draw, extents, is_flat, new_scene
+from reports.mechanism_picture import STYLE, colours_of, draw, extents, is_flat, new_scene
+from sim.mechanisms.load import LoadedMechanism
 
 FRAMES_HZ: Final = 20
 MOST_FRAMES: Final = 200

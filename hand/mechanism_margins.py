@@ -12,7 +12,7 @@ from hand.file.locate import Locator, Path
 from hand.file.loops import Law, alone, growth_1_s
 from hand.file.margins import BETWEEN, MARGIN
 from hand.file.suspicions import Suspicion
-from runtime.mechanisms.hand_file import InverseDynamics, ReadHand
+from hand.mechanism_file import InverseDynamics, ReadHand
 
 DELAY: Final = 2
 """Periods from a measurement to its torque, with one to spare."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hand.file.locate import dotted
 from mechanics.dynamics.simulate import Run
-from runtime.mechanisms.load import LoadedMechanism
+from sim.mechanisms.load import LoadedMechanism
 
 FloatArray = NDArray[np.float64]
 
