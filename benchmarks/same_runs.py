@@ -20,9 +20,10 @@ from zlib import crc32
 
 import numpy as np
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.session import Session
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from runtime.telemetry.columns import Columns, Keeper, counts_of
 from signals.choices import WrongChoice
 from signals.records import FRAME_RECORDS

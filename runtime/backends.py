@@ -13,7 +13,7 @@ from signals.clock import new_timespec, now_ns, wait_until
 from signals.records import MEASUREMENT, RecordArray, new
 
 if TYPE_CHECKING:
-    from runtime.setup import Hand
+    from hand.hand import Hand
     from signals.names import HandNames
 
 HOMING_S = 3.0

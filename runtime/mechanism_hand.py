@@ -25,6 +25,7 @@ from guard.guard import GUARD_MEMORY, guard
 from hand.file import HandFile, HandFileError
 from hand.file.errors import Problem
 from hand.file.locate import Locator
+from hand.hand import Hand
 from hand.mechanism_file import (
     FOLDER,
     InverseDynamics,
@@ -34,9 +35,8 @@ from hand.mechanism_file import (
     read_mechanism_hand,
 )
 from hand.options import RunOptions
+from hand.stages import Stages
 from mechanics.dynamics.systems import Kind, System
-from runtime.setup import Hand
-from runtime.stages import Stages
 from signals.modes import FingerKind, Reaction, Role
 from signals.names import HandNames
 from signals.records import MODEL, RecordArray, new

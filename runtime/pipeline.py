@@ -19,8 +19,8 @@ from typing import Protocol
 
 from drivers.hal import Bus, Forwarding
 from guard.latch import latch_hand
+from hand.stages import Stages
 from runtime.entries import address_of, begin_at, new_parts, tick_at
-from runtime.stages import Stages
 from runtime.telemetry import ring
 from runtime.telemetry.channel import Channel
 from signals.clock import new_timespec, now_ns

@@ -230,8 +230,8 @@ def _latency(granted: Granted) -> None:
 
 
 def _kernel(granted: Granted) -> None:
-    from runtime.doctor.kernel import advice, preemption_mode
-    from runtime.doctor.machine import Machine
+    from runtime.host.kernel import advice, preemption_mode
+    from runtime.host.machine import Machine
 
     machine = Machine()
     mode, source = preemption_mode(machine)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.interrupts import Interrupts, stopped_by
 from runtime.loop import LOCKSTEP_START_NS, Loop
@@ -21,7 +22,7 @@ from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
 from runtime.reports.bare import ended
 from runtime.reports.report import Audience, default_keeper, make_report
-from runtime.setup import Hand, Rig, build, prepare, read_hand, with_length
+from runtime.setup import Rig, build, prepare, read_hand, with_length
 from runtime.starting import StartWatch
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import Keeper
@@ -211,7 +212,7 @@ def run_options(
         watch: as in ``run_lockstep``.
         interrupts: signals that end the run in the stop sequence; a second one cuts that short.
     """
-    from runtime.telemetry.logs import open_log
+    from runtime.logs import open_log
 
     def keeper(hand: Hand) -> Keeper | None:
         return default_keeper(hand, every, capacity) if every else None

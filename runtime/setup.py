@@ -4,43 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from drivers.hal import Bus
-from hand.file import HandFile
+from hand.hand import Hand, read_tendon_hand
+from hand.mechanism_file import is_mechanism_hand
 from hand.motion.load import Motion, load_motion
 from hand.options import OptionError, RunOptions
+from hand.stages import DEFAULT, Stages, make_stages
 from runtime.backends import at_rest, at_rest_on_wire, motor_setups, open_bus
 from runtime.backends import sim_bus as sim_bus
 from runtime.goals import GoalDesk
+from runtime.mechanism_hand import read_as_hand
 from runtime.pipeline import Pipeline
-from runtime.stages import DEFAULT, Stages, make_stages
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import Segment
 from signals.goal import default_goal
 from signals.modes import MachineState
-from signals.names import HandNames
 from signals.records import RecordArray, new_frame
-
-if TYPE_CHECKING:
-    from runtime.mechanism_hand import MechanismHand
-
-
-@dataclass(slots=True)
-class Hand:
-    """A hand file, read: its names, its model, its identity."""
-
-    name: str
-    names: HandNames
-    model: RecordArray
-    text: str
-    sha256: str
-    rate_hz: float
-    file: HandFile
-    mechanism: MechanismHand | None = None
-    """A mechanism in the place of a tendon hand (``runtime.mechanism_hand``)."""
+from sim.options import Fault
 
 
 @dataclass(slots=True)
@@ -76,32 +59,15 @@ def read_hand(options: RunOptions) -> Hand:
     Raises:
         ValueError: the file or an override is refused, or an option does not fit; says where and why.
     """
-    hand = _read(options)
+    hand = read_as_hand(options) if is_mechanism_hand(options.hand) else read_tendon_hand(options)
     if options.seconds is not None and round(options.seconds * hand.rate_hz) < 1:
         raise OptionError(
             f"--for is {options.seconds:g} s, which is no cycle; one lasts {1e3 / hand.rate_hz:.3g} ms"
         )
     if options.seconds is not None and hand.mechanism is None:
-        from sim.options import Fault
-
         for text in options.faults:
             if Fault.parse(text, hand.names).time_s >= options.seconds:
                 raise OptionError(f"--fault {text} comes after the end of the run, --for {options.seconds:g}")
-    return hand
-
-
-def read_tendon_hand(options: RunOptions) -> Hand:
-    """As ``read_hand``, for what needs tendons.
-
-    Raises:
-        ValueError: as ``read_hand``; or the hand is a mechanism without tendons.
-    """
-    from hand.file import shipped_hands
-
-    hand = read_hand(options)
-    if hand.mechanism is not None:
-        legal = ", ".join(shipped_hands())
-        raise OptionError(f"hand {options.hand} has no tendons; legal: {legal}, or the path of such a hand")
     return hand
 
 
@@ -119,24 +85,6 @@ def _motion(options: RunOptions, hand: Hand) -> Motion | None:
         return None
     where = options.motion if hand.mechanism is None else hand.mechanism.motion(options.motion)
     return load_motion(where, hand.names, hand.model)
-
-
-def _read(options: RunOptions) -> Hand:
-    from hand.assembly.assemble import hand_sha256, model_of, names_of, set_switches
-    from hand.mechanism_file import is_mechanism_hand, shipped_mechanism_hands
-    from hand.overrides import load_with
-
-    if is_mechanism_hand(options.hand):
-        from runtime.mechanism_hand import read_as_hand
-
-        return read_as_hand(options)
-    file, text = load_with(options.hand, options.settings, shipped_mechanism_hands())
-    model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
-    set_switches(model, options.without)
-    if options.sensors != "full":
-        model["hall_noise_count"] = 0.0  # silence is no sign of a dead sensor then
-    rate_hz = options.rate_hz or float(file.control.rate_hz)
-    return Hand(file.name, names_of(file), model, text, hand_sha256(file), rate_hz, file)
 
 
 def check(options: RunOptions, hand: Hand) -> None:

@@ -18,9 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.entries import address_of, take_at
-from runtime.setup import Hand, Rig, build, prepare, read_hand
+from runtime.setup import Rig, build, prepare, read_hand
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.segment import post
 from signals.clock import new_timespec, now_ns, wait_until

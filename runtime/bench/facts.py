@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from runtime.bench.native import FAST, FLAGS, compiler_version
-from runtime.doctor.kernel import preemption_mode
-from runtime.doctor.machine import Machine
+from runtime.host.kernel import preemption_mode
+from runtime.host.machine import Machine
 
 BUSY_LOAD: Final = 0.5
 """Runnable programs beside ours above which the figures say little."""

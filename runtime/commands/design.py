@@ -33,9 +33,9 @@ def break_(
     Tried under the strongest brake that the rules of the fault trials allow: lower working tension, faster
     drives, damping ahead of the stop.
     """
+    from hand.hand import read_tendon_hand
     from hand.options import RunOptions
     from runtime.faults.design import lines, report, throws
-    from runtime.setup import read_tendon_hand
 
     if out is not None:
         make_folder(out)

@@ -48,10 +48,11 @@ def emulate(
     spin: Annotated[bool, typer.Option(help="Spin before due times: sharper wire time, one core.")] = False,
 ) -> None:
     """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
+    from hand.hand import read_tendon_hand
     from hand.options import RunOptions
     from runtime.busprocess.truth import TruthShare
     from runtime.realtime import go_before_others, quiet
-    from runtime.setup import read_tendon_hand, sim_bus
+    from runtime.setup import sim_bus
     from signals.records import TRUTH, new
     from sim.emulators.loop import EmulatorLoop
     from sim.emulators.side import BackendSide

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from reports.finding import Level
 from runtime.commands.folder import make_folder
-from runtime.doctor.finding import Level
 
 
 def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:

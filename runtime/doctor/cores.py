@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from runtime.doctor.finding import Finding, boot_option, fail, good, warn
-from runtime.doctor.machine import Machine, cpu_list, plural
+from reports.finding import Finding, boot_option, fail, good, warn
+from runtime.host.machine import Machine, cpu_list, plural
 
 CPU: Final = "/sys/devices/system/cpu"
 LATENCY: Final = "/dev/cpu_dma_latency"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from runtime.doctor import cores, kernel, ports, rights, storage, surroundings
-from runtime.doctor.finding import Finding, Level, warn
-from runtime.doctor.machine import Machine
+from reports.finding import Finding, Level, warn
+from runtime.doctor import cores, ports, rights, storage, surroundings
+from runtime.host import kernel
+from runtime.host.machine import Machine
 
 Check = Callable[[Machine], Finding | list[Finding]]
 

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from runtime.doctor.finding import Finding, fail, good, warn
-from runtime.doctor.machine import Machine, plural
+from reports.finding import Finding, fail, good, warn
+from runtime.host.machine import Machine, plural
 
 PATTERNS: Final = ("/dev/ttyUSB*", "/dev/ttyACM*")
 _PROBERS: Final = {"ModemManager": "modem-manager", "brltty": "brltty"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from runtime.doctor.finding import Finding, fail, good, warn
-from runtime.doctor.machine import CAP_IPC_LOCK, CAP_SYS_NICE, UNLIMITED, Machine
+from reports.finding import Finding, fail, good, warn
+from runtime.host.machine import CAP_IPC_LOCK, CAP_SYS_NICE, UNLIMITED, Machine
 from runtime.realtime import IO_NICE, LIMITS_FILE, PRIORITY
 
 _LOG_IN: Final = "then log in again (flexor doctor --fix DIR writes the file)"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
+from reports.finding import Finding, Level
 from runtime.deploy.write import Deployed
-from runtime.doctor.finding import Finding, Level
 
 _STYLE = {Level.PASS: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
 _WIDTH = 21

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from runtime.doctor.finding import Finding, fail, good, warn
-from runtime.doctor.machine import Machine
+from reports.finding import Finding, fail, good, warn
+from runtime.host.machine import Machine
 
 RESERVE_BYTES: Final = 200 * 1024 * 1024
 """What a recording leaves free: ``runtime.telemetry.recorder.RESERVE``."""

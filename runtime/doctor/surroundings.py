@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from runtime.doctor.finding import Finding, good, warn
-from runtime.doctor.machine import CAP_SYS_NICE, Machine
+from reports.finding import Finding, good, warn
+from runtime.host.machine import CAP_SYS_NICE, Machine
 from runtime.realtime import PRIORITY
 
 _CONTAINER_GROUPS: Final = re.compile(r"docker|kubepods|containerd|libpod|/lxc")

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
 from runtime.faults import rules
 from runtime.faults.campaign import Job, Worker, as_dicts, chunks, motions_of, quiet_jobs, results
@@ -20,7 +21,6 @@ from runtime.faults.judge import Judge, Verdict
 from runtime.faults.notes import laws, notebook, noted
 from runtime.faults.tally import shares, table, tallies
 from runtime.faults.trial import CLIENT, Trial
-from runtime.setup import Hand, read_tendon_hand
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
 from drivers.hal import Bus
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.faults import rules
 from runtime.faults.brake import Brake, Held
@@ -21,7 +22,7 @@ from runtime.faults.rules import KINDS, KindRule
 from runtime.faults.touch import AFTER_TOUCH_S, Touching
 from runtime.faults.trial import EVERY, Struck, Trial
 from runtime.loop import LOCKSTEP_START_NS, Loop
-from runtime.setup import Hand, Rig, build, prepare
+from runtime.setup import Rig, build, prepare
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.columns import counts_of
 from runtime.telemetry.ring import RingReader

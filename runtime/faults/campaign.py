@@ -16,6 +16,7 @@ from multiprocessing import active_children, get_context
 from typing import Any, Final
 
 from hand.file.errors import MotionFileError
+from hand.hand import Hand
 from hand.motion.load import load_motion, shipped_motions
 from hand.options import RunOptions
 from runtime.faults.bench import SLOTS, Bench
@@ -26,7 +27,7 @@ from runtime.faults.limits import Limits
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.trial import CLIENT, Trial
 from runtime.realtime import die_with_parent, quiet
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from runtime.telemetry.channel import Channel
 
 BENCHES: Final = 16

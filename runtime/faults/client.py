@@ -8,12 +8,12 @@ from typing import Any, Final, Self
 import msgspec
 import numpy as np
 
+from hand.hand import Hand
 from runtime.faults.bench import SETTLE_S, SLOTS, Bench, Run
 from runtime.faults.record import Recorder
 from runtime.faults.rules import KINDS
 from runtime.faults.storm import CALM_S, storm_of
 from runtime.faults.trial import Trial
-from runtime.setup import Hand
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.commands import VERSION
 from runtime.telemetry.desk import CommandDesk

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
 from mechanics.springs import stiffness_of_force
 from runtime.faults import rules
@@ -22,7 +23,6 @@ from runtime.faults.judge import Judge
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.trial import Trial
-from runtime.setup import Hand, read_tendon_hand
 from runtime.telemetry.channel import Channel
 from signals.choices import WrongChoice
 from signals.names import UnknownName

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.setup import Hand
+from hand.hand import Hand
 from runtime.telemetry.bounds import Bounds, goal_bounds
 from runtime.telemetry.commands import GOAL_FIELDS
 from signals.modes import Mode

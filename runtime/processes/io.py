@@ -16,16 +16,17 @@ from typing import Any
 
 import zmq
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.backends import backend_of, unproven
+from runtime.logs import open_log, versions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
 from runtime.reports.report import Audience, add_picture, default_keeper, make_report
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from runtime.telemetry.bulletin import Bulletin, Sparing, health_map
 from runtime.telemetry.desk import CommandDesk
 from runtime.telemetry.heat import HeatWatch
-from runtime.telemetry.logs import open_log, versions
 from runtime.telemetry.publisher import Publisher
 from runtime.telemetry.reception import Reception
 from runtime.telemetry.recorder import Recorder, free_bytes, free_path

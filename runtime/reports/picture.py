@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from hand.hand import Hand
 from runtime.reports.files import save_figure
-from runtime.setup import Hand
 from runtime.telemetry.stats import BINS, HEAD, STAGES, edge_ns
 from signals.names import HandNames
 from signals.records import RecordArray

@@ -9,10 +9,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.reports.faults import FaultWatch, Latched
 from runtime.reports.score import add_frames, figures, new_score
-from runtime.setup import Hand
 from runtime.telemetry.columns import Columns, Keeper, counts_of
 from runtime.telemetry.stats import STAGES, summary_us
 from signals.records import RecordArray

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from estimators.memory import new_memory
 from estimators.tick import estimate
+from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
-from runtime.setup import Hand, read_tendon_hand
 from runtime.telemetry.reader import Log, LogError
 from signals.modes import Channel
 from signals.records import MEASUREMENT, STATE, RecordArray, new

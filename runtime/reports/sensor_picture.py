@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from runtime.doctor.finding import Level
+from reports.finding import Level
 from runtime.reports.files import save_figure
 from runtime.reports.picture import COLOURS, INK, PALE, RED
 from runtime.reports.sensor_curves import Curve

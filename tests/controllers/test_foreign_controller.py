@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runtime.stages import make_stages
+from hand.stages import make_stages
 from signals.faults import Cause
 from sim.backend import SimulatedBus
 from sim.options import SimOptions

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from runtime.telemetry.segment import FOLDER, Segment
 from tests.runtime.runs import Run, blocks
 

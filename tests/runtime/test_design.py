@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
 from runtime.commands.design import app
 from runtime.faults import rules
 from runtime.faults.design import BUMPER_RAD, DRIVES, TENSIONS_N, Breaks, Throw, energy_j, throws
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from reports.finding import fail, good
 from runtime.doctor import Finding, Level, Machine, examine, storage
 from runtime.doctor.examine import CHECKS
-from runtime.doctor.finding import fail, good
-from runtime.doctor.kernel import preemption_mode
-from runtime.doctor.machine import cpu_list
+from runtime.host.kernel import preemption_mode
+from runtime.host.machine import cpu_list
 
 ROOT = Path(__file__).parents[2]
 ME = os.getuid()

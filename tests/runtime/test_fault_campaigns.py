@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.commands.faults import app
 from runtime.faults import rules
@@ -26,7 +27,7 @@ from runtime.faults.rules import KINDS
 from runtime.faults.storm import STORMS, storm_of
 from runtime.faults.trial import CLIENT, EVERY, Touch, Trial
 from runtime.faults.verdict import Verdict
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.modes import MachineState
 

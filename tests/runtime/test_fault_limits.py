@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.faults import rules
 from runtime.faults.campaigns import STORM_KINDS
@@ -17,7 +18,7 @@ from runtime.faults.limits import Limits
 from runtime.faults.record import KEPT, Recording
 from runtime.faults.trial import CLIENT, EVERY, Struck, Touch, Trial
 from runtime.faults.verdict import Verdict
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import MachineState
 from signals.records import new_frame

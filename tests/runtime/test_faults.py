@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.commands.faults import app
 from runtime.faults import rules
@@ -22,7 +23,7 @@ from runtime.faults.record import KEPT, FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.tally import HEAD, cells, shares, table, tallies
 from runtime.faults.verdict import Verdict
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from runtime.telemetry.channel import Channel
 from signals.faults import Cause
 from signals.modes import FaultKind, MachineState

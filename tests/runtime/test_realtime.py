@@ -76,7 +76,7 @@ def test_a_soft_limit_is_raised_as_far_as_the_hard_one(monkeypatch):
     [("SMP PREEMPT_RT Mon", False), ("SMP PREEMPT_DYNAMIC Mon", True), ("SMP PREEMPT Mon", True)],
 )
 def test_the_kernel_is_told_by_its_version_where_sys_says_nothing(monkeypatch, tmp_path, words, lacking):
-    from runtime.doctor import machine as doctors
+    from runtime.host import machine as doctors
 
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/version").write_text(f"Linux version 6.12.9 (x) #1 {words}")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reports.finding import Level
 from runtime.cli import main
-from runtime.doctor.finding import Level
 from runtime.reports.sensor_curves import Curve, take_homing
 from runtime.reports.sensors import SLOPE_HIGH, SLOPE_LOW, SPAN, Sensor, judge, knots_of, slopes_of
 from runtime.telemetry.columns import Columns, counts_of

@@ -10,9 +10,9 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
 from hand.options import RunOptions
+from hand.stages import StageError
 from runtime.realtime import quiet
 from runtime.session import Session, run_lockstep
-from runtime.stages import StageError
 from signals.modes import MachineState
 
 KEYS = {

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from guard.envelope import OVER_REFERENCE
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.faults import rules
 from runtime.faults.bench import Bench
@@ -17,7 +18,7 @@ from runtime.faults.judge import Judge
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.stops import Stops
-from runtime.setup import Hand, read_hand
+from runtime.setup import read_hand
 from signals.faults import Cause
 
 NEVER_N: Final = 160.0

@@ -14,12 +14,12 @@ from typing import Any, Final
 import numpy as np
 
 from drivers.hal import Bus
+from hand.hand import Hand
 from runtime.faults.bench import SLOTS, Bench
 from runtime.faults.client import Client, ClientBench
 from runtime.faults.draw import Trial
 from runtime.faults.record import Recorder
 from runtime.faults.rules import KINDS
-from runtime.setup import Hand
 from runtime.telemetry.bounds import goal_bounds
 from runtime.telemetry.channel import Channel
 from runtime.telemetry.commands import GOAL_FIELDS

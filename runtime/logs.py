@@ -7,8 +7,8 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.setup import Hand
 from runtime.telemetry.columns import Columns, counts_of
 from runtime.telemetry.recorder import Attachment, Recorder, say
 

@@ -6,8 +6,8 @@ import gzip
 import re
 from typing import Final
 
-from runtime.doctor.finding import Finding, boot_option, fail, good, warn
-from runtime.doctor.machine import Machine
+from reports.finding import Finding, boot_option, fail, good, warn
+from runtime.host.machine import Machine
 
 LIVE: Final = "/sys/kernel/debug/sched/preempt"
 _MODES: Final = ("none", "voluntary", "full", "lazy")

@@ -1,0 +1,63 @@
+"""A hand, read: its names, its model, its identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from drivers.hal import Bus
+from hand.assembly.assemble import hand_sha256, model_of, names_of, set_switches
+from hand.file import HandFile, shipped_hands
+from hand.mechanism_file import is_mechanism_hand, shipped_mechanism_hands
+from hand.options import OptionError, RunOptions
+from hand.overrides import load_with
+from hand.stages import Stages
+from signals.names import HandNames
+from signals.records import RecordArray
+
+
+class Mechanism(Protocol):
+    """A mechanism in the place of a tendon hand: what a run asks of it beside the usual records."""
+
+    def motion(self, name_or_path: str) -> str:
+        """Path of a motion."""
+
+    def bus(self, model: RecordArray, options: RunOptions, truth: RecordArray) -> Bus:
+        """The simulated mechanism behind the HAL; raises ``ValueError`` for options of tendon hands."""
+
+    def stages(self, measurement: RecordArray) -> Stages:
+        """Estimator, controller and guard."""
+
+
+@dataclass(slots=True)
+class Hand:
+    """A hand file, read: its names, its model, its identity."""
+
+    name: str
+    names: HandNames
+    model: RecordArray
+    text: str
+    sha256: str
+    rate_hz: float
+    file: HandFile
+    mechanism: Mechanism | None = None
+    """A mechanism in the place of a tendon hand (``runtime.mechanism_hand``)."""
+
+
+def read_tendon_hand(options: RunOptions) -> Hand:
+    """Read the file of a tendon hand with its overrides and choices.
+
+    Raises:
+        ValueError: the file or an override is refused, says where and why; or the hand is a mechanism without
+            tendons.
+    """
+    if is_mechanism_hand(options.hand):
+        legal = ", ".join(shipped_hands())
+        raise OptionError(f"hand {options.hand} has no tendons; legal: {legal}, or the path of such a hand")
+    file, text = load_with(options.hand, options.settings, shipped_mechanism_hands())
+    model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
+    set_switches(model, options.without)
+    if options.sensors != "full":
+        model["hall_noise_count"] = 0.0  # silence is no sign of a dead sensor then
+    rate_hz = options.rate_hz or float(file.control.rate_hz)
+    return Hand(file.name, names_of(file), model, text, hand_sha256(file), rate_hz, file)
