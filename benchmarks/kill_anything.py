@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.watched_board import Board
 from runtime.processes.phases import STOP_BUDGET_S, Exit
-from runtime.telemetry.segment import Segment, SegmentError
 from signals.faults import Cause
 from sim.emulators.collector import IDLE_STEP_NS
+from telemetry.shm.segment import Segment, SegmentError
 from tests.runtime.runs import Run, alive, blocks
 
 HAND = "finger_bench"

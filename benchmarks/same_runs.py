@@ -24,10 +24,10 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.session import Session
 from runtime.setup import read_hand
-from runtime.telemetry.columns import Columns, Keeper, counts_of
 from signals.choices import WrongChoice
 from signals.records import FRAME_RECORDS
 from sim.options import Fault
+from telemetry.columns import Columns, FrameBuffer, counts_of
 
 HANDS: Final = ("finger_bench", "hasy")
 LEVELS: Final = ("ideal", "quantised", "full")
@@ -64,8 +64,8 @@ def digests(options: RunOptions) -> dict[str, int]:
         ValueError: an option does not fit the hand.
     """
 
-    def keep(hand: Hand) -> Keeper:
-        return Keeper(Columns(counts_of(hand.model), exact=FRAME_RECORDS), 1, None)
+    def keep(hand: Hand) -> FrameBuffer:
+        return FrameBuffer(Columns(counts_of(hand.model), exact=FRAME_RECORDS), 1, None)
 
     session = Session(options, keep)
     session.run(options.seconds or 0.0)

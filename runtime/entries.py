@@ -14,7 +14,12 @@ from controllers.motion import MOTION, motion_goal
 from controllers.tick import CONTROLLER_MEMORY, control
 from estimators.tick import ESTIMATOR_MEMORY, estimate
 from guard.guard import GUARD_MEMORY, guard
-from runtime.telemetry.ring import (
+from signals.clock import clock_ns
+from signals.compiled import law
+from signals.pointers import address_of as address_of
+from signals.pointers import pointer
+from signals.records import COMMAND, GOAL, MEASUREMENT, MODEL, STATE, RecordArray
+from telemetry.shm.ring import (
     BUS_STATUS,
     CONTROL,
     CYCLE,
@@ -30,13 +35,8 @@ from runtime.telemetry.ring import (
     WORDS,
     leave,
 )
-from runtime.telemetry.segment import take
-from runtime.telemetry.stats import ROW, STAGES
-from signals.clock import clock_ns
-from signals.compiled import law
-from signals.pointers import address_of as address_of
-from signals.pointers import pointer
-from signals.records import COMMAND, GOAL, MEASUREMENT, MODEL, STATE, RecordArray
+from telemetry.shm.segment import take
+from telemetry.shm.stats import ROW, STAGES
 
 _STAGES = len(STAGES)
 _GOAL_WORDS = GOAL.itemsize // 8

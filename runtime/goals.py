@@ -12,9 +12,9 @@ import numpy as np
 
 from hand.motion.load import Motion
 from runtime.entries import address_of, motion_at, take_at
-from runtime.telemetry.segment import Segment
 from signals.modes import MachineState, Request
 from signals.records import GOAL, RecordArray, new
+from telemetry.shm.segment import Segment
 
 PATIENCE_NS = 200_000_000
 """A request that had no effect for this long is made again."""
@@ -22,7 +22,7 @@ _OFF, _READY, _HOLDING = int(MachineState.OFF), int(MachineState.READY), int(Mac
 _NEXT = {_OFF: Request.ARM, _READY: Request.ARM, _HOLDING: Request.ACTIVATE}
 
 
-class GoalDesk:
+class GoalSource:
     """Keeps one goal record up to date; ``bring`` is called every cycle.
 
     Args:

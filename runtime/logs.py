@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.telemetry.columns import Columns, counts_of
-from runtime.telemetry.recorder import Attachment, Recorder, say
+from telemetry.columns import Columns, counts_of
+from telemetry.record.recorder import Attachment, Recorder, say
 
 _PACKAGES = ("flexor", "numpy", "numba", "pyzmq", "mcap")
 

@@ -21,12 +21,12 @@ from drivers.hal import Bus, Forwarding
 from guard.latch import latch_hand
 from hand.stages import Stages
 from runtime.entries import address_of, begin_at, new_parts, tick_at
-from runtime.telemetry import ring
-from runtime.telemetry.channel import Channel
 from signals.clock import new_timespec, now_ns
 from signals.compiled import law
 from signals.faults import Cause
 from signals.records import RecordArray
+from telemetry.shm import ring
+from telemetry.shm.channel import Channel
 
 
 class Goals(Protocol):

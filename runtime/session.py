@@ -21,13 +21,13 @@ from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
 from runtime.reports.bare import ended
-from runtime.reports.report import Audience, default_keeper, make_report
+from runtime.reports.report import Audience, default_buffer, make_report
 from runtime.setup import Rig, build, prepare, read_hand, with_length
 from runtime.starting import StartWatch
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.columns import Keeper
 from signals.modes import Request
 from signals.records import RecordArray
+from telemetry.columns import FrameBuffer
+from telemetry.shm.channel import Channel
 
 DRAIN = 32
 """Cycles between two looks of the audience; the local ring holds twice as many frames."""
@@ -71,7 +71,7 @@ class Session:
 
     Args:
         options: options with ``lockstep``.
-        keeper: what is kept in memory.
+        buffer: what is kept in memory.
         record: called with every batch of frames.
         hand: a hand that is read already; its model is copied.
     """
@@ -79,7 +79,7 @@ class Session:
     def __init__(
         self,
         options: RunOptions,
-        keeper: Callable[[Hand], Keeper | None] = default_keeper,
+        buffer: Callable[[Hand], FrameBuffer | None] = default_buffer,
         record: Callable[[RecordArray], None] | None = None,
         hand: Hand | None = None,
     ) -> None:
@@ -88,7 +88,7 @@ class Session:
         self.channel = Channel.local(2 * DRAIN, window=round(self.hand.rate_hz))
         self.rig = build(options, self.hand, self.channel)
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
-        self.audience = Audience(self.hand, keep=keeper(self.hand), record=record)
+        self.audience = Audience(self.hand, keep=buffer(self.hand), record=record)
         self.elapsed_s, self.cycles = 0.0, 0
         self.in_fault = False
         self.ended = ended("time", "the time was up")
@@ -214,14 +214,14 @@ def run_options(
     """
     from runtime.logs import open_log
 
-    def keeper(hand: Hand) -> Keeper | None:
-        return default_keeper(hand, every, capacity) if every else None
+    def buffer(hand: Hand) -> FrameBuffer | None:
+        return default_buffer(hand, every, capacity) if every else None
 
     hand = read_hand(options)
     options = with_length(options, hand)
     recorder = open_log(Path(record), hand, options) if record is not None else None
     try:
-        session = Session(options, keeper, recorder.add if recorder else None, hand)
+        session = Session(options, buffer, recorder.add if recorder else None, hand)
         _go(session, watch, interrupts)
     finally:
         if recorder is not None:

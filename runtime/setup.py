@@ -15,15 +15,15 @@ from hand.options import OptionError, RunOptions
 from hand.stages import DEFAULT, Stages, make_stages
 from runtime.backends import at_rest, at_rest_on_wire, motor_setups, open_bus
 from runtime.backends import sim_bus as sim_bus
-from runtime.goals import GoalDesk
+from runtime.goals import GoalSource
 from runtime.mechanism_hand import read_as_hand
 from runtime.pipeline import Pipeline
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.segment import Segment
 from signals.goal import default_goal
 from signals.modes import MachineState
 from signals.records import RecordArray, new_frame
 from sim.options import Fault
+from telemetry.shm.channel import Channel
+from telemetry.shm.segment import Segment
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Rig:
     bus: Bus
     backend: str
     stages: Stages
-    goals: GoalDesk
+    goals: GoalSource
     frame: RecordArray
     views: dict[str, RecordArray]
     pipeline: Pipeline
@@ -126,7 +126,7 @@ def build(
     else:
         stages = hand.mechanism.stages(views["measurement"])
     first = default_goal(hand.model, options.pretension_n)
-    goals = GoalDesk(views["goal"], views["state"], first, motion=motion, segment=segment, start=start)
+    goals = GoalSource(views["goal"], views["state"], first, motion=motion, segment=segment, start=start)
     pipeline = Pipeline(
         model=hand.model,
         bus=bus,

@@ -22,11 +22,11 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.entries import address_of, take_at
 from runtime.setup import Rig, build, prepare, read_hand
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.segment import post
 from signals.clock import new_timespec, now_ns, wait_until
 from signals.faults import Cause
 from signals.records import GOAL, new
+from telemetry.shm.channel import Channel
+from telemetry.shm.segment import post
 
 CYCLES = 100
 """Cycles of the scratch hand, so that branch predictors, caches and the stack are warm too."""

@@ -22,13 +22,13 @@ from guard.guard import guard
 from guard.memory import GUARD_MEMORY
 from hand.options import RunOptions
 from runtime.bench.ticks import run_ticks
-from runtime.telemetry import ring
-from runtime.telemetry.ring import leave, new_overruns, new_slots
-from runtime.telemetry.stats import new_stats
 from signals.choices import WrongChoice
 from signals.clock import new_timespec, now_ns, wait_until
 from signals.modes import MachineState
 from signals.records import COMMAND, FRAME, GOAL, MEASUREMENT, MODEL, STATE, RecordArray
+from telemetry.shm import ring
+from telemetry.shm.ring import leave, new_overruns, new_slots
+from telemetry.shm.stats import new_stats
 
 TICKS: Final = 256
 """Length of the stretch in cycles: 85 ms at 3 kHz."""
@@ -120,7 +120,7 @@ def can(options: RunOptions, ticks: int = TICKS, lead_s: float = LEAD_S) -> Cann
     """
     from runtime.session import Session
 
-    session = Session(replace(options, lockstep=True, seconds=lead_s + 1.0), keeper=lambda _: None)
+    session = Session(replace(options, lockstep=True, seconds=lead_s + 1.0), buffer=lambda _: None)
     session.run(lead_s)
     rig, loop = session.rig, session.loop
     before = np.zeros(_BLOCK_BYTES // 8, dtype=np.uint64)

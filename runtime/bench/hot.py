@@ -19,8 +19,8 @@ from runtime.bench.canned import RING_SLOTS, Canned, Ticker
 from runtime.bench.native import Reference
 from runtime.bench.ratios import Ratio, paired
 from runtime.realtime import quiet, request_rights
-from runtime.telemetry.ring import WORDS
 from signals.clock import now_ns
+from telemetry.shm.ring import WORDS
 
 SLEEP_NS: Final = 333_000
 HOT_BOUND: Final = 1.5

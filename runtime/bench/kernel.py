@@ -25,9 +25,9 @@ from typing import Final
 
 from runtime.bench import native
 from runtime.bench.canned import TICKS
-from runtime.telemetry.ring import WORDS
 from signals.choices import WrongChoice
 from signals.compiled import cache_root
+from telemetry.shm.ring import WORDS
 
 TOLERANCE: Final = 0.005
 REFERENCE_TOLERANCE: Final = 0.03

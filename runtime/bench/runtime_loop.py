@@ -25,10 +25,10 @@ import numpy as np
 from hand.options import RunOptions
 from runtime.bench.slices import Slice
 from runtime.processes.phases import Phase, Stop
-from runtime.telemetry.segment import Segment
 from signals.clock import now_ns
 from signals.modes import MachineState
 from signals.records import RecordArray
+from telemetry.shm.segment import Segment
 
 LEAD_S: Final = 0.5
 """Time after the hand has become active that is not measured."""

@@ -24,8 +24,8 @@ from hand.options import RunOptions
 from runtime.bench.runtime_loop import free_port_base
 from runtime.processes.phases import Phase
 from runtime.processes.supervisor import Supervisor
-from runtime.telemetry.segment import Segment, SegmentError, process_start
 from signals.records import RecordArray
+from telemetry.shm.segment import Segment, SegmentError, process_start
 
 SETTLE_S: Final = 60.0
 """Memory counts after the first minute (or the first tenth of a shorter run)."""

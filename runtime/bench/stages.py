@@ -69,7 +69,7 @@ class Bench:
 
     def __init__(self, options: RunOptions, substeps: int) -> None:
         lockstep = replace(options, lockstep=True, seconds=1e6, substeps=substeps)
-        self.session = Session(lockstep, keeper=lambda _: None)
+        self.session = Session(lockstep, buffer=lambda _: None)
         self.session.run(LEAD_S)
         self._reader = self.session.channel.reader(2 * DRAIN)
 

@@ -11,8 +11,8 @@ from typing import Any
 from controllers.tick import control
 from estimators.tick import estimate
 from guard.guard import guard
-from runtime.telemetry.ring import CYCLE, leave
 from signals.compiled import law
+from telemetry.shm.ring import CYCLE, leave
 
 
 @law

@@ -15,7 +15,7 @@ import numpy as np
 from runtime.bench import native
 from runtime.bench.slices import Slice
 from runtime.realtime import PRIORITY
-from runtime.telemetry.ring import WORDS
+from telemetry.shm.ring import WORDS
 
 HISTOGRAM_US: Final = 20_000
 """Range of cyclictest's histogram; later wake-ups are counted at its end."""

@@ -117,7 +117,7 @@ class Block:
     def _laws(self) -> Any:
         """The compiled copies; the guardian never needs them nor the compiler's 100 MB."""
         if self._segment is None:
-            from runtime.telemetry import segment
+            from telemetry.shm import segment
 
             self._segment = segment
         return self._segment

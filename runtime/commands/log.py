@@ -83,7 +83,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """What a log holds: hand, length, events, attachments, versions."""
-    from runtime.telemetry.reader import read_log
+    from telemetry.record.reader import read_log
 
     facts = _facts(file, read_log(file))
     if as_json:
@@ -175,7 +175,7 @@ def csv(
     """Write signals of a log as CSV on stdout; the first column is time [s]."""
     import numpy as np
 
-    from runtime.telemetry.reader import read_log
+    from telemetry.record.reader import read_log
 
     log = read_log(file)
     _say_damage(file, log)

@@ -23,14 +23,14 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
         Exit code: 0 unless a sensor fails, 1 if one does.
 
     Raises:
-        runtime.telemetry.reader.LogError: no log, or nothing in it to judge sensors by.
+        telemetry.record.reader.LogError: no log, or nothing in it to judge sensors by.
         signals.choices.WrongChoice: ``out`` cannot be made a folder.
         OSError: the folder cannot be written.
     """
     from runtime.doctor.show import counts, print_findings
     from runtime.reports.sensor_curves import hand_of_log
     from runtime.reports.sensors import judge
-    from runtime.telemetry.reader import LogError, read_log
+    from telemetry.record.reader import LogError, read_log
 
     if out is not None:
         make_folder(out)

@@ -156,7 +156,7 @@ def _check_places(options: Any) -> None:
     if options.out is not None:
         Path(options.out).mkdir(parents=True, exist_ok=True)
     if options.record:
-        from runtime.telemetry.recorder import check_room
+        from telemetry.record.recorder import check_room
 
         check_room(Path(options.out or "."))
 
@@ -245,7 +245,7 @@ def _warn(options: Any, hand: Any) -> None:
 
 
 def _log_path(options: Any, name: str) -> Path:
-    from runtime.telemetry.recorder import free_path
+    from telemetry.record.recorder import free_path
 
     return free_path(Path(options.out or "."), f"{name}-{options.motion or 'hold'}")
 
@@ -254,7 +254,7 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.backends import unproven
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
-    from runtime.telemetry.sockets import places_of
+    from telemetry.sockets import places_of
 
     hand = read_hand(options)
     _warn(options, hand)
@@ -283,7 +283,7 @@ def _keep(report: dict[str, Any], out: Path | None, code: int, message: str) -> 
     try:
         (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="ascii")
     except OSError as error:
-        from runtime.telemetry.recorder import free_bytes
+        from telemetry.record.recorder import free_bytes
 
         with suppress(OSError):
             (out / "report.json").unlink()  # a part of a report is none

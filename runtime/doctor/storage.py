@@ -10,7 +10,7 @@ from reports.finding import Finding, fail, good, warn
 from runtime.host.machine import Machine
 
 RESERVE_BYTES: Final = 200 * 1024 * 1024
-"""What a recording leaves free: ``runtime.telemetry.recorder.RESERVE``."""
+"""What a recording leaves free: ``telemetry.record.recorder.RESERVE``."""
 RECORDING_BYTES_S: Final = 35e6
 """Upper bound of a full-rate log of the largest hand at 3 kHz, before compression."""
 ROOM_S: Final = 600.0
@@ -20,7 +20,7 @@ LAWS: Final = {
     "estimate": "estimators.tick",
     "control": "controllers.tick",
     "guard": "guard.guard",
-    "leave": "runtime.telemetry.ring",
+    "leave": "telemetry.shm.ring",
     "wait_until": "signals.clock",
     "advance": "sim.cycle",
 }

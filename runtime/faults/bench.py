@@ -23,15 +23,15 @@ from runtime.faults.touch import AFTER_TOUCH_S, Touching
 from runtime.faults.trial import EVERY, Struck, Trial
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.setup import Rig, build, prepare
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.columns import counts_of
-from runtime.telemetry.ring import RingReader
-from runtime.telemetry.segment import Segment
 from signals.modes import FaultKind, MachineState
 from signals.records import RecordArray
 from sim.backend import SimulatedBus
 from sim.options import Fault
 from sim.randomness import seed_state
+from telemetry.columns import counts_of
+from telemetry.shm.channel import Channel
+from telemetry.shm.ring import RingReader
+from telemetry.shm.segment import Segment
 
 BATCH: Final = 256
 SLOTS: Final = 2 * BATCH

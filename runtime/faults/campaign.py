@@ -28,7 +28,7 @@ from runtime.faults.record import FloatArray, Recording
 from runtime.faults.trial import CLIENT, Trial
 from runtime.realtime import die_with_parent, quiet
 from runtime.setup import read_hand
-from runtime.telemetry.channel import Channel
+from telemetry.shm.channel import Channel
 
 BENCHES: Final = 16
 """Hands in motion that a worker keeps; each has a few MB of states."""

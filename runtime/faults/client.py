@@ -1,4 +1,4 @@
-"""A client of a hand in lockstep: its bytes go through the same desk and mailbox as those of a real one."""
+"""A client of a hand in lockstep: its bytes go through the same server and mailbox as those of a real one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from runtime.faults.record import Recorder
 from runtime.faults.rules import KINDS
 from runtime.faults.storm import CALM_S, storm_of
 from runtime.faults.trial import Trial
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.commands import VERSION
-from runtime.telemetry.desk import CommandDesk
-from runtime.telemetry.segment import Segment
 from signals.records import RecordArray
+from telemetry.command.requests import VERSION
+from telemetry.command.server import CommandServer
+from telemetry.shm.channel import Channel
+from telemetry.shm.segment import Segment
 
 NAME: Final = "trial"
 MOVES: Final = 6
@@ -32,7 +32,7 @@ See = Callable[[RecordArray], None]
 
 
 class Mailbox(Segment):
-    """A block of this process's own whose control side runs on while the desk waits for it.
+    """A block of this process's own whose control side runs on while the server waits for it.
 
     Attributes:
         step: makes one cycle.
@@ -115,7 +115,7 @@ class Client:
 
     def __init__(self, bench: ClientBench) -> None:
         self.bench, self._lease = bench, 0
-        self.desk = CommandDesk(bench.hand.names, bench.hand.model, bench.mailbox, lambda *_: None)
+        self.server = CommandServer(bench.hand.names, bench.hand.model, bench.mailbox, lambda *_: None)
         self.refused: list[str] = []
 
     def __enter__(self) -> Self:
@@ -135,8 +135,8 @@ class Client:
         """
         now_ns = int(self.bench.rig.views["state"]["time_ns"][0])
         request = {"v": VERSION, "id": 1, "op": op, "args": args, "lease": self._lease, "deadline": deadline}
-        answer = msgspec.msgpack.decode(self.desk.handle(_ENCODE(request), now_ns, b"one"))
-        self.desk.flush(now_ns)
+        answer = msgspec.msgpack.decode(self.server.handle(_ENCODE(request), now_ns, b"one"))
+        self.server.flush(now_ns)
         if not answer["ok"]:
             self.refused.append(f"{answer['error']['code']}: {answer['error']['msg']}")
         return answer

@@ -23,10 +23,10 @@ from runtime.faults.judge import Judge
 from runtime.faults.record import FloatArray, Recording
 from runtime.faults.rules import KINDS
 from runtime.faults.trial import Trial
-from runtime.telemetry.channel import Channel
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 from signals.records import RecordArray
+from telemetry.shm.channel import Channel
 
 KIND: Final = "tendon-break"
 UNTIL_S: Final = 0.2

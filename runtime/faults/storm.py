@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from hand.hand import Hand
-from runtime.telemetry.bounds import Bounds, goal_bounds
-from runtime.telemetry.commands import GOAL_FIELDS
 from signals.modes import Mode
+from telemetry.command.bounds import Bounds, goal_bounds
+from telemetry.command.requests import GOAL_FIELDS
 
 STORM_S: Final = (0.3, 1.0)
 """How long a storm lasts."""

@@ -27,13 +27,13 @@ from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Relea
 from runtime.realtime import die_with_parent, quiet, request_rights
 from runtime.setup import Rig, build, prepare, read_hand
 from runtime.starting import StartWatch
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.segment import Segment, parent_gone
 from runtime.warmup import warm_up
 from signals.clock import SPIN_NS, now_ns
 from signals.faults import Cause
 from signals.foreign import told
 from signals.modes import Request
+from telemetry.shm.channel import Channel
+from telemetry.shm.segment import Segment, parent_gone
 
 LOOK_EVERY = 32
 """Cycles between two looks at heartbeats; 10 ms at 3 kHz."""

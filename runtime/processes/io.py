@@ -22,18 +22,18 @@ from runtime.backends import backend_of, unproven
 from runtime.logs import open_log, versions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
-from runtime.reports.report import Audience, add_picture, default_keeper, make_report
+from runtime.reports.report import Audience, add_picture, default_buffer, make_report
 from runtime.setup import read_hand
-from runtime.telemetry.bulletin import Bulletin, Sparing, health_map
-from runtime.telemetry.desk import CommandDesk
-from runtime.telemetry.heat import HeatWatch
-from runtime.telemetry.publisher import Publisher
-from runtime.telemetry.reception import Reception
-from runtime.telemetry.recorder import Recorder, free_bytes, free_path
-from runtime.telemetry.segment import Segment
-from runtime.telemetry.sockets import PortBusy, places_of
 from signals.clock import now_ns
 from signals.records import FRAME, RecordArray
+from telemetry.command.reception import Reception
+from telemetry.command.server import CommandServer
+from telemetry.publish.bulletin import Bulletin, Sparing, health_map
+from telemetry.publish.heat import HeatWatch
+from telemetry.publish.publisher import Publisher
+from telemetry.record.recorder import Recorder, free_bytes, free_path
+from telemetry.shm.segment import Segment
+from telemetry.sockets import PortBusy, places_of
 
 BATCH = 256
 """Frames of one turn: a backlog is worked off with signs of life in between, and in little memory."""
@@ -77,7 +77,7 @@ class IoProcess:
             has_truth=has_truth,
             plotjuggler=options.plotjuggler,
         )
-        self.desk = CommandDesk(
+        self.server = CommandServer(
             hand.names,
             hand.model,
             segment,
@@ -91,7 +91,7 @@ class IoProcess:
         self._first_ns = 0
         self.recorder = self._open_log()
         record = self.recorder.add if self.recorder is not None else None
-        self.audience = Audience(hand, has_truth=has_truth, keep=default_keeper(hand), record=record)
+        self.audience = Audience(hand, has_truth=has_truth, keep=default_buffer(hand), record=record)
         self.reader = segment.reader(BATCH, start=0)
         self.poller = zmq.Poller()
         self.reception.register(self.poller)
@@ -133,7 +133,7 @@ class IoProcess:
         """One turn: commands, frames, health; returns the frames seen."""
         self.poller.poll(TURN_MS)
         now = self.beat()
-        self.reception.serve(self.desk, now)
+        self.reception.serve(self.server, now)
         self.publisher.greet()
         frames = self.reader.read()
         self._see(frames)
@@ -143,7 +143,7 @@ class IoProcess:
         self.beat()
         self.segment.field("reader")[0] = self.reader.next
         self.publisher.health(now, self._health)
-        self.desk.flush(now)
+        self.server.flush(now)
         self.bulletin.look_at_clock(now)
         return len(frames)
 
@@ -159,8 +159,8 @@ class IoProcess:
             return
         self._newest = frames[-1].copy()
         self._first_ns = self._first_ns or int(frames["state"]["time_ns"][0])
-        self.desk.see(self._newest)
-        self.desk.view = self.publisher.view
+        self.server.see(self._newest)
+        self.server.view = self.publisher.view
         first = self.reader.next - len(frames)
         scored = frames if not end else frames[: max(end - first, 0)]
         for fault in self.audience.see(scored):
@@ -169,12 +169,12 @@ class IoProcess:
         self.heat.see(frames["state"][-1])
 
     def _health(self) -> dict[str, Any]:
-        lease, recorder, lost = self.desk.lease, self.recorder, self.reader.lost
+        lease, recorder, lost = self.server.lease, self.recorder, self.reader.lost
         n_motors = len(self.hand.names.motors)
         return {
             **health_map(self._newest, self.bulletin.machine, self._stats, self.hand.rate_hz, n_motors),
             "drop": {"pub": lost, "log": 0 if recorder is None else lost},
-            "commands": {"refused": self.desk.refused},
+            "commands": {"refused": self.server.refused},
             "lease": {"holder": lease.holder, "epoch": lease.epoch},
             "unproven": list(self.unproven),
             "faults": [fault.text for fault in self.audience.faults.all[-20:]],
@@ -222,7 +222,7 @@ def warm(hand: Hand) -> None:
     """Load the compiled functions before the first frame comes."""
     import numpy as np
 
-    from runtime.telemetry.ring import RingReader, new_slots
+    from telemetry.shm.ring import RingReader, new_slots
 
     scratch = replace(hand, model=hand.model.copy())
     Audience(scratch).see(np.zeros(2, dtype=FRAME))

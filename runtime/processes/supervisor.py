@@ -33,9 +33,9 @@ from runtime.processes.phases import (
     Stop,
 )
 from runtime.reports.bare import bare_report, ended
-from runtime.telemetry.segment import Segment, remove_orphans
-from runtime.telemetry.stats import STAGES, summary_us
 from signals.clock import now_ns
+from telemetry.shm.segment import Segment, remove_orphans
+from telemetry.shm.stats import STAGES, summary_us
 
 IN_FAULT = "the run ended in fault; see faults in the report"
 TURN_S = 0.02

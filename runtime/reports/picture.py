@@ -10,9 +10,9 @@ import numpy as np
 
 from hand.hand import Hand
 from runtime.reports.files import save_figure
-from runtime.telemetry.stats import BINS, HEAD, STAGES, edge_ns
 from signals.names import HandNames
 from signals.records import RecordArray
+from telemetry.shm.stats import BINS, HEAD, STAGES, edge_ns
 
 INK: Final = "#1b2430"
 PALE: Final = "#8a94a3"

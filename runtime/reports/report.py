@@ -13,9 +13,9 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.reports.faults import FaultWatch, Latched
 from runtime.reports.score import add_frames, figures, new_score
-from runtime.telemetry.columns import Columns, Keeper, counts_of
-from runtime.telemetry.stats import STAGES, summary_us
 from signals.records import RecordArray
+from telemetry.columns import Columns, FrameBuffer, counts_of
+from telemetry.shm.stats import STAGES, summary_us
 
 SCORE_AFTER_NS = 1_000_000_000
 """Figures count from the second second on."""
@@ -36,7 +36,7 @@ class Audience:
         hand: Hand,
         *,
         has_truth: bool = True,
-        keep: Keeper | None = None,
+        keep: FrameBuffer | None = None,
         record: Callable[[RecordArray], None] | None = None,
     ) -> None:
         self.hand, self.has_truth, self.keep = hand, has_truth, keep
@@ -58,10 +58,10 @@ class Audience:
         return self.faults.look(frames)
 
 
-def default_keeper(hand: Hand, every: int = 1, capacity: int | None = 4000) -> Keeper:
-    """Keeper of all signals of a hand, floats exact."""
+def default_buffer(hand: Hand, every: int = 1, capacity: int | None = 4000) -> FrameBuffer:
+    """FrameBuffer of all signals of a hand, floats exact."""
     columns = Columns(counts_of(hand.model))
-    return Keeper(columns, every, capacity)
+    return FrameBuffer(columns, every, capacity)
 
 
 def make_report(

@@ -19,9 +19,9 @@ from estimators.memory import new_memory
 from estimators.tick import estimate
 from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
-from runtime.telemetry.reader import Log, LogError
 from signals.modes import Channel
 from signals.records import MEASUREMENT, STATE, RecordArray, new
+from telemetry.record.reader import Log, LogError
 
 FloatArray = NDArray[np.float64]
 

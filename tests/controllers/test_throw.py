@@ -31,9 +31,9 @@ from runtime.faults.campaign import Worker
 from runtime.faults.draw import Trial
 from runtime.faults.stops import Stops
 from runtime.setup import read_hand
-from runtime.telemetry.channel import Channel
 from signals.compiled import law
 from signals.sizes import FINGER_JOINTS
+from telemetry.shm.channel import Channel
 from tests.controllers.ahead import Ahead
 
 FloatArray = NDArray[np.float64]

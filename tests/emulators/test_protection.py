@@ -97,7 +97,7 @@ def test_health_and_report_say_what_is_unproven(unproven_file: str, port_base: i
     from hand.options import RunOptions
     from runtime.processes.io import IoProcess
     from runtime.setup import read_hand
-    from runtime.telemetry.segment import Segment
+    from telemetry.shm.segment import Segment
 
     options = RunOptions(hand="finger_bench", bus=unproven_file, port_base=port_base)
     hand = read_hand(options)

@@ -36,7 +36,6 @@ from hand.options import OptionError, RunOptions
 from runtime.busprocess.remote import RemoteBus
 from runtime.loop import Loop
 from runtime.setup import build, prepare, read_hand
-from runtime.telemetry.channel import Channel as Ring
 from signals.modes import Bus as BusBit
 from signals.modes import Channel, MotorMode, Request
 from signals.records import COMMAND, MEASUREMENT, new
@@ -45,6 +44,7 @@ from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
 from sim.emulators.socketcand import BusServer
+from telemetry.shm.channel import Channel as Ring
 from tests.emulators import rigs
 
 READ_ONLY = int(BusBit.READ_ONLY)

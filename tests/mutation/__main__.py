@@ -54,7 +54,7 @@ ROOMS = (
     "machine",
     "guard",
 )
-PLAIN = ("runtime.telemetry.bounds",)
+PLAIN = ("telemetry.command.bounds",)
 """What decides on goals before the controllers see them: not compiled."""
 MODULES = (*(f"controllers.{name}" for name in ROOMS), *PLAIN)
 """Their order gives the mutants their numbers."""

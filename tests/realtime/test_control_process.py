@@ -14,8 +14,8 @@ from runtime.bench.runtime_loop import Process
 from runtime.bench.soak import Grid
 from runtime.processes.phases import Phase, Stop
 from runtime.realtime import PRIORITY, control_cpu
-from runtime.telemetry.segment import Segment
 from signals.clock import now_ns
+from telemetry.shm.segment import Segment
 
 START_S = 120.0
 

@@ -15,8 +15,8 @@ import pytest
 from hand.options import RunOptions
 from runtime.loop import Loop
 from runtime.setup import build, prepare, read_hand
-from runtime.telemetry.channel import Channel
 from signals.modes import MachineState
+from telemetry.shm.channel import Channel
 
 RATE_HZ = 3000.0
 PERIOD_NS = 1e9 / RATE_HZ

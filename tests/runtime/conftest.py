@@ -10,7 +10,7 @@ import pytest
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
-from runtime.telemetry.segment import FOLDER, Segment
+from telemetry.shm.segment import FOLDER, Segment
 from tests.runtime.runs import Run, blocks
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from hand.options import RunOptions
 from runtime.processes.io import IoProcess
 from runtime.setup import read_hand
-from runtime.telemetry.segment import Segment
+from telemetry.shm.segment import Segment
 
 FILES = 1024
 """The usual limit of a login's processes."""

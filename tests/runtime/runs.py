@@ -12,7 +12,7 @@ from pathlib import Path
 
 import flexor
 from runtime.processes.phases import STOP_BUDGET_S, Phase
-from runtime.telemetry.segment import FOLDER, Segment, SegmentError
+from telemetry.shm.segment import FOLDER, Segment, SegmentError
 
 START_S = 90.0
 """A cold start compiles."""

@@ -16,9 +16,9 @@ from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.springs import spring_at, spring_state
 from mechanics.wrist import wrist_lengths
 from runtime.mechanism_hand import load_mechanism_hand
-from runtime.telemetry.bounds import GAIN_TIMES, goal_bounds
 from signals.modes import TendonKind
 from signals.records import RecordArray
+from telemetry.command.bounds import GAIN_TIMES, goal_bounds
 
 MODELS = {name: model_of(load_hand(name)) for name in shipped_hands()}
 both = pytest.mark.parametrize("name", list(MODELS))

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from hand.options import RunOptions
 from runtime.setup import read_hand
-from runtime.telemetry.bounds import goal_bounds
-from runtime.telemetry.commands import GOAL_FIELDS
-from runtime.telemetry.desk import CommandDesk
-from runtime.telemetry.lease import TTL_NS
 from signals.modes import Mode
+from telemetry.command.bounds import goal_bounds
+from telemetry.command.lease import TTL_NS
+from telemetry.command.requests import GOAL_FIELDS
+from telemetry.command.server import CommandServer
 
 NOW = 10**12
 
@@ -34,8 +34,8 @@ def notes():
 
 @pytest.fixture
 def desk(finger, segment, notes, monkeypatch):
-    monkeypatch.setattr("runtime.telemetry.desk._TAKE_S", 0.0)  # no control process takes them here
-    return CommandDesk(finger.names, finger.model, segment, lambda *note: notes.append(note))
+    monkeypatch.setattr("telemetry.command.server._TAKE_S", 0.0)  # no control process takes them here
+    return CommandServer(finger.names, finger.model, segment, lambda *note: notes.append(note))
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_modes_are_set_for_one_finger_or_for_all(desk, lease):
 
 
 def test_goals_are_refused_while_a_motion_runs(finger, segment):
-    desk = CommandDesk(finger.names, finger.model, segment, lambda *_: None, motion="open_close")
+    desk = CommandServer(finger.names, finger.model, segment, lambda *_: None, motion="open_close")
     lease = _ask(desk, "lease", do="acquire", holder="test")["lease"]
     assert _ask(desk, "goal", lease, joints={"index_pip": 0.1})["error"]["code"] == "busy"
 
@@ -312,7 +312,7 @@ def test_the_hands_own_gains_and_rests_are_within_the_bounds(desk, lease, finger
 def test_the_lease_is_no_guess_and_every_language_holds_it(finger, segment):
     numbers = []
     for _ in range(40):
-        fresh = CommandDesk(finger.names, finger.model, segment, lambda *_: None)
+        fresh = CommandServer(finger.names, finger.model, segment, lambda *_: None)
         numbers.append(_ask(fresh, "lease", do="acquire", holder="x")["lease"])
     assert len(set(numbers)) == 40 and all(0 < n < 2**53 for n in numbers)
     assert max(numbers) > 2**48, "drawn from the whole range"
@@ -332,7 +332,7 @@ def test_a_lease_is_good_on_its_own_connection_alone(desk):
 
 
 def test_a_lease_of_an_earlier_io_process_is_refused(desk, lease, finger, segment):
-    again = CommandDesk(finger.names, finger.model, segment, lambda *_: None)
+    again = CommandServer(finger.names, finger.model, segment, lambda *_: None)
     assert _ask(again, "arm", lease)["error"]["code"] == "no_lease"
     _ask(again, "lease", do="acquire", holder="other")
     assert _ask(again, "arm", lease)["error"]["code"] == "no_lease"

@@ -320,9 +320,9 @@ def test_the_room_it_asks_for_is_what_the_largest_hand_takes() -> None:
     from hand.options import RunOptions
     from runtime.doctor.storage import RECORDING_BYTES_S, RESERVE_BYTES, RING_BYTES
     from runtime.setup import read_hand
-    from runtime.telemetry.columns import Columns, counts_of
-    from runtime.telemetry.recorder import RESERVE
-    from runtime.telemetry.segment import Segment
+    from telemetry.columns import Columns, counts_of
+    from telemetry.record.recorder import RESERVE
+    from telemetry.shm.segment import Segment
 
     hand = read_hand(RunOptions(hand="hasy"))
     row = Columns(counts_of(hand.model)).dtype.itemsize

@@ -7,7 +7,7 @@ import socket
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.telemetry.door import MOST, OWED_ALL, OWED_MOST, UNASKED_MOST, Door, Guest
+from telemetry.command.door import MOST, OWED_ALL, OWED_MOST, UNASKED_MOST, Door, Guest
 
 ASKED, UNASKED = 1, 2
 _LIMITS = {ASKED: OWED_MOST, UNASKED: UNASKED_MOST}

@@ -24,10 +24,10 @@ from runtime.faults.rules import KINDS
 from runtime.faults.tally import HEAD, cells, shares, table, tallies
 from runtime.faults.verdict import Verdict
 from runtime.setup import read_hand
-from runtime.telemetry.channel import Channel
 from signals.faults import Cause
 from signals.modes import FaultKind, MachineState
 from signals.names import UnknownName
+from telemetry.shm.channel import Channel
 
 FAULT, ACTIVE = int(MachineState.FAULT), int(MachineState.ACTIVE)
 MOTIONS = ("hold", "open_close")

@@ -8,13 +8,13 @@ import pytest
 
 from guard.machine import advance, take_request
 from guard.memory import GUARD_MEMORY
-from runtime.goals import GoalDesk
-from runtime.telemetry.desk import CommandDesk
-from runtime.telemetry.lease import TTL_NS
+from runtime.goals import GoalSource
 from signals.faults import Cause
 from signals.goal import default_goal
 from signals.modes import MachineState, Mode, Request
 from signals.records import FRAME, GOAL, STATE, new
+from telemetry.command.lease import TTL_NS
+from telemetry.command.server import CommandServer
 
 MS = 1_000_000
 START = 10**12
@@ -24,16 +24,18 @@ class Hand:
     """Desk, mailbox, goal desk and the real state machine, in one thread; time passes when it is told to."""
 
     def __init__(self, finger, segment, monkeypatch) -> None:
-        monkeypatch.setattr("runtime.telemetry.desk._TAKE_S", 0.0)
+        monkeypatch.setattr("telemetry.command.server._TAKE_S", 0.0)
         self.finger, self.segment, self.now, self.tick = finger, segment, START, 0
         self.goal, self.state, self.memory = new(GOAL), new(STATE), np.zeros(1, GUARD_MEMORY)
         self.pose = np.zeros_like(self.state["joint_angle_rad"][0])
-        self.goals = GoalDesk(self.goal, self.state, default_goal(finger.model), segment=segment, start=False)
+        self.goals = GoalSource(
+            self.goal, self.state, default_goal(finger.model), segment=segment, start=False
+        )
         self.restart_io()
         self.run(20)
 
     def restart_io(self) -> None:
-        self.desk = CommandDesk(self.finger.names, self.finger.model, self.segment, lambda *_: None)
+        self.desk = CommandServer(self.finger.names, self.finger.model, self.segment, lambda *_: None)
 
     def run(self, ms: int) -> None:
         """Cycles of 1 ms."""

@@ -24,10 +24,10 @@ from runtime.busprocess.block import Block
 from runtime.pipeline import Pipeline
 from runtime.session import run_lockstep
 from runtime.setup import Rig, build, read_hand
-from runtime.telemetry.channel import Channel
 from signals.records import COMMAND, MEASUREMENT, TRUTH, new
 from sim.emulators.side import BackendSide
 from sim.emulators.wiring import RATE_HZ, TENSION_GAIN_SHARE, Wiring, wire
+from telemetry.shm.channel import Channel
 from tests.runtime.stepped import CanEnd, Stage, put_on_stage
 
 HAND = "finger_bench"

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
-from runtime.telemetry import cdr
-from runtime.telemetry.columns import Columns, Keeper
-from runtime.telemetry.reader import LogError, read_log
-from runtime.telemetry.recorder import CHUNK, Attachment, NoRoom, Recorder, check_room, free_path
 from signals.records import FRAME
+from telemetry.columns import Columns, FrameBuffer
+from telemetry.record import cdr
+from telemetry.record.reader import LogError, read_log
+from telemetry.record.recorder import CHUNK, Attachment, NoRoom, Recorder, check_room, free_path
 
 FINGER = {"motor": 8, "tendon": 8, "joint": 4, "finger": 1, "axis": 0}
 _counts = st.fixed_dictionaries(
@@ -186,7 +186,7 @@ def test_logs_are_never_overwritten(tmp_path):
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=20), st.integers(1, 7), st.integers(8, 40))
 def test_kept_frames_are_evenly_spaced_and_bounded(sizes, every, capacity):
     columns = Columns(FINGER, records=("timing",))
-    keeper, total = Keeper(columns, every, capacity), 0
+    keeper, total = FrameBuffer(columns, every, capacity), 0
     for n in sizes:
         frames = np.zeros(n, dtype=FRAME)
         frames["timing"]["cycle"] = np.arange(total, total + n)

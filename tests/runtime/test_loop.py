@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.loop import DT_MAX_S, Loop
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.ring import CYCLE, LATE, MISSED
 from signals.records import new_frame
+from telemetry.shm.channel import Channel
+from telemetry.shm.ring import CYCLE, LATE, MISSED
 
 
 class FakeTime:

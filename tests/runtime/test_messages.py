@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.places import tcp
-from runtime.telemetry.messages import BATCH, LINES, TRUTH_LINES, RawMessage, ViewMessage, pack
-from runtime.telemetry.publisher import Publisher
-from runtime.telemetry.rows import Rows
-from runtime.telemetry.sockets import PortBusy, bind
 from signals.records import FRAME
+from telemetry.publish.messages import BATCH, LINES, TRUTH_LINES, RawMessage, ViewMessage, pack
+from telemetry.publish.publisher import Publisher
+from telemetry.publish.rows import Rows
+from telemetry.sockets import PortBusy, bind
 
 
 def _frames(n, seed=0):
@@ -93,7 +93,7 @@ def test_raw_carries_every_frame_once_with_its_own_time(finger):
 
 
 def test_no_topic_is_a_prefix_of_another():
-    from runtime.telemetry import messages
+    from telemetry.publish import messages
 
     topics = [messages.VIEW, messages.RAW, messages.HEALTH, messages.EVENT, messages.META]
     assert not [(a, b) for a in topics for b in topics if a != b and b.startswith(a)]
@@ -173,9 +173,9 @@ def test_sockets_listen_on_the_loopback_interface_only(context, port_base):
 
 
 def test_a_stepped_clock_and_late_cycles_are_told_but_not_every_time(monkeypatch):
-    from runtime.telemetry import bulletin as module
-    from runtime.telemetry.bulletin import Bulletin
     from signals.clock import WallClock
+    from telemetry.publish import bulletin as module
+    from telemetry.publish.bulletin import Bulletin
 
     clock, told = {"mono": 10**12, "offset": 10**18}, []
     wall = WallClock(lambda: clock["mono"] + clock["offset"], lambda: clock["mono"])

@@ -12,7 +12,7 @@ import zmq
 
 import flexor
 from flexor import places
-from runtime.telemetry.sockets import PortBusy, bind, bind_datagrams, places_of
+from telemetry.sockets import PortBusy, bind, bind_datagrams, places_of
 from tests.runtime.front import Front
 
 

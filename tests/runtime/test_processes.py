@@ -13,8 +13,8 @@ import pytest
 
 import flexor
 from runtime.processes.phases import STOP_BUDGET_S, Exit
-from runtime.telemetry.reader import read_log
 from signals.modes import MachineState
+from telemetry.record.reader import read_log
 from tests.runtime.runs import MOVING, START_S, blocks, gone
 
 

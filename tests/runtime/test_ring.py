@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.ring import CYCLE, LATE, MISSED, WORDS, RingReader, new_slots, push
 from signals.records import FRAME, new_frame
+from telemetry.shm.channel import Channel
+from telemetry.shm.ring import CYCLE, LATE, MISSED, WORDS, RingReader, new_slots, push
 
 
 def _words(n: int) -> np.ndarray:

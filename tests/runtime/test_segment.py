@@ -10,9 +10,9 @@ import threading
 import numpy as np
 import pytest
 
-from runtime.telemetry import segment as module
-from runtime.telemetry.segment import FOLDER, Segment, SegmentError, post, remove_orphans, take
 from signals.records import GOAL, new
+from telemetry.shm import segment as module
+from telemetry.shm.segment import FOLDER, Segment, SegmentError, post, remove_orphans, take
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": "."}
 
@@ -79,7 +79,7 @@ def test_a_block_that_is_gone_is_refused_with_a_reason():
 
 def test_orphans_are_removed_and_the_living_are_left_alone(segment):
     code = (
-        "from runtime.telemetry.segment import Segment; import os;"
+        "from telemetry.shm.segment import Segment; import os;"
         "print(Segment.create(100.0).name, flush=True); os._exit(9)"
     )
     child = subprocess.run(

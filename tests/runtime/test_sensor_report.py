@@ -15,8 +15,8 @@ from reports.finding import Level
 from runtime.cli import main
 from runtime.reports.sensor_curves import Curve, take_homing
 from runtime.reports.sensors import SLOPE_HIGH, SLOPE_LOW, SPAN, Sensor, judge, knots_of, slopes_of
-from runtime.telemetry.columns import Columns, counts_of
 from signals.modes import Channel
+from telemetry.columns import Columns, counts_of
 from tests.safety.driven import Driven
 
 SWEEP = str(Path(__file__).parents[2] / "examples" / "sensor_sweep.toml")

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.telemetry.stats import BINS, bin_of, edge_ns, new_stats, note, percentile_us
+from telemetry.shm.stats import BINS, bin_of, edge_ns, new_stats, note, percentile_us
 
 
 @settings(deadline=None)

@@ -14,7 +14,7 @@ import zmq
 
 import flexor
 from runtime.processes.phases import BEAT_LOST_NS
-from runtime.telemetry import door
+from telemetry.command import door
 from tests.runtime.front import FILES, Front
 
 pytestmark = pytest.mark.realtime

@@ -18,8 +18,8 @@ import pytest
 
 import flexor
 from runtime.bench import native
-from runtime.telemetry.reader import read_log
 from signals.modes import MachineState
+from telemetry.record.reader import read_log
 
 pytestmark = [
     pytest.mark.realtime,

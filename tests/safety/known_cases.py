@@ -20,10 +20,10 @@ from runtime.faults.client import Client, ClientBench
 from runtime.faults.draw import Trial
 from runtime.faults.record import Recorder
 from runtime.faults.rules import KINDS
-from runtime.telemetry.bounds import goal_bounds
-from runtime.telemetry.channel import Channel
-from runtime.telemetry.commands import GOAL_FIELDS
 from signals.records import RecordArray
+from telemetry.command.bounds import goal_bounds
+from telemetry.command.requests import GOAL_FIELDS
+from telemetry.shm.channel import Channel
 from tests.safety.case_truth import Case, Truth, broken, causes_of, hand_of, stops_of
 
 STAGES: Final = ("estimator", "controller", "guard")

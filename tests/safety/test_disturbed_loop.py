@@ -15,8 +15,8 @@ from runtime.loop import Loop
 from runtime.reports.faults import FaultWatch
 from runtime.session import Session
 from runtime.setup import build, prepare, read_hand
-from runtime.telemetry.channel import Channel
 from signals.records import RecordArray
+from telemetry.shm.channel import Channel
 
 RATE_HZ = 3000.0
 CALM_N = 2.0

@@ -18,9 +18,9 @@ from hand.file.suspicions import suspicions
 from hand.options import RunOptions
 from mechanics.friction import motor_friction_nm
 from runtime.setup import read_hand
-from runtime.telemetry.bulletin import health_map
 from signals.faults import Cause
 from signals.modes import Channel, FaultKind, MachineState, Request
+from telemetry.publish.bulletin import health_map
 from tests.safety.driven import Driven
 
 

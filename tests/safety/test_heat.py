@@ -12,11 +12,11 @@ from guard.winding import derating, winding_temperatures
 from hand.options import RunOptions
 from mechanics.motor import copper_loss_w
 from runtime.setup import read_hand
-from runtime.telemetry.heat import HeatWatch
 from signals.faults import Cause
 from signals.goal import default_goal
 from signals.modes import Clip, MachineState, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
+from telemetry.publish.heat import HeatWatch
 
 MINUTE_S = 60.0
 

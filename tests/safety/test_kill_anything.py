@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.kill_anything import VICTIMS, killed
 from runtime.processes.phases import Exit
-from runtime.telemetry.segment import parent_gone
+from telemetry.shm.segment import parent_gone
 from tests.runtime.runs import MOVING, Run, blocks, gone
 
 

@@ -15,12 +15,12 @@ from controllers.tick import CONTROLLER_MEMORY, control
 from guard.guard import GUARD_MEMORY, guard
 from hand.options import RunOptions
 from runtime.setup import read_hand
-from runtime.telemetry.commands import ARGS, GoalArgs, Refusal, apply_goal, parse
 from signals.faults import Cause
 from signals.goal import default_goal
 from signals.modes import Clip, FaultKind, MachineState, Mode, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
 from signals.table import TABLE
+from telemetry.command.requests import ARGS, GoalArgs, Refusal, apply_goal, parse
 from tests.safety.driven import Driven
 
 HAND = read_hand(RunOptions(hand="finger_bench"))

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.telemetry.stats import note
 from signals.atomics import copy_bytes, fence, load_acquire, store_release
 from signals.compiled import law
 from signals.records import FRAME, RecordArray
+from telemetry.shm.stats import note
 
 WORDS: Final = FRAME.itemsize // 8
 """8-byte words of a frame; a slot has one more."""

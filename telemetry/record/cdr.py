@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.telemetry.columns import Column, Columns
 from signals.records import RecordArray
+from telemetry.columns import Column, Columns
 
 TYPES: Final = {
     "f8": "float64",

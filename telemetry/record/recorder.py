@@ -17,10 +17,10 @@ from typing import Any, Final, Literal
 
 from mcap.writer import CompressionType, Writer
 
-from runtime.telemetry import cdr
-from runtime.telemetry.columns import Columns
-from runtime.telemetry.salvage import CHECKSUM, checksum
 from signals.records import RecordArray
+from telemetry.columns import Columns
+from telemetry.record import cdr
+from telemetry.record.salvage import CHECKSUM, checksum
 
 CHUNK: Final = 256 * 1024
 RESERVE: Final = 200 * 1024 * 1024

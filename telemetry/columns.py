@@ -123,7 +123,7 @@ def join(blocks: list[RecordArray], dtype: np.dtype[Any]) -> RecordArray:
     return out
 
 
-class Keeper:
+class FrameBuffer:
     """Keeps every n-th frame of a run of unknown length within a bounded memory.
 
     When it is full it forgets every second frame and takes half as many from then on. Frames move within one

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from runtime.telemetry.publisher import loop_health
 from signals.clock import WallClock, now_ns
 from signals.modes import MachineState
 from signals.records import RecordArray
+from telemetry.publish.publisher import loop_health
 
 EVERY_NS: Final = 1_000_000_000
 """At most one warning a second about late cycles; the clock is looked at as often."""

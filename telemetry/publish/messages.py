@@ -14,11 +14,11 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from runtime.telemetry.columns import counts_of
-from runtime.telemetry.rows import Rows
 from signals.modes import MachineState, Mode
 from signals.names import HandNames
 from signals.records import RecordArray
+from telemetry.columns import counts_of
+from telemetry.publish.rows import Rows
 
 VIEW: Final = b"hand/v1/view"
 RAW: Final = b"hand/v1/raw"

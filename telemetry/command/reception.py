@@ -1,4 +1,4 @@
-"""Where requests come in: the desk's sockets, each with a budget, and a path of its own for a stop.
+"""Where requests come in: the server's sockets, each with a budget, and a path of its own for a stop.
 
 A stop may also come as a datagram. It needs no connection, so no descriptor, and it is looked at first in
 every turn: idle connections and floods on the other sockets do not reach it.
@@ -15,10 +15,10 @@ import msgspec
 import zmq
 
 from flexor.places import Places
-from runtime.telemetry.commands import Refusal, parse
-from runtime.telemetry.desk import CommandDesk
-from runtime.telemetry.door import Door
-from runtime.telemetry.sockets import PLOTJUGGLER_PORT, bind, bind_datagrams
+from telemetry.command.door import Door
+from telemetry.command.requests import Refusal, parse
+from telemetry.command.server import CommandServer
+from telemetry.sockets import PLOTJUGGLER_PORT, bind, bind_datagrams
 
 REQUESTS_S: Final = 0.005
 """Time for requests in one turn; one that has begun is finished."""
@@ -61,14 +61,14 @@ class Reception:
         poller.register(self.router, zmq.POLLIN)
         poller.register(self.datagrams, zmq.POLLIN)
 
-    def serve(self, desk: CommandDesk, now_ns: int) -> None:
+    def serve(self, server: CommandServer, now_ns: int) -> None:
         """One turn: stops, then requests as long as there is time.
 
         Args:
-            desk: who answers.
+            server: who answers.
             now_ns: monotonic time.
         """
-        self._stops(desk, now_ns)
+        self._stops(server, now_ns)
         until = time.monotonic() + REQUESTS_S
         while time.monotonic() < until:
             if self._skipping and not self._skip(until):
@@ -77,11 +77,11 @@ class Reception:
                 identity = self.router.recv(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            answer = self._answer(desk, now_ns, identity)
+            answer = self._answer(server, now_ns, identity)
             with suppress(zmq.ZMQError):  # the client is gone
                 self.router.send_multipart([identity, *answer], zmq.NOBLOCK)
 
-    def _answer(self, desk: CommandDesk, now_ns: int, identity: bytes) -> list[bytes]:
+    def _answer(self, server: CommandServer, now_ns: int, identity: bytes) -> list[bytes]:
         """Answer of the message whose sender has just been read, in the shape of the message."""
         parts: list[bytes] = []
         size, descriptor = 0, -1
@@ -89,7 +89,7 @@ class Reception:
             if len(parts) == PARTS_MOST:
                 self.door.turn_away(descriptor)
                 self._skipping = True
-                return [desk.refuse("malformed", f"a message of more than {PARTS_MOST} parts", "")]
+                return [server.refuse("malformed", f"a message of more than {PARTS_MOST} parts", "")]
             part = self.router.recv(copy=False)
             size += len(part.buffer) + FRAMING
             descriptor = _descriptor(part)
@@ -99,9 +99,9 @@ class Reception:
         if len(parts) - len(envelope) > 1:
             return [
                 *envelope,
-                desk.refuse("malformed", f"a message of {len(parts)} parts; a request is one", ""),
+                server.refuse("malformed", f"a message of {len(parts)} parts; a request is one", ""),
             ]
-        return [*envelope, desk.handle(parts[-1] if parts else b"", now_ns, identity)]
+        return [*envelope, server.handle(parts[-1] if parts else b"", now_ns, identity)]
 
     def _skip(self, until_s: float) -> bool:
         """Pass over the rest of a message of too many parts, turn by turn; True at its end."""
@@ -113,7 +113,7 @@ class Reception:
                 self.router.recv()
         return not self._skipping
 
-    def _stops(self, desk: CommandDesk, now_ns: int) -> None:
+    def _stops(self, server: CommandServer, now_ns: int) -> None:
         """Stops that came as datagrams; all that came since the last turn are one stop."""
         asked: dict[Any, tuple[int | str, bytes]] = {}
         until = time.monotonic() + DATAGRAMS_S
@@ -130,7 +130,7 @@ class Reception:
         answer: dict[str, Any] = {"ok": False}
         for sender, (identity, payload) in asked.items():
             if not answer["ok"]:
-                answer = msgspec.msgpack.decode(desk.handle(payload, now_ns))
+                answer = msgspec.msgpack.decode(server.handle(payload, now_ns))
             with suppress(OSError):  # the sender is gone
                 self.datagrams.sendto(msgspec.msgpack.encode(answer | {"id": identity}), sender)
 

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.telemetry.commands import Refusal
+from telemetry.command.requests import Refusal
 
 TTL_NS = 1_000_000_000
 """A holder that sends nothing for this long has lost the lease."""

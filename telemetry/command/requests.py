@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
-from runtime.telemetry.bounds import Bounds, goal_bounds
 from signals.modes import Mode
 from signals.names import HandNames, UnknownName
 from signals.records import RecordArray
+from telemetry.command.bounds import Bounds, goal_bounds
 
 VERSION: Final = 1
 SIZE_LIMIT: Final = 64 * 1024

@@ -1,4 +1,4 @@
-"""The command desk: one request in, one answer out; keeps lease and goal, posts requests to control.
+"""The command server: one request in, one answer out; keeps lease and goal, posts requests to control.
 
 Whatever arrives, ``handle`` returns an answer: this is the border at which the hand meets foreign bytes.
 """
@@ -14,16 +14,16 @@ from typing import Any, Final
 
 import msgspec
 
-from runtime.telemetry.commands import FREE, Refusal, Request, id_of, parse
-from runtime.telemetry.keeper import GoalKeeper
-from runtime.telemetry.lease import NAME_LENGTH, TTL_NS, Lease, plain
-from runtime.telemetry.segment import Segment
 from signals.clock import WallClock
 from signals.clock import now_ns as clock_now_ns
 from signals.modes import MachineState
 from signals.modes import Request as Wish
 from signals.names import HandNames
 from signals.records import RecordArray
+from telemetry.command.client_goal import ClientGoal
+from telemetry.command.lease import NAME_LENGTH, TTL_NS, Lease, plain
+from telemetry.command.requests import FREE, Refusal, Request, id_of, parse
+from telemetry.shm.segment import Segment
 
 _LOG: Final = logging.getLogger(__name__)
 _WISHES: Final = {
@@ -39,12 +39,12 @@ _TAKE_S: Final = 0.02
 _FARTHEST_S: Final = 86_400.0
 """A deadline further ahead than a day is a mistake of units or of a clock."""
 _TELL_NS: Final = 1_000_000_000
-"""At most one event and one traceback a second about requests that broke the desk."""
+"""At most one event and one traceback a second about requests that broke the server."""
 Note = Callable[[str, str, str], None]
 """Reporter of events: kind, text, hint."""
 
 
-class CommandDesk:
+class CommandServer:
     """Handles requests.
 
     Args:
@@ -72,7 +72,7 @@ class CommandDesk:
         pretension_n: float | None = None,
     ) -> None:
         self.lease = Lease()
-        self.keeper = GoalKeeper(names, model, segment, pretension_n)
+        self.client_goal = ClientGoal(names, model, segment, pretension_n)
         self.refused = self.broken = 0
         self.view: dict[str, Any] = {}
         self._hand = names.hand
@@ -84,11 +84,11 @@ class CommandDesk:
     @property
     def goal(self) -> RecordArray:
         """The clients' goal record, shape (1,)."""
-        return self.keeper.goal
+        return self.client_goal.goal
 
     def see(self, frame: Any) -> None:
         """Newest frame (a FRAME scalar): what answers carry, where motion starts."""
-        self.keeper.see(frame)
+        self.client_goal.see(frame)
 
     def handle(self, payload: bytes, now_ns: int, client: bytes = b"") -> bytes:
         """Answer of one request; raises nothing.
@@ -113,9 +113,9 @@ class CommandDesk:
         """Post what the requests since the last call changed, once; notice an expired lease."""
         lost = self.lease.expired(now_ns)
         if lost:
-            self.keeper.renew()
+            self.client_goal.renew()
             self._note("lease", f"{lost} fell silent: its lease has expired", "acquire it again")
-        self.keeper.flush()
+        self.client_goal.flush()
 
     def stop(self) -> None:
         """Ask for the stop sequence on behalf of the io process itself."""
@@ -147,7 +147,7 @@ class CommandDesk:
         self.broken += 1
         if now_ns - self._told_ns >= _TELL_NS:
             self._told_ns = now_ns
-            _LOG.error("request of %d bytes broke the desk", len(payload), exc_info=error)
+            _LOG.error("request of %d bytes broke the server", len(payload), exc_info=error)
         text = f"{type(error).__name__} in the io process; {self.broken} so far"
         answer = {"code": "internal", "msg": text, "hint": "the hand runs on; report this with its log"}
         return msgspec.msgpack.encode({"id": None, "ok": False, "error": answer, "state": {}})
@@ -181,11 +181,11 @@ class CommandDesk:
             if self._motion is not None:
                 hint = "start flexor run without --motion"
                 raise Refusal("busy", f"the motion {self._motion!r} runs", hint)
-            return {"changed": self.keeper.change(args, now_ns)}
+            return {"changed": self.client_goal.change(args, now_ns)}
         who = self._who(request, args, client)
         self._check_wish(_WISHES[op])
         if op == "activate":
-            self.keeper.start(now_ns)
+            self.client_goal.start(now_ns)
         self._wish(_WISHES[op])
         if op in ("stop", "rearm", "off"):
             self._note("request", f"{op} by {who}", "")
@@ -204,18 +204,18 @@ class CommandDesk:
         lease = self.lease
         if args.do == "acquire":
             lease.acquire(args.holder, now_ns, client)
-            self.keeper.renew()
+            self.client_goal.renew()
             self._note("lease", f"{args.holder} holds the hand", "")
         elif args.do == "take":
             before = lease.holder
             lease.take(args.holder, args.why, now_ns, client)
-            self.keeper.renew()
+            self.client_goal.renew()
             self._note("lease", f"{args.holder} took the hand from {before or 'nobody'}: {args.why}", "")
         elif args.do == "keep":
             lease.keep(request.lease, now_ns, client)
         elif args.do == "return":
             lease.give_back(request.lease, now_ns, client)
-            self.keeper.renew()
+            self.client_goal.renew()
         else:
             raise Refusal("bad_args", f"lease: do is {args.do!r}", "legal: acquire, keep, return, take")
         return {"lease": lease.number, "ttl_s": TTL_NS / 1e9}
@@ -239,9 +239,9 @@ class CommandDesk:
     def _wish(self, wish: Wish) -> None:
         """Post a request and wait until it is taken: two in a row must not hide each other."""
         if wish in (Wish.STOP, Wish.OFF, Wish.REARM):
-            self.keeper.forget()
+            self.client_goal.forget()
         self._armed = wish == Wish.ARM or (self._armed and wish not in _LETS_GO)
-        post = self.keeper.wish(wish)
+        post = self.client_goal.wish(wish)
         if wish in _LETS_GO:
             self._stop_post = post
         until = time.monotonic() + _TAKE_S
@@ -259,14 +259,14 @@ class CommandDesk:
         if head:
             self._reader.next = head - 1
             for frame in self._reader.read():
-                self.keeper.see(frame.copy())
+                self.client_goal.see(frame.copy())
 
     def _machine(self) -> MachineState | None:
-        frame = self.keeper.frame
+        frame = self.client_goal.frame
         return None if frame is None else MachineState(int(frame["state"]["machine"]))
 
     def _state(self) -> dict[str, Any]:
-        holder, machine, frame = self.lease.holder, self._machine(), self.keeper.frame
+        holder, machine, frame = self.lease.holder, self._machine(), self.client_goal.frame
         if machine is None:
             return {"machine": "starting", "holder": holder}
         state = frame["state"]

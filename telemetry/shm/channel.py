@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.telemetry.ring import RingReader, leave, new_overruns, new_slots
-from runtime.telemetry.stats import new_stats
+from telemetry.shm.ring import RingReader, leave, new_overruns, new_slots
+from telemetry.shm.stats import new_stats
 
 Int64s = NDArray[np.int64]
 Uint64s = NDArray[np.uint64]

@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 from mcap.records import Attachment, Channel, Message, Metadata
 
-from runtime.telemetry import cdr
-from runtime.telemetry.columns import Columns, join
-from runtime.telemetry.recorder import CHANNELS, EVENT_TOPIC, FRAME_TOPIC, LAYOUT, RUN
-from runtime.telemetry.salvage import CHECKSUM, Damage, Salvage
 from signals.records import RecordArray
+from telemetry.columns import Columns, join
+from telemetry.record import cdr
+from telemetry.record.recorder import CHANNELS, EVENT_TOPIC, FRAME_TOPIC, LAYOUT, RUN
+from telemetry.record.salvage import CHECKSUM, Damage, Salvage
 
 _BLOCK: Final = 4096
 """Frames that are joined at a time while a file of unknown length is read."""

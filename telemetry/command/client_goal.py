@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.telemetry.bounds import goal_bounds
-from runtime.telemetry.commands import GoalArgs, ModeArgs, apply_goal, apply_mode
-from runtime.telemetry.segment import Segment
 from signals.goal import default_goal
 from signals.modes import MachineState, Request
 from signals.names import HandNames
 from signals.records import GOAL, RecordArray
+from telemetry.command.bounds import goal_bounds
+from telemetry.command.requests import GoalArgs, ModeArgs, apply_goal, apply_mode
+from telemetry.shm.segment import Segment
 
 ANCIENT_NS: Final = 1
 """Time of a goal nobody stands behind: older than any limit. (0 would be a motion's, which never ages.)"""
@@ -37,7 +37,7 @@ _AT_REST: Final = (
 )
 
 
-class GoalKeeper:
+class ClientGoal:
     """Keeps the goal record of the clients and posts it.
 
     Args:

@@ -15,11 +15,11 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from runtime.telemetry.ring import WORDS, RingReader, slot_array
-from runtime.telemetry.stats import ROW, STAGES
 from signals.atomics import copy_bytes, fence, load_acquire, store_release
 from signals.compiled import law
 from signals.records import FRAME, GOAL, RecordArray
+from telemetry.shm.ring import WORDS, RingReader, slot_array
+from telemetry.shm.stats import ROW, STAGES
 
 FOLDER: Final = Path("/dev/shm")
 _NAME: Final = re.compile(r"flexor-(\d+)-(\d+)-(\d+)")

@@ -9,7 +9,12 @@ import numpy as np
 import zmq
 
 from flexor.places import Places, tcp
-from runtime.telemetry.messages import (
+from signals import clock
+from signals.clock import WallClock
+from signals.faults import CAUSES
+from signals.names import HandNames
+from signals.records import RecordArray
+from telemetry.publish.messages import (
     BATCH,
     EVENT,
     HEALTH,
@@ -24,13 +29,8 @@ from runtime.telemetry.messages import (
     pack,
     schema_sha256,
 )
-from runtime.telemetry.sockets import PLOTJUGGLER_PORT, bind
-from runtime.telemetry.stats import STAGES, summary_us
-from signals import clock
-from signals.clock import WallClock
-from signals.faults import CAUSES
-from signals.names import HandNames
-from signals.records import RecordArray
+from telemetry.shm.stats import STAGES, summary_us
+from telemetry.sockets import PLOTJUGGLER_PORT, bind
 
 VIEW_NS: Final = 20_000_000
 HEALTH_NS: Final = 100_000_000

@@ -1,0 +1,1 @@
+"""The command server: requests of clients, their lease, their goal."""

@@ -1,0 +1,1 @@
+"""The log: written, read, and saved where it is damaged."""
