@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.dynamics.simulate import Run
+from reports.files import save_figure
 from reports.mechanism_summary import columns
-from runtime.reports.files import save_figure
-from runtime.reports.picture import COLOURS, GRID, INK, PALE
+from reports.picture import COLOURS, GRID, INK, PALE
 from sim.mechanisms.load import LoadedMechanism
 from sim.mechanisms.mechanism import Mechanism
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.bare import ended
+from reports.report import Audience, default_buffer, make_report
 from runtime.interrupts import Interrupts, stopped_by
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
-from runtime.reports.bare import ended
-from runtime.reports.report import Audience, default_buffer, make_report
 from runtime.setup import Rig, build, prepare, read_hand, with_length
 from runtime.starting import StartWatch
 from signals.modes import Request

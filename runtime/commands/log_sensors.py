@@ -27,9 +27,9 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
         signals.choices.WrongChoice: ``out`` cannot be made a folder.
         OSError: the folder cannot be written.
     """
+    from reports.sensor_curves import hand_of_log
+    from reports.sensors import judge
     from runtime.doctor.show import counts, print_findings
-    from runtime.reports.sensor_curves import hand_of_log
-    from runtime.reports.sensors import judge
     from telemetry.record.reader import LogError, read_log
 
     if out is not None:
@@ -68,7 +68,7 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
 
 def _fingers(hand: Any, sensors: list[Any]) -> dict[str, dict[str, Any]]:
     """Finger -> which sensors fail, whether its joints are told without them, and if not, what is unseen."""
-    from runtime.reports.sensors import unseen
+    from reports.sensors import unseen
 
     told = {}
     for f, name in enumerate(hand.names.fingers):
@@ -100,7 +100,7 @@ def _finger_lines(report: dict[str, Any]) -> list[str]:
 
 
 def _write(out: Path, report: dict[str, Any], sensors: list[Any], found: list[Any]) -> None:
-    from runtime.reports.sensor_picture import draw_sensors
+    from reports.sensor_picture import draw_sensors
 
     try:
         draw_sensors(sensors, found, f"{report['hand']}, {Path(report['log']).name}", out / "sensors.png")

@@ -162,7 +162,7 @@ def _check_places(options: Any) -> None:
 
 
 def _never_started(options: Any, number: int) -> Ended:
-    from runtime.reports.bare import bare_report, ended
+    from reports.bare import bare_report, ended
 
     text = f"{stopped_by(number)} before the hand was started; the motors were never switched on"
     report = bare_report(options, options.rate_hz)
@@ -194,9 +194,9 @@ def _watcher(bar: Any, seconds: float) -> Any:
 
 
 def _in_process(options: Any, interrupts: Interrupts) -> Ended:
+    from reports.report import add_picture
     from runtime.processes.phases import Exit
     from runtime.processes.supervisor import IN_FAULT
-    from runtime.reports.report import add_picture
     from runtime.session import run_options
     from runtime.setup import read_hand, with_length
     from runtime.warmup import warm_up
@@ -214,7 +214,7 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     if log is not None:
         report["log"] = str(log)
     if options.out is not None:
-        from runtime.reports.picture import draw_run
+        from reports.picture import draw_run
 
         stats, folder = result.rig.pipeline.channel.stats, Path(options.out)
         add_picture(report, lambda: draw_run(result.frames, hand, stats, report, folder))
@@ -298,7 +298,7 @@ def _show(report: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print(json.dumps(report))
     elif "incomplete" not in report:
-        from runtime.reports.text import lines
+        from reports.text import lines
 
         color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         print("\n".join(lines(report, color)))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from reports.faults import FaultWatch
 from runtime.faults.bench import SETTLE_S, Bench
-from runtime.reports.faults import FaultWatch
 from signals.modes import MachineState
 from signals.records import RecordArray
 

@@ -155,7 +155,7 @@ class Naming(Reactions):
         return max(float(recording.time_s[int(right.argmax())]) - shows_s, 0.0)
 
     def _part_name(self, cause: Cause, part: int) -> str:
-        from runtime.reports.faults import space_of
+        from reports.faults import space_of
 
         names = self.names.of(space_of(cause)) if cause is not Cause.NONE else ()
         return names[part] if 0 <= part < len(names) else ""

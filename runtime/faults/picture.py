@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from reports.files import save_figure
 from runtime.faults import rules
 from runtime.faults.judge import Judge, Verdict
 from runtime.faults.record import Recording
 from runtime.faults.tally import cells
-from runtime.reports.files import save_figure
 
 
 def _pyplot() -> Any:

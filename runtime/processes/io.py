@@ -18,11 +18,11 @@ import zmq
 
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.report import Audience, add_picture, default_buffer, make_report
 from runtime.backends import backend_of, unproven
 from runtime.logs import open_log, versions
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
-from runtime.reports.report import Audience, add_picture, default_buffer, make_report
 from runtime.setup import read_hand
 from signals.clock import now_ns
 from signals.records import FRAME, RecordArray
@@ -259,7 +259,7 @@ def _conclude(io: IoProcess, options: RunOptions) -> dict[str, Any]:
     report = io.finish()
     if options.out is not None and keep is not None and len(keep.frames()):
         print(json.dumps(report), flush=True)  # counts if the picture takes this process down
-        from runtime.reports.picture import draw_run
+        from reports.picture import draw_run
 
         stats, folder = io.segment.field("stats"), Path(options.out)
         add_picture(report, lambda: draw_run(keep.frames(), io.hand, stats, report, folder))

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from hand.options import RunOptions
+from reports.bare import bare_report, ended
 from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
 from runtime.processes.phases import (
@@ -32,7 +33,6 @@ from runtime.processes.phases import (
     Released,
     Stop,
 )
-from runtime.reports.bare import bare_report, ended
 from signals.clock import now_ns
 from telemetry.shm.segment import Segment, remove_orphans
 from telemetry.shm.stats import STAGES, summary_us

@@ -139,7 +139,7 @@ def test_a_picture_that_fails_costs_nothing_but_itself(capsys, tmp_path, monkeyp
     def broken(*_args):
         raise RuntimeError("no font")
 
-    monkeypatch.setattr("runtime.reports.picture.draw_run", broken)
+    monkeypatch.setattr("reports.picture.draw_run", broken)
     words = ["run", "finger_bench", "--for", "0.3", "--lockstep", "--json", "--out", str(tmp_path)]
     code, out, err = _call(capsys, *words)
     report = json.loads(out)
@@ -236,7 +236,7 @@ def test_a_second_run_into_a_folder_leaves_the_first_ones_results_alone(capsys, 
 def test_a_terminal_without_a_character_loses_nothing_but_its_look(
     words, ends_with, coding, name, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("runtime.reports.picture.draw_run", lambda *given: given[-1] / "run.png")
+    monkeypatch.setattr("reports.picture.draw_run", lambda *given: given[-1] / "run.png")
     streams = {n: io.TextIOWrapper(io.BytesIO(), encoding=coding) for n in ("stdout", "stderr")}
     for stream, wrapper in streams.items():
         monkeypatch.setattr(sys, stream, wrapper)

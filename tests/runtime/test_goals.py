@@ -28,9 +28,8 @@ class Hand:
         self.finger, self.segment, self.now, self.tick = finger, segment, START, 0
         self.goal, self.state, self.memory = new(GOAL), new(STATE), np.zeros(1, GUARD_MEMORY)
         self.pose = np.zeros_like(self.state["joint_angle_rad"][0])
-        self.goals = GoalSource(
-            self.goal, self.state, default_goal(finger.model), segment=segment, start=False
-        )
+        first = default_goal(finger.model)
+        self.goals = GoalSource(self.goal, self.state, first, segment=segment, start=False)
         self.restart_io()
         self.run(20)
 

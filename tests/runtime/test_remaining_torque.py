@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.reports.faults import FaultWatch
-from runtime.reports.remaining import remaining_torques, torque_interval
+from reports.faults import FaultWatch
+from reports.remaining import remaining_torques, torque_interval
 from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.records import FRAME

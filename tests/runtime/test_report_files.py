@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.reports.files import save_figure
+from reports.files import save_figure
 
 
 class Figure:

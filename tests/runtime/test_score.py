@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.reports.faults import FaultWatch, sentence
-from runtime.reports.score import add_frames, figures, new_score
+from reports.faults import FaultWatch, sentence
+from reports.score import add_frames, figures, new_score
 from signals.faults import CAUSES, Cause
 from signals.modes import MachineState, Mode
 from signals.records import FRAME

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports.finding import Level
+from reports.sensor_curves import Curve, take_homing
+from reports.sensors import SLOPE_HIGH, SLOPE_LOW, SPAN, Sensor, judge, knots_of, slopes_of
 from runtime.cli import main
-from runtime.reports.sensor_curves import Curve, take_homing
-from runtime.reports.sensors import SLOPE_HIGH, SLOPE_LOW, SPAN, Sensor, judge, knots_of, slopes_of
 from signals.modes import Channel
 from telemetry.columns import Columns, counts_of
 from tests.safety.driven import Driven

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from hand.options import RunOptions
+from reports.faults import FaultWatch
 from runtime.loop import Loop
-from runtime.reports.faults import FaultWatch
 from runtime.session import Session
 from runtime.setup import build, prepare, read_hand
 from signals.records import RecordArray

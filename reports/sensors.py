@@ -12,7 +12,7 @@ import numpy as np
 from hand.assembly.straight import straight_jacobian
 from hand.file.checks_coupling import unseen_motion
 from reports.finding import Finding, Level, fail, good, warn
-from runtime.reports.sensor_curves import Curve, FloatArray, curves
+from reports.sensor_curves import Curve, FloatArray, curves
 from signals.names import HandNames
 from signals.records import RecordArray
 

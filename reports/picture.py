@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hand.hand import Hand
-from runtime.reports.files import save_figure
+from reports.files import save_figure
 from signals.names import HandNames
 from signals.records import RecordArray
 from telemetry.shm.stats import BINS, HEAD, STAGES, edge_ns
@@ -205,7 +205,7 @@ def _headline(report: dict[str, Any]) -> tuple[str, str]:
 
 def _hand(figure: Any, axes: tuple[Any, Any], time: Any, frames: RecordArray, hand: Hand) -> None:
     """The hand in its most bent pose of the run (the last before a fault), tendons by their true tension."""
-    from runtime.reports.hand_picture import draw_hand
+    from reports.hand_picture import draw_hand
 
     truth = frames["truth"]
     k = int(np.argmax(np.abs(truth["joint_angle_rad"]).sum(axis=1) * np.isfinite(time)))

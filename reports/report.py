@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.reports.faults import FaultWatch, Latched
-from runtime.reports.score import add_frames, figures, new_score
+from reports.faults import FaultWatch, Latched
+from reports.score import add_frames, figures, new_score
 from signals.records import RecordArray
 from telemetry.columns import Columns, FrameBuffer, counts_of
 from telemetry.shm.stats import STAGES, summary_us

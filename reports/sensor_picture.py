@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from reports.files import save_figure
 from reports.finding import Level
-from runtime.reports.files import save_figure
-from runtime.reports.picture import COLOURS, INK, PALE, RED
-from runtime.reports.sensor_curves import Curve
-from runtime.reports.sensors import Sensor
+from reports.picture import COLOURS, INK, PALE, RED
+from reports.sensor_curves import Curve
+from reports.sensors import Sensor
 
 COLUMNS: Final = 8
 _COLOUR: Final = {Level.PASS: COLOURS[2], Level.WARN: COLOURS[1], Level.FAIL: RED}

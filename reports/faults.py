@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from runtime.reports.remaining import remaining_torques
+from reports.remaining import remaining_torques
 from signals.faults import CAUSES, Cause
 from signals.names import HandNames
 from signals.records import RecordArray

@@ -1,1 +1,0 @@
-"""Room of flexor; see docs/architecture.md."""
