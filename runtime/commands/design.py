@@ -35,7 +35,7 @@ def break_(
     """
     from hand.hand import read_tendon_hand
     from hand.options import RunOptions
-    from runtime.faults.design import lines, report, throws
+    from trials.design import lines, report, throws
 
     if out is not None:
         make_folder(out)

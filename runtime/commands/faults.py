@@ -18,7 +18,7 @@ from runtime.interrupts import Interrupted, Interrupts, ending_signals, stopped_
 from signals.choices import WrongChoice
 
 if TYPE_CHECKING:
-    from runtime.faults.ask import Answer
+    from trials.ask import Answer
 
 STOPPED: Final = 130
 LINE_S: Final = 10.0
@@ -128,7 +128,7 @@ def _words(option: str, given: list[str] | None) -> tuple[str, ...]:
 
 
 def _asked(interrupts: Interrupts, trial: int | None, none: bool, **given: Any) -> Answer:
-    from runtime.faults.ask import Ask, fault_free, one_trial, run_trials
+    from trials.ask import Ask, fault_free, one_trial, run_trials
 
     ask, watch = Ask(**given), Onlooker(interrupts)
     if ask.out is not None:

@@ -26,15 +26,15 @@ from guard.simulated_break import (
 from guard.urgent import first_at_stop
 from hand.options import RunOptions
 from mechanics.springs import spring_energy_j, spring_state
-from runtime.faults.bench import SLOTS, Bench
-from runtime.faults.campaign import Worker
-from runtime.faults.draw import Trial
-from runtime.faults.stops import Stops
 from runtime.setup import read_hand
 from signals.compiled import law
 from signals.sizes import FINGER_JOINTS
 from telemetry.shm.channel import Channel
 from tests.controllers.ahead import Ahead
+from trials.bench import SLOTS, Bench
+from trials.campaign import Worker
+from trials.draw import Trial
+from trials.stops import Stops
 
 FloatArray = NDArray[np.float64]
 PAIRS = ((0, 3), (1, 2), (4, 5), (6, 7))

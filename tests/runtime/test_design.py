@@ -12,11 +12,11 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
 from runtime.commands.design import app
-from runtime.faults import rules
-from runtime.faults.design import BUMPER_RAD, DRIVES, TENSIONS_N, Breaks, Throw, energy_j, throws
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.names import UnknownName
+from trials import rules
+from trials.design import BUMPER_RAD, DRIVES, TENSIONS_N, Breaks, Throw, energy_j, throws
 
 REST = ("hold", 0.0)
 

@@ -15,21 +15,21 @@ from typer.testing import CliRunner
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.commands.faults import app
-from runtime.faults import rules
-from runtime.faults.campaign import Worker
-from runtime.faults.campaigns import CAMPAIGNS, draws_of
-from runtime.faults.client import Client, ClientBench, Storm
-from runtime.faults.draw import first_trials
-from runtime.faults.judge import Judge
-from runtime.faults.notes import HEAD, NOTES, noted
-from runtime.faults.record import KEPT
-from runtime.faults.rules import KINDS
-from runtime.faults.storm import STORMS, storm_of
-from runtime.faults.trial import CLIENT, EVERY, Touch, Trial
-from runtime.faults.verdict import Verdict
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.modes import MachineState
+from trials import rules
+from trials.campaign import Worker
+from trials.campaigns import CAMPAIGNS, draws_of
+from trials.client import Client, ClientBench, Storm
+from trials.draw import first_trials
+from trials.judge import Judge
+from trials.notes import HEAD, NOTES, noted
+from trials.record import KEPT
+from trials.rules import KINDS
+from trials.storm import STORMS, storm_of
+from trials.trial import CLIENT, EVERY, Touch, Trial
+from trials.verdict import Verdict
 
 MOTIONS = ("hold", "open_close")
 HARMLESS = ("expired", "in_fault", "not_armed", "busy", "no_lease")

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.faults import rules
-from runtime.faults.campaigns import STORM_KINDS
-from runtime.faults.judge import Judge
-from runtime.faults.limits import Limits
-from runtime.faults.record import KEPT, Recording
-from runtime.faults.trial import CLIENT, EVERY, Struck, Touch, Trial
-from runtime.faults.verdict import Verdict
 from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import MachineState
 from signals.records import new_frame
+from trials import rules
+from trials.campaigns import STORM_KINDS
+from trials.judge import Judge
+from trials.limits import Limits
+from trials.record import KEPT, Recording
+from trials.trial import CLIENT, EVERY, Struck, Touch, Trial
+from trials.verdict import Verdict
 
 FAULT, ACTIVE = int(MachineState.FAULT), int(MachineState.ACTIVE)
 

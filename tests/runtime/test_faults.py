@@ -14,20 +14,20 @@ from typer.testing import CliRunner
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.commands.faults import app
-from runtime.faults import rules
-from runtime.faults.bench import REST_S, SLOTS, Bench
-from runtime.faults.campaign import Worker, chunks, motions_of
-from runtime.faults.draw import Trial, check_kinds, draw, first_trials
-from runtime.faults.judge import Judge
-from runtime.faults.record import KEPT, FloatArray, Recording
-from runtime.faults.rules import KINDS
-from runtime.faults.tally import HEAD, cells, shares, table, tallies
-from runtime.faults.verdict import Verdict
 from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import FaultKind, MachineState
 from signals.names import UnknownName
 from telemetry.shm.channel import Channel
+from trials import rules
+from trials.bench import REST_S, SLOTS, Bench
+from trials.campaign import Worker, chunks, motions_of
+from trials.draw import Trial, check_kinds, draw, first_trials
+from trials.judge import Judge
+from trials.record import KEPT, FloatArray, Recording
+from trials.rules import KINDS
+from trials.tally import HEAD, cells, shares, table, tallies
+from trials.verdict import Verdict
 
 FAULT, ACTIVE = int(MachineState.FAULT), int(MachineState.ACTIVE)
 MOTIONS = ("hold", "open_close")

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.faults import rules
 from signals.modes import Channel, MachineState, Mode, Request
 from signals.records import RecordArray
 from tests.safety.driven import Driven
+from trials import rules
 
 INT64: Final = 2**63
 VALUES: Final = (

@@ -11,15 +11,15 @@ import numpy as np
 from guard.envelope import OVER_REFERENCE
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.faults import rules
-from runtime.faults.bench import Bench
-from runtime.faults.draw import Trial
-from runtime.faults.judge import Judge
-from runtime.faults.record import FloatArray, Recording
-from runtime.faults.rules import KINDS
-from runtime.faults.stops import Stops
 from runtime.setup import read_hand
 from signals.faults import Cause
+from trials import rules
+from trials.bench import Bench
+from trials.draw import Trial
+from trials.judge import Judge
+from trials.record import FloatArray, Recording
+from trials.rules import KINDS
+from trials.stops import Stops
 
 NEVER_N: Final = 160.0
 """True tension that no legal goal may make."""

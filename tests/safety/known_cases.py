@@ -15,16 +15,16 @@ import numpy as np
 
 from drivers.hal import Bus
 from hand.hand import Hand
-from runtime.faults.bench import SLOTS, Bench
-from runtime.faults.client import Client, ClientBench
-from runtime.faults.draw import Trial
-from runtime.faults.record import Recorder
-from runtime.faults.rules import KINDS
 from signals.records import RecordArray
 from telemetry.command.bounds import goal_bounds
 from telemetry.command.requests import GOAL_FIELDS
 from telemetry.shm.channel import Channel
 from tests.safety.case_truth import Case, Truth, broken, causes_of, hand_of, stops_of
+from trials.bench import SLOTS, Bench
+from trials.client import Client, ClientBench
+from trials.draw import Trial
+from trials.record import Recorder
+from trials.rules import KINDS
 
 STAGES: Final = ("estimator", "controller", "guard")
 FOLDER: Final = Path(__file__).parent / "cases"

@@ -7,11 +7,11 @@ from functools import cache
 import pytest
 
 from hand.options import RunOptions
-from runtime.faults.campaign import Worker
-from runtime.faults.draw import first_trials
-from runtime.faults.judge import Verdict
-from runtime.faults.rules import KINDS
 from runtime.setup import read_hand
+from trials.campaign import Worker
+from trials.draw import first_trials
+from trials.judge import Verdict
+from trials.rules import KINDS
 
 MOTIONS = ("force_sine", "hold", "open_close")
 PER_KIND = 3

@@ -7,11 +7,11 @@ from functools import cache
 import pytest
 
 from hand.options import RunOptions
-from runtime.faults.campaign import Worker
-from runtime.faults.campaigns import draws_of
-from runtime.faults.draw import first_trials
-from runtime.faults.trial import Trial
 from runtime.setup import read_hand
+from trials.campaign import Worker
+from trials.campaigns import draws_of
+from trials.draw import first_trials
+from trials.trial import Trial
 
 MOTIONS = ("hold", "open_close")
 BASE = 7

@@ -8,13 +8,13 @@ from functools import cache
 import pytest
 
 from hand.options import RunOptions
-from runtime.faults.campaign import Worker, motions_of
-from runtime.faults.campaigns import draws_of
-from runtime.faults.draw import first_trials
-from runtime.faults.rules import KINDS
-from runtime.faults.trial import EVERY, Struck
 from runtime.setup import read_hand
 from signals.faults import Cause
+from trials.campaign import Worker, motions_of
+from trials.campaigns import draws_of
+from trials.draw import first_trials
+from trials.rules import KINDS
+from trials.trial import EVERY, Struck
 
 SIZES = {"encoder-jump": (-0.39, 0.05)}
 MOTOR_KINDS = ("encoder-jump", "encoder-stuck", "motor-lost", "motor-reset", "not-a-number")

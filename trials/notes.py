@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-import runtime.faults.campaign
-from runtime.faults.fault_free import QuietRun
-from runtime.faults.verdict import Verdict
+import trials.campaign
 from signals.choices import WrongChoice
 from signals.compiled import closure_hash
+from trials.fault_free import QuietRun
+from trials.verdict import Verdict
 
 NOTES: Final = "results.jsonl"
 """File in the folder asked for: every result as it comes, so that a campaign that is killed leaves them."""
@@ -23,7 +23,7 @@ HEAD: Final = "results_of.json"
 
 def laws() -> str:
     """Hash of the sources that a result depends on."""
-    return closure_hash(Path(str(runtime.faults.campaign.__file__)))
+    return closure_hash(Path(str(trials.campaign.__file__)))
 
 
 def noted(out: Path | None, head: dict[str, Any]) -> list[Verdict | QuietRun]:

@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 
 from mechanics.coupling import tendon_jacobian
-from runtime.faults import rules
-from runtime.faults.record import FloatArray, Recording
-from runtime.faults.rules import KINDS
-from runtime.faults.trial import EVERY, Struck, Trial
-from runtime.faults.verdict import Verdict
 from signals.faults import Cause
 from signals.names import HandNames
 from signals.records import RecordArray
+from trials import rules
+from trials.record import FloatArray, Recording
+from trials.rules import KINDS
+from trials.trial import EVERY, Struck, Trial
+from trials.verdict import Verdict
 
 AFTER_HIT_S: Final = 0.1
 """Time after the last hit up to which it is looked for without the fault and under the brake."""

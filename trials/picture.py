@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from reports.files import save_figure
-from runtime.faults import rules
-from runtime.faults.judge import Judge, Verdict
-from runtime.faults.record import Recording
-from runtime.faults.tally import cells
+from trials import rules
+from trials.judge import Judge, Verdict
+from trials.record import Recording
+from trials.tally import cells
 
 
 def _pyplot() -> Any:

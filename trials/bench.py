@@ -15,12 +15,6 @@ from weakref import WeakKeyDictionary
 from drivers.hal import Bus
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.faults import rules
-from runtime.faults.brake import Brake, Held
-from runtime.faults.record import FloatArray, Recorder, Recording
-from runtime.faults.rules import KINDS, KindRule
-from runtime.faults.touch import AFTER_TOUCH_S, Touching
-from runtime.faults.trial import EVERY, Struck, Trial
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.setup import Rig, build, prepare
 from signals.modes import FaultKind, MachineState
@@ -32,6 +26,12 @@ from telemetry.columns import counts_of
 from telemetry.shm.channel import Channel
 from telemetry.shm.ring import RingReader
 from telemetry.shm.segment import Segment
+from trials import rules
+from trials.brake import Brake, Held
+from trials.record import FloatArray, Recorder, Recording
+from trials.rules import KINDS, KindRule
+from trials.touch import AFTER_TOUCH_S, Touching
+from trials.trial import EVERY, Struck, Trial
 
 BATCH: Final = 256
 SLOTS: Final = 2 * BATCH

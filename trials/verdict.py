@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from runtime.faults.trial import Struck, Touch, Trial
+from trials.trial import Struck, Touch, Trial
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,13 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from runtime.faults import rules
-from runtime.faults.record import FloatArray, Recording
-from runtime.faults.rules import KINDS, KindRule
-from runtime.faults.stops import Stops
-from runtime.faults.trial import Struck
-from runtime.faults.verdict import Verdict
 from signals.modes import MachineState
+from trials import rules
+from trials.record import FloatArray, Recording
+from trials.rules import KINDS, KindRule
+from trials.stops import Stops
+from trials.trial import Struck
+from trials.verdict import Verdict
 
 FAULT: Final = int(MachineState.FAULT)
 Shown = tuple[Struck, KindRule, float | None]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.faults import rules
-from runtime.faults.record import Recording
-from runtime.faults.stops import Stops
-from runtime.faults.trial import Trial
-from runtime.faults.verdict import Verdict
 from signals.faults import Cause
+from trials import rules
+from trials.record import Recording
+from trials.stops import Stops
+from trials.trial import Trial
+from trials.verdict import Verdict
 
 
 def longest_s(over: Any, dt_s: float) -> Any:

@@ -12,10 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from runtime.faults.rules import KINDS
-from runtime.faults.trial import Trial as Trial
 from signals.choices import WrongChoice
 from signals.names import HandNames, UnknownName
+from trials.rules import KINDS
+from trials.trial import Trial as Trial
 
 SEEDS_PER_BASE: Final = 1_000_000
 

@@ -16,17 +16,17 @@ import numpy as np
 from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
 from mechanics.springs import stiffness_of_force
-from runtime.faults import rules
-from runtime.faults.bench import SLOTS, Bench
-from runtime.faults.campaign import motions_of
-from runtime.faults.judge import Judge
-from runtime.faults.record import FloatArray, Recording
-from runtime.faults.rules import KINDS
-from runtime.faults.trial import Trial
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 from signals.records import RecordArray
 from telemetry.shm.channel import Channel
+from trials import rules
+from trials.bench import SLOTS, Bench
+from trials.campaign import motions_of
+from trials.judge import Judge
+from trials.record import FloatArray, Recording
+from trials.rules import KINDS
+from trials.trial import Trial
 
 KIND: Final = "tendon-break"
 UNTIL_S: Final = 0.2

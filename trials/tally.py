@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.faults.rules import KINDS, REACT_S
-from runtime.faults.stops import EXCHANGE, WHIP
-from runtime.faults.verdict import Verdict
+from trials.rules import KINDS, REACT_S
+from trials.stops import EXCHANGE, WHIP
+from trials.verdict import Verdict
 
 
 @dataclass(slots=True)

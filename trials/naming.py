@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.faults.reactions import FAULT, Reactions, Shown
-from runtime.faults.record import Recording
-from runtime.faults.rules import KindRule
-from runtime.faults.trial import EVERY, Struck, Trial
-from runtime.faults.verdict import Verdict
 from signals.faults import Cause
+from trials.reactions import FAULT, Reactions, Shown
+from trials.record import Recording
+from trials.rules import KindRule
+from trials.trial import EVERY, Struck, Trial
+from trials.verdict import Verdict
 
 OPPOSITE: Final = -0.9
 """Cosine between two rows of P below which they are an antagonist pair."""

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.faults import rules
 from signals.modes import MachineState
 from signals.records import RecordArray
 from signals.table import TABLE
+from trials import rules
 
 FloatArray = NDArray[np.float64]
 

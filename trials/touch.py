@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from runtime.faults import rules
-from runtime.faults.record import FloatArray
-from runtime.faults.trial import Touch
 from signals.records import RecordArray
 from sim.backend import SimulatedBus
 from sim.contact import TIP_RADIUS_M
+from trials import rules
+from trials.record import FloatArray
+from trials.trial import Touch
 
 AFTER_TOUCH_S: Final = 0.4
 """Time that is watched after a touch."""

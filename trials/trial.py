@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.faults.rules import KINDS
 from signals.names import HandNames
+from trials.rules import KINDS
 
 CLIENT: Final = "client"
 """In the place of a motion: a client commands."""

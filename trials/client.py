@@ -9,16 +9,16 @@ import msgspec
 import numpy as np
 
 from hand.hand import Hand
-from runtime.faults.bench import SETTLE_S, SLOTS, Bench, Run
-from runtime.faults.record import Recorder
-from runtime.faults.rules import KINDS
-from runtime.faults.storm import CALM_S, storm_of
-from runtime.faults.trial import Trial
 from signals.records import RecordArray
 from telemetry.command.requests import VERSION
 from telemetry.command.server import CommandServer
 from telemetry.shm.channel import Channel
 from telemetry.shm.segment import Segment
+from trials.bench import SETTLE_S, SLOTS, Bench, Run
+from trials.record import Recorder
+from trials.rules import KINDS
+from trials.storm import CALM_S, storm_of
+from trials.trial import Trial
 
 NAME: Final = "trial"
 MOVES: Final = 6

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from reports.faults import FaultWatch
-from runtime.faults.bench import SETTLE_S, Bench
 from signals.modes import MachineState
 from signals.records import RecordArray
+from trials.bench import SETTLE_S, Bench
 
 
 @dataclass(slots=True, kw_only=True)

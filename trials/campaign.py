@@ -19,16 +19,16 @@ from hand.file.errors import MotionFileError
 from hand.hand import Hand
 from hand.motion.load import load_motion, shipped_motions
 from hand.options import RunOptions
-from runtime.faults.bench import SLOTS, Bench
-from runtime.faults.client import ClientBench
-from runtime.faults.fault_free import QuietRun, quiet_run
-from runtime.faults.judge import Judge, Verdict
-from runtime.faults.limits import Limits
-from runtime.faults.record import FloatArray, Recording
-from runtime.faults.trial import CLIENT, Trial
 from runtime.realtime import die_with_parent, quiet
 from runtime.setup import read_hand
 from telemetry.shm.channel import Channel
+from trials.bench import SLOTS, Bench
+from trials.client import ClientBench
+from trials.fault_free import QuietRun, quiet_run
+from trials.judge import Judge, Verdict
+from trials.limits import Limits
+from trials.record import FloatArray, Recording
+from trials.trial import CLIENT, Trial
 
 BENCHES: Final = 16
 """Hands in motion that a worker keeps; each has a few MB of states."""

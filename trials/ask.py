@@ -12,17 +12,17 @@ from typing import Any, Protocol
 
 from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
-from runtime.faults import rules
-from runtime.faults.campaign import Job, Worker, as_dicts, chunks, motions_of, quiet_jobs, results
-from runtime.faults.campaigns import SINGLE, draws_of, kinds_of
-from runtime.faults.draw import check_kinds, first_trials
-from runtime.faults.fault_free import QuietRun, by_motion
-from runtime.faults.judge import Judge, Verdict
-from runtime.faults.notes import laws, notebook, noted
-from runtime.faults.tally import shares, table, tallies
-from runtime.faults.trial import CLIENT, Trial
 from signals.choices import WrongChoice
 from signals.names import UnknownName
+from trials import rules
+from trials.campaign import Job, Worker, as_dicts, chunks, motions_of, quiet_jobs, results
+from trials.campaigns import SINGLE, draws_of, kinds_of
+from trials.draw import check_kinds, first_trials
+from trials.fault_free import QuietRun, by_motion
+from trials.judge import Judge, Verdict
+from trials.notes import laws, notebook, noted
+from trials.tally import shares, table, tallies
+from trials.trial import CLIENT, Trial
 
 STOPPED = 130
 DRAWN_HANDS = 20
@@ -192,7 +192,7 @@ def _failures(verdicts: list[Verdict]) -> list[str]:
 
 
 def _draw_map(verdicts: list[Verdict], motions: tuple[str, ...], hand: str, path: Path) -> list[str]:
-    from runtime.faults.picture import heat_map
+    from trials.picture import heat_map
 
     try:
         heat_map(verdicts, motions, hand, path)
@@ -233,7 +233,7 @@ def _ms(seconds: float | None) -> str:
 
 
 def _draw_trial(worker: Worker, verdict: Verdict, hand: Hand, path: Path) -> list[str]:
-    from runtime.faults.picture import trial_picture
+    from trials.picture import trial_picture
 
     try:
         trial_picture(verdict, worker.record(verdict.trial), Judge(hand.names, hand.model), path)

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 
 from hand.hand import Hand
-from runtime.faults import rules
-from runtime.faults.draw import draw, sized
-from runtime.faults.rules import KINDS
-from runtime.faults.storm import FAULT_STORMS, STORMS
-from runtime.faults.touch import SHAPES, drawn_touch
-from runtime.faults.trial import CLIENT, EVERY, Struck, Trial
+from trials import rules
+from trials.draw import draw, sized
+from trials.rules import KINDS
+from trials.storm import FAULT_STORMS, STORMS
+from trials.touch import SHAPES, drawn_touch
+from trials.trial import CLIENT, EVERY, Struck, Trial
 
 SINGLE: Final = "single"
 STORM: Final = "storm"

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from drivers.hal import Bus
-from runtime.faults import rules
-from runtime.faults.record import FloatArray
 from signals.modes import MotorMode
 from signals.records import COMMAND, RecordArray, new
+from trials import rules
+from trials.record import FloatArray
 
 FOR_EVER_NS: Final = 2**62
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from runtime.faults import rules
-from runtime.faults.limits import longest_s
-from runtime.faults.naming import Naming
-from runtime.faults.reactions import FAULT, Shown
-from runtime.faults.record import FloatArray, Recording
-from runtime.faults.rules import KINDS, KindRule
-from runtime.faults.trial import EVERY, Struck, Trial
-from runtime.faults.verdict import Verdict as Verdict
 from signals.faults import Cause
+from trials import rules
+from trials.limits import longest_s
+from trials.naming import Naming
+from trials.reactions import FAULT, Shown
+from trials.record import FloatArray, Recording
+from trials.rules import KINDS, KindRule
+from trials.trial import EVERY, Struck, Trial
+from trials.verdict import Verdict as Verdict
 
 
 class Judge(Naming):
