@@ -72,8 +72,8 @@ def bench(
     """
     if context.invoked_subcommand is not None:
         return
-    from runtime.bench import run
-    from runtime.bench.show import kernel_lines, loop_lines
+    from benchmarks import run
+    from benchmarks.show import kernel_lines, loop_lines
 
     options = _options(hand, motion)
     counted = _gate(options) if kernel else None
@@ -94,8 +94,8 @@ def bench(
 
 def _gate(options: Any) -> dict[str, Any] | None:
     """The instruction count beside its gate, where the tree has one and valgrind is here."""
-    from runtime.bench import run
-    from runtime.bench.kernel import CannotCount, load_gate
+    from benchmarks import run
+    from benchmarks.kernel import CannotCount, load_gate
 
     gate = load_gate()
     if gate is None or (gate.hand, gate.motion) != (options.hand, options.motion):
@@ -117,8 +117,8 @@ def tick(
     motion: Motion = "open_close",
 ) -> None:
     """Time the compiled tick beside a C tick of the same instruction count, hot and after a sleep."""
-    from runtime.bench import run
-    from runtime.bench.show import tick_lines
+    from benchmarks import run
+    from benchmarks.show import tick_lines
 
     _finish(run.tick(_options(hand, motion), rounds, ticks, _tell), as_json, tick_lines)
 
@@ -134,8 +134,8 @@ def kernel(
     motion: Motion = "open_close",
 ) -> None:
     """Count the instructions of one tick with callgrind and hold them against the gate."""
-    from runtime.bench import run
-    from runtime.bench.show import kernel_lines
+    from benchmarks import run
+    from benchmarks.show import kernel_lines
 
     _finish(run.count(_options(hand, motion), repeats, _tell, accept=accept), as_json, kernel_lines)
 
@@ -149,8 +149,8 @@ def stages(
     motion: Motion = "open_close",
 ) -> None:
     """Show where the time of a lockstep cycle goes, and the real_time_factor."""
-    from runtime.bench import run
-    from runtime.bench.show import stage_lines
+    from benchmarks import run
+    from benchmarks.show import stage_lines
 
     _finish(run.stage_table(_options(hand, motion), rounds, cycles, _tell), as_json, stage_lines)
 
@@ -163,7 +163,7 @@ def soak(
     motion: Motion = "open_close",
 ) -> None:
     """Run for ten minutes under stress-ng: memory flat, every slot of the grid accounted for."""
-    from runtime.bench import run
-    from runtime.bench.show import soak_lines
+    from benchmarks import run
+    from benchmarks.show import soak_lines
 
     _finish(run.long_run(_options(hand, motion), seconds, _tell), as_json, soak_lines)

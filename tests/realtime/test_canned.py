@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from benchmarks.canned import Canned, NotActive, Ticker, can
 from hand.options import RunOptions
-from runtime.bench.canned import Canned, NotActive, Ticker, can
 
 TICKS = 24
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.runtime_loop import Process
+from benchmarks.soak import Grid
 from hand.options import RunOptions
-from runtime.bench.runtime_loop import Process
-from runtime.bench.soak import Grid
 from runtime.processes.phases import Phase, Stop
 from runtime.realtime import PRIORITY, control_cpu
 from signals.clock import now_ns

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runtime.bench import native
-from runtime.bench.native import CompileFailed, NoCompiler, Reference, build
-from runtime.bench.yardsticks import Place, YardstickFailed, cyclictest, cyclictest_path, waiter
+from benchmarks import native
+from benchmarks.native import CompileFailed, NoCompiler, Reference, build
+from benchmarks.yardsticks import Place, YardstickFailed, cyclictest, cyclictest_path, waiter
 from runtime.realtime import control_cpu
 
 pytestmark = pytest.mark.skipif(native.compiler() is None, reason="needs a C compiler")

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks import kernel, rounds, run
+from benchmarks.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
+from benchmarks.ratios import LEAST_ROUNDS, Ratio, company_ratio, median_interval, paired, share
+from benchmarks.run import CALIBRATED_FOR, equal_work
+from benchmarks.slices import Slice, percentile
+from benchmarks.stages import _table
+from benchmarks.yardsticks import Place, read_cyclictest
 from hand.options import RunOptions
-from runtime.bench import kernel, rounds, run
-from runtime.bench.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
-from runtime.bench.ratios import LEAST_ROUNDS, Ratio, company_ratio, median_interval, paired, share
-from runtime.bench.run import CALIBRATED_FOR, equal_work
-from runtime.bench.slices import Slice, percentile
-from runtime.bench.stages import _table
-from runtime.bench.yardsticks import Place, read_cyclictest
 from signals.names import UnknownName
 
 values = st.floats(1e-3, 1e6)

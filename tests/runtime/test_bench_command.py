@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from runtime.bench import kernel, run
-from runtime.bench.kernel import CannotCount, Gate
+from benchmarks import kernel, run
+from benchmarks.kernel import CannotCount, Gate
 from runtime.commands.bench import app
 
 GATE = Gate(

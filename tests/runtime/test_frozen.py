@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.soak import children_of
 from hand.file.busfile import load_bus_file
 from hand.options import RunOptions
-from runtime.bench.soak import children_of
 from runtime.busprocess.truth import TruthShare
 from runtime.processes.phases import BEAT_LOST_NS, CONTROL_SILENT_S, STOP_BUDGET_S, Exit
 from runtime.processes.supervisor import Supervisor

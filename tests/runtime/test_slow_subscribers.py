@@ -14,7 +14,7 @@ import time
 import pytest
 
 import flexor
-from runtime.bench.soak import resident_bytes
+from benchmarks.soak import resident_bytes
 from tests.runtime.runs import MOVING
 
 VIEWS = 150
@@ -27,7 +27,7 @@ EVERY = 10
 def test_a_stopped_and_a_slow_subscriber_cost_the_healthy_one_nothing(start, port_base):
     run = start(*MOVING)
     run.wait_until_running()
-    words = [sys.executable, "-m", "runtime.bench.subscriber", str(port_base)]
+    words = [sys.executable, "-m", "benchmarks.subscriber", str(port_base)]
     stopped = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     try:
         with flexor.Hand(port_base=port_base) as healthy, flexor.Hand(port_base=port_base) as slow:

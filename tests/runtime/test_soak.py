@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.bench.runtime_loop import RunFailed, Timings, slice_of
-from runtime.bench.soak import GROWTH_BYTES, Grid, Memory, Observer, verdict
+from benchmarks.runtime_loop import RunFailed, Timings, slice_of
+from benchmarks.soak import GROWTH_BYTES, Grid, Memory, Observer, verdict
 from runtime.loop import Loop
 from signals.modes import MachineState
 from signals.records import FRAME, TIMING

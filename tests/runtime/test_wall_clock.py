@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import flexor
-from runtime.bench import native
+from benchmarks import native
 from signals.modes import MachineState
 from telemetry.record.reader import read_log
 

@@ -22,8 +22,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.slices import Slice
 from hand.options import RunOptions
-from runtime.bench.slices import Slice
 from runtime.processes.phases import Phase, Stop
 from signals.clock import now_ns
 from signals.modes import MachineState
@@ -153,7 +153,7 @@ def _processes(segment: Segment, options: RunOptions, company: bool, folder: Pat
         started.append(Process(["runtime.processes.control", *words], folder, "control"))
         if company:
             started.append(Process(["runtime.processes.io", *words], folder, "io"))
-            subscriber = ["runtime.bench.subscriber", str(options.port_base)]
+            subscriber = ["benchmarks.subscriber", str(options.port_base)]
             started += [Process(subscriber, folder, f"subscriber-{k}") for k in range(SUBSCRIBERS)]
         yield started
     finally:

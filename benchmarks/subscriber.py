@@ -1,4 +1,4 @@
-"""A subscriber of everything, as a client would be: ``python -m runtime.bench.subscriber PORT``.
+"""A subscriber of everything, as a client would be: ``python -m benchmarks.subscriber PORT``.
 
 Reads all topics until SIGTERM, then prints how many messages and bytes came as one JSON object. It keeps off
 the loop's core, as docs/real_time.md asks of every viewer on the loop's machine.

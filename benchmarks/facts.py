@@ -9,7 +9,7 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
-from runtime.bench.native import FAST, FLAGS, compiler_version
+from benchmarks.native import FAST, FLAGS, compiler_version
 from runtime.host.kernel import preemption_mode
 from runtime.host.machine import Machine
 

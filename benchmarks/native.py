@@ -66,7 +66,7 @@ def build(*, shared: bool = False, fast: bool = True) -> Path:
     cc = compiler()
     if cc is None:
         raise NoCompiler
-    folder = files("runtime.bench")
+    folder = files("benchmarks")
     texts = [(folder / name).read_text(encoding="utf-8") for name in _SOURCES]
     words = [*FLAGS, *(FAST if fast else ()), *(("-shared", "-fPIC") if shared else ())]
     key = hashlib.sha256("\0".join([cc, compiler_version(), *words, *texts]).encode()).hexdigest()[:16]

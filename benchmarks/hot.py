@@ -1,6 +1,6 @@
 """The tick beside the reference tick of the same instruction count, hot and after a sleep, in one process.
 
-``python -m runtime.bench.hot CANNED CHANNELS ROUNDS TICKS`` in a process of its own, with the rights of the
+``python -m benchmarks.hot CANNED CHANNELS ROUNDS TICKS`` in a process of its own, with the rights of the
 loop; one JSON object on stdout: medians [ns] of every round.
 """
 
@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.bench.canned import RING_SLOTS, Canned, Ticker
-from runtime.bench.native import Reference
-from runtime.bench.ratios import Ratio, paired
+from benchmarks.canned import RING_SLOTS, Canned, Ticker
+from benchmarks.native import Reference
+from benchmarks.ratios import Ratio, paired
 from runtime.realtime import quiet, request_rights
 from signals.clock import now_ns
 from telemetry.shm.ring import WORDS
@@ -83,7 +83,7 @@ def run(canned: Path, channels: int, rounds: int, ticks: int) -> dict[str, Any]:
     Raises:
         RuntimeError: the child failed; carries the end of what it said.
     """
-    words = [sys.executable, "-m", "runtime.bench.hot", str(canned), str(channels), str(rounds), str(ticks)]
+    words = [sys.executable, "-m", "benchmarks.hot", str(canned), str(channels), str(rounds), str(ticks)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the measuring process failed: {done.stderr.strip()[-500:]}")

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks import native
+from benchmarks.ratios import Ratio, company_ratio, paired, share
+from benchmarks.runtime_loop import run_slice
+from benchmarks.slices import Slice
+from benchmarks.yardsticks import Place, cyclictest, cyclictest_path, waiter
 from hand.options import RunOptions
-from runtime.bench import native
-from runtime.bench.ratios import Ratio, company_ratio, paired, share
-from runtime.bench.runtime_loop import run_slice
-from runtime.bench.slices import Slice
-from runtime.bench.yardsticks import Place, cyclictest, cyclictest_path, waiter
 from runtime.realtime import control_cpu
 from signals.names import UnknownName
 

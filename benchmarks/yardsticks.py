@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from runtime.bench import native
-from runtime.bench.slices import Slice
+from benchmarks import native
+from benchmarks.slices import Slice
 from runtime.realtime import PRIORITY
 from telemetry.shm.ring import WORDS
 

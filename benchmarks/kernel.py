@@ -23,8 +23,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from runtime.bench import native
-from runtime.bench.canned import TICKS
+from benchmarks import native
+from benchmarks.canned import TICKS
 from signals.choices import WrongChoice
 from signals.compiled import cache_root
 from telemetry.shm.ring import WORDS
@@ -145,7 +145,7 @@ def _slope(command: Callable[[int], list[str]], few: int, many: int) -> float:
 
 def count_tick(canned: Path) -> float:
     """Instructions of one tick of ours over a canned stretch; compiles for the generic processor first."""
-    words = [sys.executable, "-m", "runtime.bench.counted", str(canned)]
+    words = [sys.executable, "-m", "benchmarks.counted", str(canned)]
     warm = subprocess.run([*words, str(FEW)], capture_output=True, text=True, check=False, env=_environment())
     if warm.returncode:
         raise CannotCount(f"the counted program failed: {warm.stderr.strip()[-500:]}")

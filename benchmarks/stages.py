@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.ratios import median_interval
 from hand.options import RunOptions
-from runtime.bench.ratios import median_interval
 from runtime.realtime import quiet
 from runtime.session import DRAIN, Session
 from sim.options import MIN_SUBSTEPS

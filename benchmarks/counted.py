@@ -1,11 +1,11 @@
-"""What callgrind looks at: ``python -m runtime.bench.counted CANNED TICKS``, nothing but compiled ticks."""
+"""What callgrind looks at: ``python -m benchmarks.counted CANNED TICKS``, nothing but compiled ticks."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from runtime.bench.canned import Canned, Ticker
+from benchmarks.canned import Canned, Ticker
 
 
 def main() -> None:

@@ -20,8 +20,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.runtime_loop import free_port_base
 from hand.options import RunOptions
-from runtime.bench.runtime_loop import free_port_base
 from runtime.processes.phases import Phase
 from runtime.processes.supervisor import Supervisor
 from signals.records import RecordArray

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.ticks import run_ticks
 from controllers.memory import CONTROLLER_MEMORY
 from controllers.tick import control
 from estimators.memory import ESTIMATOR_MEMORY
@@ -21,7 +22,6 @@ from estimators.tick import estimate
 from guard.guard import guard
 from guard.memory import GUARD_MEMORY
 from hand.options import RunOptions
-from runtime.bench.ticks import run_ticks
 from signals.choices import WrongChoice
 from signals.clock import new_timespec, now_ns, wait_until
 from signals.modes import MachineState

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import hot, kernel, native, rounds, soak, stages
+from benchmarks.canned import can
+from benchmarks.facts import busy_notice, facts
+from benchmarks.ratios import LEAST_ROUNDS
 from hand.options import RunOptions
-from runtime.bench import hot, kernel, native, rounds, soak, stages
-from runtime.bench.canned import can
-from runtime.bench.facts import busy_notice, facts
-from runtime.bench.ratios import LEAST_ROUNDS
 from runtime.setup import read_hand
 from runtime.warmup import warm_up
 from signals.choices import WrongChoice

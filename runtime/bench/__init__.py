@@ -1,1 +1,0 @@
-"""Measurements beside yardsticks, interleaved in one run: ``flexor bench`` (docs/real_time.md)."""
