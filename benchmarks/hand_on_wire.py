@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.wires import NAMESPACE, namespace  # noqa: E402
 
-FLEXOR = (sys.executable, "-m", "runtime.cli")
+FLEXOR = (sys.executable, "-m", "tools.cli")
 PORT = 40_385
 NAMES = ("estimate_error_deg", "tracking_error_deg")
 

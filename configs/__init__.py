@@ -1,1 +1,1 @@
-"""Room of flexor; see docs/architecture.md."""
+"""Hands, motions, buses, mechanisms: TOML with units in the keys."""

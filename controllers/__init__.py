@@ -1,1 +1,1 @@
-"""Room of flexor; see docs/architecture.md."""
+"""Goal and state to the command: modes, distribution, feedforward, references."""

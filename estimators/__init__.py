@@ -1,1 +1,1 @@
-"""Room of flexor; see docs/architecture.md."""
+"""Motor side to joint side: tension, joint angle, speed, belief in a channel."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import msgspec
 import zmq
 
+from flexor.control import Control
 from flexor.errors import HandError, HandSilent, Refused, SchemaMismatch
 from flexor.places import find
 from flexor.stopping import StopLine
@@ -19,8 +20,6 @@ from flexor.views import View, rows_as_array
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from flexor.control import Control
 
 SCHEMA: Final = "hand/v1"
 PORT_BASE: Final = 5600
@@ -168,8 +167,6 @@ class Hand:
             name: who you are, for others to see.
             take: reason to take the lease from whoever holds it.
         """
-        from flexor.control import Control
-
         return Control(self, name, take)
 
     def stop(self, by: str = "") -> dict[str, Any]:

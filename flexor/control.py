@@ -10,13 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from flexor.effect import numbers, what_holds, what_holds_fingers
 from flexor.errors import HandError, HandSilent, Refused
-
-if TYPE_CHECKING:
-    from flexor.client import Hand
+from flexor.views import View
 
 RATE_HZ: Final = 100.0
 """Rate at which ``move`` and ``sleep`` send."""
@@ -28,6 +26,26 @@ _AGAIN: Final = "goals came too late, or another request: activate() again"
 _NEXT: Final = {"fault": "look at its faults, then rearm() and activate()"}
 
 
+class Connection(Protocol):
+    """What commanding needs of a hand's connection: ``flexor.Hand``."""
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Names, units, codes of the hand."""
+
+    def view(self) -> View:
+        """The newest view."""
+
+    def listen(self, *topics: str) -> None:
+        """Subscribe now."""
+
+    def request(self, op: str, *, lease: int = 0, deadline_s: float = 0.0, **args: Any) -> dict[str, Any]:
+        """One request and its answer."""
+
+    def stop(self, by: str = "") -> dict[str, Any]:
+        """Stop the hand now."""
+
+
 class Control:
     """The right to command; made by ``Hand.control``.
 
@@ -37,7 +55,7 @@ class Control:
         take: reason to take the lease by force.
     """
 
-    def __init__(self, hand: Hand, name: str, take: str | None = None) -> None:
+    def __init__(self, hand: Connection, name: str, take: str | None = None) -> None:
         self.hand, self.name = hand, name
         self._take = take
         self._lease = 0

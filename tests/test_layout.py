@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from signals.rooms import ROOMS as CODE
+
 ROOT = Path(__file__).parent.parent
-ROOMS = (
-    "flexor", "signals", "mechanics", "drivers", "estimators", "controllers", "sim", "runtime", "configs",
-)  # fmt: skip
+ROOMS = (*CODE, "configs")
 
 
 @pytest.mark.parametrize("room", ROOMS)

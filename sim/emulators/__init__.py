@@ -1,1 +1,1 @@
-"""Room of flexor; see docs/architecture.md."""
+"""Devices that do not exist: emulated servos, drives, boards on their true wires."""

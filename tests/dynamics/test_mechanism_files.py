@@ -13,9 +13,9 @@ import pytest
 from hand.file import load_hand
 from mechanics.dynamics.batch import accelerations
 from reports.mechanism_animation import AnimationError, check_format
-from runtime.cli import main
 from signals.names import UnknownName
 from sim.mechanisms.load import MechanismFileError, load_mechanism, parse_mechanism, shipped_mechanisms
+from tools.cli import main
 
 SHIPPED = ("carpal_wrist", "hand_on_arm", "long_tree", "muscle_finger", "prosthesis_arm", "y_tree")
 

@@ -19,14 +19,14 @@ from drivers.errors import BusBusy, BusLost
 from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
 from drivers.scanning import scan
 from hand.file.busfile import load_bus_file
-from runtime.cli import main
-from runtime.commands.scan import scan as scan_command
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
 from sim.emulators.wiring import WIRINGS, wire
 from tests.emulators import rigs
+from tools.cli import main
+from tools.commands.scan import scan as scan_command
 
 
 def _scan(*places: str, listen: bool = False, as_json: bool = False) -> int:

@@ -18,7 +18,7 @@ from drivers.places import parsed
 from drivers.scanning import scan
 from hand.file.busfile import load_bus_file
 
-FLEXOR = (sys.executable, "-m", "runtime.cli")
+FLEXOR = (sys.executable, "-m", "tools.cli")
 ROOT = Path(__file__).parents[2]
 
 

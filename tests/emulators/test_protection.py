@@ -13,13 +13,13 @@ from drivers.errors import ConfigureError
 from drivers.family import BusSettings
 from drivers.odrive.codec import AxisState, input_torque
 from runtime.backends import unproven
-from runtime.cli import main
 from signals.modes import Channel
 from signals.names import HandNames
 from sim.emulators.side import BenchSide
 from sim.emulators.wiring import WIRINGS, wire
 from tests.emulators import rigs
 from tests.emulators.rigs import pulls_again
+from tools.cli import main
 
 ROOT = Path(__file__).parents[2]
 WATCHDOG_MS = 400.0

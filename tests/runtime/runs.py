@@ -29,7 +29,7 @@ class Run:
             [
                 sys.executable,
                 "-m",
-                "runtime.cli",
+                "tools.cli",
                 "run",
                 "finger_bench",
                 "--json",

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from benchmarks import kernel, run
 from benchmarks.kernel import CannotCount, Gate
-from runtime.commands.bench import app
+from tools.commands.bench import app
 
 GATE = Gate(
     hand="hasy",

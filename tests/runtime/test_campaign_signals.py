@@ -24,7 +24,7 @@ END_S = 20.0
 def campaign(*words: str, ignored: bool = False) -> Iterator[subprocess.Popen[str]]:
     """``flexor faults finger_bench`` in the background; ``ignored``: begun with Ctrl-C ignored."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "runtime.cli", "faults", "finger_bench", "--json", "--workers", "1", *words],
+        [sys.executable, "-m", "tools.cli", "faults", "finger_bench", "--json", "--workers", "1", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -10,7 +10,7 @@ import pytest
 from hand.assembly.assemble import hand_sha256
 from hand.file import load_hand, shipped_hands
 from hand.mechanism_file import read_mechanism_hand, shipped_mechanism_hands
-from runtime.commands.check import check
+from tools.commands.check import check
 
 
 @pytest.mark.parametrize("hand", shipped_hands())

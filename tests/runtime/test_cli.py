@@ -20,13 +20,13 @@ from hand.motion.load import load_motion
 from hand.options import RunOptions
 from hand.overrides import load_with
 from runtime import warmup
-from runtime.cli import COMMANDS, main
-from runtime.commands.signals import table
 from runtime.processes.phases import Exit
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.table import TABLE
 from sim.options import Fault
+from tools.cli import COMMANDS, main
+from tools.commands.signals import table
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": "."}
 
@@ -150,7 +150,7 @@ def test_a_picture_that_fails_costs_nothing_but_itself(capsys, tmp_path, monkeyp
 
 
 def test_a_report_file_that_cannot_be_written_does_not_take_the_report_along(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("runtime.commands.folder.RESULTS", ())
+    monkeypatch.setattr("tools.commands.folder.RESULTS", ())
     (tmp_path / "report.json").mkdir()
     words = ["run", "finger_bench", "--for", "0.3", "--lockstep", "--json", "--out", str(tmp_path)]
     code, out, err = _call(capsys, *words)
@@ -185,7 +185,7 @@ def test_a_shipped_hand_starts_without_a_warning(capsys, hand):
 @pytest.mark.parametrize("command", [("doctor",), ("check", "finger_bench")])
 def test_without_a_home_that_takes_files_commands_run_all_the_same(command):
     environment = {k: v for k, v in ENVIRONMENT.items() if k not in ("FLEXOR_CACHE_DIR", "XDG_CACHE_HOME")}
-    words = [sys.executable, "-m", "runtime.cli", *command, "--json"]
+    words = [sys.executable, "-m", "tools.cli", *command, "--json"]
     done = subprocess.run(words, capture_output=True, text=True, env=environment | {"HOME": "/dev/null"})
     found = json.loads(done.stdout)
     assert done.returncode == (1 if command == ("doctor",) else 0), done.stderr
@@ -266,14 +266,14 @@ def test_mistakes_of_the_user_and_bugs_are_told_apart(capsys, monkeypatch, error
     def broken(_records):
         raise error
 
-    monkeypatch.setattr("runtime.commands.signals.table", broken)
+    monkeypatch.setattr("tools.commands.signals.table", broken)
     found, out, err = _call(capsys, "signals", "state")
     assert found == code and said in err and "Traceback" not in err
     assert ("this is a bug" in err) == (code == 70)
 
 
 def _shell(line):
-    words = f"{sys.executable} -m runtime.cli"
+    words = f"{sys.executable} -m tools.cli"
     line = line.replace("flexor", words)
     return subprocess.run(
         ["bash", "-c", line], capture_output=True, text=True, timeout=120, env=ENVIRONMENT, check=False
@@ -299,7 +299,7 @@ def test_pipes_that_end_and_streams_that_are_closed_give_no_trace(line, codes):
 
 @pytest.mark.parametrize("after_s", [0.15, 0.4, 0.8])
 def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
-    words = [sys.executable, "-m", "runtime.cli", "run", "finger_bench", "--lockstep", "--for", "9000"]
+    words = [sys.executable, "-m", "tools.cli", "run", "finger_bench", "--lockstep", "--for", "9000"]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     try:
         time.sleep(after_s)
@@ -317,7 +317,7 @@ def test_the_example_controller_runs_as_its_text_says():
     words = line.replace("--for 10", "--for 1.5 --lockstep --json").split()
     environment = os.environ | {"PYTHONPATH": os.getcwd()}
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "runtime.cli", *words[1:]],
+        [sys.executable, "-P", "-m", "tools.cli", *words[1:]],
         capture_output=True,
         text=True,
         timeout=120,
@@ -365,7 +365,7 @@ def test_the_help_of_run_names_every_kind_of_fault(capsys):
 
 def test_the_list_of_commands_imports_nothing_heavy():
     code = (
-        "import sys; from runtime.cli import main\n"
+        "import sys; from tools.cli import main\n"
         "sys.argv = ['flexor', '--help']\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "heavy = {'numba', 'numpy', 'pydantic', 'zmq', 'matplotlib'}\n"

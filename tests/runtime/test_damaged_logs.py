@@ -17,12 +17,12 @@ from mcap.records import Message
 from mcap.stream_reader import StreamReader, breakup_chunk
 from typer.testing import CliRunner
 
-from runtime.commands.log import app
 from signals.records import FRAME
 from telemetry.columns import Columns
 from telemetry.record import recorder as recorder_module
 from telemetry.record.reader import LogError, read_log
 from telemetry.record.recorder import LAYOUT, Attachment, Recorder
+from tools.commands.log import app
 
 FINGER = {"motor": 8, "tendon": 8, "joint": 4, "finger": 1, "axis": 0}
 N = 100

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.deploy.write import SYSTEM, DeployRefused, write_all
 from runtime.processes.phases import STOP_BUDGET_S, Exit
 from runtime.realtime import IO_NICE, LIMITS_FILE, PRIORITY
+from tools.deploy.write import SYSTEM, DeployRefused, write_all
 
 
 @pytest.fixture

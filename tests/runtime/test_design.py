@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
-from runtime.commands.design import app
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.names import UnknownName
+from tools.commands.design import app
 from trials import rules
 from trials.design import BUMPER_RAD, DRIVES, TENSIONS_N, Breaks, Throw, energy_j, throws
 

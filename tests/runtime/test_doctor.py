@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from reports.finding import fail, good
-from runtime.doctor import Finding, Level, Machine, examine, storage
-from runtime.doctor.examine import CHECKS
 from runtime.host.kernel import preemption_mode
 from runtime.host.machine import cpu_list
+from tools.doctor import Finding, Level, Machine, examine, storage
+from tools.doctor.examine import CHECKS
 
 ROOT = Path(__file__).parents[2]
 ME = os.getuid()
@@ -86,9 +86,9 @@ def machine(root: Path, changes: Changes | None = None, **choices: Any) -> Machi
 def _warm(cache: Path, law: str) -> None:
     from importlib.util import find_spec
 
-    from runtime.doctor.storage import LAWS
     from signals.compiled import closure_hash
     from signals.kept import sealed
+    from tools.doctor.storage import LAWS
 
     spec = find_spec(LAWS[law])
     assert spec is not None and spec.origin is not None, f"{LAWS[law]} has moved; the doctor looks for it"
@@ -298,7 +298,7 @@ def test_cpu_lists_read_as_the_kernel_writes_them() -> None:
 
 
 def run_doctor(*words: str) -> subprocess.CompletedProcess[str]:
-    code = "import typer; from runtime.commands.doctor import doctor; typer.run(doctor)"
+    code = "import typer; from tools.commands.doctor import doctor; typer.run(doctor)"
     return subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, text=True)
 
 
@@ -318,11 +318,11 @@ def test_the_command_tells_its_result_by_exit_code_and_json(tmp_path: Path) -> N
 
 def test_the_room_it_asks_for_is_what_the_largest_hand_takes() -> None:
     from hand.options import RunOptions
-    from runtime.doctor.storage import RECORDING_BYTES_S, RESERVE_BYTES, RING_BYTES
     from runtime.setup import read_hand
     from telemetry.columns import Columns, counts_of
     from telemetry.record.recorder import RESERVE
     from telemetry.shm.segment import Segment
+    from tools.doctor.storage import RECORDING_BYTES_S, RESERVE_BYTES, RING_BYTES
 
     hand = read_hand(RunOptions(hand="hasy"))
     row = Columns(counts_of(hand.model)).dtype.itemsize

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.commands.faults import app
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.modes import MachineState
+from tools.commands.faults import app
 from trials import rules
 from trials.campaign import Worker
 from trials.campaigns import CAMPAIGNS, draws_of

@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.commands.faults import app
 from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import FaultKind, MachineState
 from signals.names import UnknownName
 from telemetry.shm.channel import Channel
+from tools.commands.faults import app
 from trials import rules
 from trials.bench import REST_S, SLOTS, Bench
 from trials.campaign import Worker, chunks, motions_of

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from drivers.registry import family
 from hand.file.busfile import load_bus_file
 from hand.stages import CONTROLLER_ARGUMENTS, StageError, make_stages
-from runtime import cli
 from runtime.busprocess.opening import open_buses
 from signals.names import HandNames
 from signals.records import COMMAND, GOAL, MEASUREMENT, MODEL, STATE, new
+from tools import cli
 
 NUMBERS = itertools.count()
 RECORDS = {"model": MODEL, "goal": GOAL, "state": STATE, "command": COMMAND, "measurement": MEASUREMENT}

@@ -36,7 +36,7 @@ class Servos:
         self.bus_file = folder / "servos.toml"
         words = ["emulate", "finger_bench", "--wiring", "dynamixel", "--bus-file", str(self.bus_file)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "runtime.cli", *words, "--for", "300"], stdout=subprocess.DEVNULL
+            [sys.executable, "-m", "tools.cli", *words, "--for", "300"], stdout=subprocess.DEVNULL
         )
         until = time.monotonic() + START_S
         while not self.bus_file.exists():

@@ -27,8 +27,8 @@ from hand.file import HandFile, HandFileError, load_hand, parse_hand, shipped_ha
 from mechanics.coupling import tendon_jacobian
 from mechanics.springs import spring_state
 from mechanics.wrist import wrist_jacobian
-from runtime.commands.check import check
 from signals.records import RecordArray
+from tools.commands.check import check
 
 HANDS = {name: load_hand(name) for name in shipped_hands()}
 MODELS = {name: model_of(hand) for name, hand in HANDS.items()}

@@ -74,7 +74,7 @@ def test_client_and_tools_find_the_socket_files_by_themselves(home, port_base):
                 with hand.control("somebody") as control:
                     control.hand.request("lease", lease=control._lease, do="keep")
                 assert hand.stop()["hand"] == "finger_bench"
-            words = [sys.executable, "-m", "runtime.cli", "stop", "--port-base", str(port_base)]
+            words = [sys.executable, "-m", "tools.cli", "stop", "--port-base", str(port_base)]
             said = subprocess.run(words, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": "."})
             assert said.returncode == 0, said.stderr
             assert f"stop accepted by finger_bench (process {front.process.pid})" in said.stdout

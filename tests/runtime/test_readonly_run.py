@@ -27,7 +27,7 @@ def test_flexor_run_readonly_ends_well_and_has_written_nothing(tmp_path: Path, p
         words = ["run", "finger_bench", "--bus", str(file), "--readonly"]
         words += ["--for", "1", "--json", "--port-base", str(port_base)]
         done = subprocess.run(
-            [sys.executable, "-m", "runtime.cli", *words],
+            [sys.executable, "-m", "tools.cli", *words],
             capture_output=True,
             text=True,
             cwd=ROOT,

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from reports.finding import Level
 from reports.sensor_curves import Curve, take_homing
 from reports.sensors import SLOPE_HIGH, SLOPE_LOW, SPAN, Sensor, judge, knots_of, slopes_of
-from runtime.cli import main
 from signals.modes import Channel
 from telemetry.columns import Columns, counts_of
 from tests.safety.driven import Driven
+from tools.cli import main
 
 SWEEP = str(Path(__file__).parents[2] / "examples" / "sensor_sweep.toml")
 FULL_SCALE = 4095

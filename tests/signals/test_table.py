@@ -70,7 +70,7 @@ def test_names_and_indices_are_one_another(names: list[str], other: str) -> None
 
 def test_the_page_in_the_docs_is_the_table() -> None:
     made = subprocess.run(
-        [sys.executable, "-m", "runtime.cli", "signals"], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-m", "tools.cli", "signals"], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout
     assert (ROOT / "docs" / "signals.md").read_text() == made, "run: flexor signals > docs/signals.md"
 

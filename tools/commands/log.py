@@ -126,7 +126,7 @@ def sensors(
     ] = None,
 ) -> None:
     """Judge every Hall sensor of a recorded run: noise, usable range, slope, saturation, what to do."""
-    from runtime.commands.log_sensors import judge_sensors
+    from tools.commands.log_sensors import judge_sensors
 
     raise typer.Exit(judge_sensors(file, as_json, out))
 

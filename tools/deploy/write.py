@@ -49,7 +49,7 @@ _FILES: Final[dict[str, tuple[str, str]]] = {
 
 def filled(name: str, values: Mapping[str, str]) -> str:
     """Text of a template with its values; a template without any stays as it is."""
-    text = (files("runtime.deploy") / name).read_text(encoding="utf-8")
+    text = (files("tools.deploy") / name).read_text(encoding="utf-8")
     if not name.endswith(".service"):
         return text
     return Template(text).substitute(values)

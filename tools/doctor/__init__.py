@@ -2,5 +2,5 @@
 
 from reports.finding import Finding as Finding
 from reports.finding import Level as Level
-from runtime.doctor.examine import examine as examine
 from runtime.host.machine import Machine as Machine
+from tools.doctor.examine import examine as examine

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reports.finding import Finding, Level
-from runtime.deploy.write import Deployed
+from tools.deploy.write import Deployed
 
 _STYLE = {Level.PASS: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
 _WIDTH = 21

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.finding import Level
-from runtime.commands.folder import make_folder
+from tools.commands.folder import make_folder
 
 
 def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
@@ -29,8 +29,8 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
     """
     from reports.sensor_curves import hand_of_log
     from reports.sensors import judge
-    from runtime.doctor.show import counts, print_findings
     from telemetry.record.reader import LogError, read_log
+    from tools.doctor.show import counts, print_findings
 
     if out is not None:
         make_folder(out)

@@ -1,4 +1,4 @@
-"""``flexor check HAND``: the effective hand, its hash, what is assumed in it, what is hard to believe."""
+"""What ``flexor check`` says of a checked file: one JSON object, and the parts that its screen shows too."""
 
 from __future__ import annotations
 
@@ -8,68 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
-from hand.assembly.assemble import hand_sha256, model_of
-from hand.assembly.pace import Pace, paces
-from hand.file import HandFile, HandFileError, load_hand
+from hand.assembly.assemble import hand_sha256
+from hand.assembly.pace import Pace
+from hand.file import HandFile
 from hand.file.errors import FileError
 from hand.file.locate import Path, dotted
 from hand.file.origins import WORDS, Origin
 from hand.file.suspicions import Suspicion, facts, suspicions
-from hand.mechanism_file import is_mechanism_hand, shipped_mechanism_hands
-from runtime.processes.phases import Exit
-
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-EXAMPLES = """Exit code 0: usable; 2: refused, with every problem of the file.
-
-Examples:
-
-flexor check finger_bench
-
-flexor check my_hand.toml --json
-
-flexor check carpal_wrist
-"""
-
-
-@app.command(epilog=EXAMPLES)
-def command(
-    hand: str = typer.Argument(help="Name of a shipped hand, or a path of a hand file."),
-    as_json: bool = typer.Option(False, "--json", help="One JSON object on stdout."),
-) -> None:
-    """Check a hand file; print the effective hand, its hash and what is assumed."""
-    raise typer.Exit(check(hand, as_json))
-
-
-def check(hand: str, as_json: bool) -> int:
-    """Check a hand file and show what it means.
-
-    Args:
-        hand: Name of a shipped hand, or a path.
-        as_json: One JSON object on stdout instead of tables.
-
-    Returns:
-        Exit code: 0 for a usable hand, 2 for a refused file (all problems are shown).
-    """
-    if is_mechanism_hand(hand):
-        from runtime.commands.check_mechanism import check_mechanism
-
-        return check_mechanism(hand, as_json)
-    try:
-        file = load_hand(hand, shipped_mechanism_hands())
-        pace = paces(file, model_of(file))
-    except HandFileError as error:
-        show_refusal(hand, error, as_json)
-        return Exit.USAGE
-    if as_json:
-        print(json.dumps(summary(file, pace), indent=2))
-    else:
-        from runtime.commands.check_view import show
-
-        show(file, pace)
-    return 0
 
 
 def show_refusal(hand: str, error: FileError, as_json: bool) -> None:

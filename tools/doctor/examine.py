@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from reports.finding import Finding, Level, warn
-from runtime.doctor import cores, ports, rights, storage, surroundings
 from runtime.host import kernel
 from runtime.host.machine import Machine
+from tools.doctor import cores, ports, rights, storage, surroundings
 
 Check = Callable[[Machine], Finding | list[Finding]]
 

@@ -141,7 +141,7 @@ def _ways(options: Any) -> Callable[[Any, Any], Ended]:
 
 def _place(out: Path | None) -> Path | None:
     """Folder of the results: never one that holds another run's."""
-    from runtime.commands.folder import free_folder
+    from tools.commands.folder import free_folder
 
     if out is None:
         return None

@@ -19,6 +19,8 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from signals.rooms import ROOMS
+
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "run": ("run", "Run a hand: simulated or real, in real time or in lockstep."),
     "check": ("check", "Check a hand file; print the effective hand, its hash and what is assumed."),
@@ -35,7 +37,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "scan": ("scan", "Find devices on a bus."),
     "bus": ("bus", "Speak with devices of a bus."),
 }
-"""Command -> module of ``runtime.commands`` and a line of help. A module holds a typer app called ``app``."""
+"""Command -> module of ``tools.commands`` and a line of help. A module holds a typer app called ``app``."""
 
 USAGE_ERROR: Final[Any] = typer.BadParameter.__mro__[1]
 CLICK_ERROR: Final[Any] = USAGE_ERROR.__mro__[1]
@@ -62,7 +64,7 @@ class _Lazy(TyperGroup):
             return None
         if ctx.resilient_parsing or not ctx.meta.get(_CALLED):
             return TyperCommand(cmd_name, help=entry[1])
-        command = typer.main.get_command(importlib.import_module(f"runtime.commands.{entry[0]}").app)
+        command = typer.main.get_command(importlib.import_module(f"tools.commands.{entry[0]}").app)
         command.name = cmd_name
         return command
 
@@ -87,7 +89,7 @@ def _exists(module: str) -> bool:
 
 def _stop(words: list[str]) -> int:
     """An emergency command does not wait for anything that it does not need."""
-    from runtime.commands.stop import stop
+    from tools.commands.stop import stop
 
     return stop(words)
 
@@ -110,9 +112,6 @@ def flexor(debug: bool = typer.Option(False, "--debug", help="Show the traceback
         os.environ["FLEXOR_DEBUG"] = "1"
 
 
-_PACKAGES: Final = frozenset(
-    ("signals", "mechanics", "drivers", "estimators", "controllers", "sim", "runtime", "flexor")
-)
 _SURROUNDINGS: Final = frozenset(
     (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.EEXIST)
     + (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENAMETOOLONG, errno.ENODEV, errno.ENXIO)
@@ -123,7 +122,7 @@ _SURROUNDINGS: Final = frozenset(
 
 def _users(error: BaseException) -> bool:
     """One of the project's own error classes: foreseen, and worded for the user."""
-    return type(error).__module__.partition(".")[0] in _PACKAGES
+    return type(error).__module__.partition(".")[0] in ROOMS
 
 
 def _machines(error: BaseException) -> str:

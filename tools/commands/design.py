@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from runtime.commands.folder import make_folder
+from tools.commands.folder import make_folder
 
 app = typer.Typer(
     add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True

@@ -12,11 +12,11 @@ from hand.file.errors import FileError
 from hand.file.locate import Locator, dotted
 from hand.mechanism_file import InverseDynamics, ReadHand, read_mechanism_hand
 from hand.mechanism_margins import suspicions
-from runtime.commands.check import as_dicts, assumed, origin_counts, show_refusal
-from runtime.commands.check_view import show_origins, table_of
 from runtime.mechanism_hand import load_mechanism_hand
 from runtime.processes.phases import Exit
 from sim.mechanisms.load import load_mechanism
+from tools.commands.check_facts import as_dicts, assumed, origin_counts, show_refusal
+from tools.commands.check_view import show_origins, table_of
 
 
 def check_mechanism(name: str, as_json: bool) -> int:
@@ -27,7 +27,7 @@ def check_mechanism(name: str, as_json: bool) -> int:
         as_json: one JSON object on stdout instead of tables.
 
     Returns:
-        exit code as of ``runtime.commands.check.check``.
+        exit code as of ``tools.commands.check.check``.
     """
     try:
         read = read_mechanism_hand(name)

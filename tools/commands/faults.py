@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from runtime.commands.folder import make_folder
 from runtime.interrupts import Interrupted, Interrupts, ending_signals, stopped_by
 from signals.choices import WrongChoice
+from tools.commands.folder import make_folder
 
 if TYPE_CHECKING:
     from trials.ask import Answer

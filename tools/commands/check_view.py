@@ -17,7 +17,7 @@ from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.file.suspicions import facts, suspicions
-from runtime.commands.check import assumed, counts, origin_counts
+from tools.commands.check_facts import assumed, counts, origin_counts
 
 
 def show(file: HandFile, pace: dict[str, list[Pace]], console: Console | None = None) -> None:

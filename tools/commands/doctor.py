@@ -34,10 +34,10 @@ def doctor(json_: Json = False, fix: Fix = None) -> None:
 
     Exit code 0: nothing fails (warnings are possible); 1: something fails; 2: --fix was refused.
     """
-    from runtime.deploy.write import DeployRefused, write_all
-    from runtime.doctor import Level, Machine, examine
-    from runtime.doctor.examine import worst
-    from runtime.doctor.show import counts, print_deployed, print_findings
+    from tools.deploy.write import DeployRefused, write_all
+    from tools.doctor import Level, Machine, examine
+    from tools.doctor.examine import worst
+    from tools.doctor.show import counts, print_deployed, print_findings
 
     deployed = []
     if fix is not None:
