@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.carpal import carpal_motion
-from mechanics.dynamics.passive import stop_energy_j, stop_torque
+from mechanics.passive import stop_energy_j, stop_torque
 from signals.compiled import law
 
 FloatArray = NDArray[np.float64]

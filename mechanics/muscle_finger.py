@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.dynamics.passive import stop_energy_j, stop_torque
 from mechanics.muscle import (
     CURRENT,
     FORCE,
@@ -24,6 +23,7 @@ from mechanics.muscle import (
     temperature_rate_k_s,
     transmitted_n,
 )
+from mechanics.passive import stop_energy_j, stop_torque
 from signals.compiled import law
 
 FloatArray = NDArray[np.float64]

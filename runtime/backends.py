@@ -24,7 +24,7 @@ HOMING_CYCLES = 30
 
 def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
     """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
-    from hand.mismatch import draw_mismatch
+    from hand.assembly.mismatch import draw_mismatch
     from signals.modes import FaultKind, SensorLevel
     from sim.backend import SimulatedBus
     from sim.options import Fault, SimOptions

@@ -7,12 +7,12 @@ import json
 
 from hand.assembly.drives import store_drives, store_loop
 from hand.assembly.fingers import store_condition, store_fingers
+from hand.assembly.mismatch import draw_mismatch
 from hand.assembly.pace import store_pace
 from hand.assembly.straight import set_start
 from hand.assembly.tendons import refresh_pseudo_inverse, store_tendons
 from hand.assembly.wrist import store_object, store_wrist
 from hand.file.hand import HandFile
-from hand.mismatch import draw_mismatch
 from signals.choices import WrongChoice
 from signals.names import HandNames
 from signals.records import MODEL, RecordArray, new

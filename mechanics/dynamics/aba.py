@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from mechanics.dynamics.bias import start_bodies, subtract_loads
 from mechanics.dynamics.custom import accelerate_custom, articulate_custom
-from mechanics.dynamics.passive import passive_torques
 from mechanics.dynamics.posture import place, spin
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.spatial import carry_force, carry_inertia, times_inertia
+from mechanics.passive import passive_torques
 from signals.compiled import law
 
 FloatArray = NDArray[np.float64]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.dynamics.passive import stop_energy_j
 from mechanics.dynamics.posture import place, spin, world_poses
 from mechanics.dynamics.records import JointKind
+from mechanics.passive import stop_energy_j
 from signals.compiled import law
 
 FloatArray = NDArray[np.float64]

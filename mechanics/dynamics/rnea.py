@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from mechanics.dynamics.aba import carry_acceleration
 from mechanics.dynamics.bias import start_bodies, subtract_loads
-from mechanics.dynamics.passive import passive_torques
 from mechanics.dynamics.posture import place, spin
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.spatial import carry_force, times_inertia
+from mechanics.passive import passive_torques
 from signals.compiled import law
 
 FloatArray = NDArray[np.float64]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hand.assembly.assemble import model_of
 from hand.file import load_hand
-from hand.file.loops import Law, Plant, alone, exponential, growth_1_s, plant_of, tension_gains
+from hand.review.loops import Law, Plant, alone, exponential, growth_1_s, plant_of, tension_gains
 from runtime.session import run_lockstep
 
 GROWS_1_S = 1.0

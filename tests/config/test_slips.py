@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hand.file import HandFileError, parse_hand
-from hand.file.plausible import bounds_of, fits, implausible, sizes
 from hand.file.schema import unit_of
-from hand.file.suspicions import suspicions
+from hand.review.plausible import bounds_of, fits, implausible, sizes
+from hand.review.suspicions import suspicions
 from tests.config.mutations import TEXTS, Key, collapsed
 
 FACTORS = {"x1000": 1000.0, "x57.3": 57.29577951, "/57.3": 1 / 57.29577951, "/1000": 1 / 1000.0}

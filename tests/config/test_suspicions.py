@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hand.file import parse_hand
-from hand.file.suspicions import facts, suspicions
+from hand.review.suspicions import facts, suspicions
 from tests.config.mutations import TEXTS
 
 BENCH, HASY = TEXTS["finger_bench"], TEXTS["hasy"]

@@ -17,8 +17,8 @@ from hand.mechanism_file import (
     read_mechanism_hand,
     shipped_mechanism_hands,
 )
-from hand.mechanism_margins import suspicions
 from hand.options import RunOptions
+from hand.review.mechanism import suspicions
 from runtime.mechanism_hand import MechanismHandError, load_mechanism_hand
 from runtime.session import Session, run_lockstep
 from signals.modes import Bus as BusBits

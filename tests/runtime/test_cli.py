@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from drivers.errors import BusLost
-from hand.file.suspicions import suspicions
 from hand.motion.load import load_motion
 from hand.options import RunOptions
 from hand.overrides import load_with
+from hand.review.suspicions import suspicions
 from runtime import warmup
 from runtime.processes.phases import Exit
 from runtime.setup import read_hand

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hand.assembly.assemble import model_of
+from hand.assembly.mismatch import draw_mismatch
 from hand.file import load_hand
 from hand.file.control import Tolerances
-from hand.mismatch import draw_mismatch
 from signals.table import TABLE
 
 HAND = load_hand("hasy")

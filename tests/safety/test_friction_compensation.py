@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from controllers.feedforward import friction_torque_nm, ripple_torque_nm
 from hand.file import HandFileError, parse_hand
-from hand.file.suspicions import suspicions
 from hand.options import RunOptions
+from hand.review.suspicions import suspicions
 from mechanics.friction import motor_friction_nm
 from runtime.setup import read_hand
 from signals.faults import Cause

@@ -14,7 +14,7 @@ from hand.file import HandFile
 from hand.file.errors import FileError
 from hand.file.locate import Path, dotted
 from hand.file.origins import WORDS, Origin
-from hand.file.suspicions import Suspicion, facts, suspicions
+from hand.review.suspicions import Suspicion, facts, suspicions
 
 
 def show_refusal(hand: str, error: FileError, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 from hand.file.errors import FileError
 from hand.file.locate import Locator, dotted
 from hand.mechanism_file import InverseDynamics, ReadHand, read_mechanism_hand
-from hand.mechanism_margins import suspicions
+from hand.review.mechanism import suspicions
 from runtime.mechanism_hand import load_mechanism_hand
 from runtime.processes.phases import Exit
 from sim.mechanisms.load import load_mechanism

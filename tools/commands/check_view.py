@@ -16,7 +16,7 @@ from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.file.origins import Origin
-from hand.file.suspicions import facts, suspicions
+from hand.review.suspicions import facts, suspicions
 from tools.commands.check_facts import assumed, counts, origin_counts
 
 

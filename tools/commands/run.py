@@ -231,9 +231,9 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
 
 def _warn(options: Any, hand: Any) -> None:
     """What is hard to believe in the hand file, before anything moves."""
-    from hand import mechanism_margins as margins
-    from hand.file.suspicions import suspicions
     from hand.mechanism_file import read_mechanism_hand
+    from hand.review import mechanism as margins
+    from hand.review.suspicions import suspicions
 
     if hand.mechanism is None:
         path, found = hand.file.path, suspicions(hand.file, options.rate_hz)

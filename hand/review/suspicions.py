@@ -17,9 +17,9 @@ from hand.file.checks_physics import geometry_of
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path, dotted
-from hand.file.margins import loop_suspicions
-from hand.file.plausible import implausible
 from hand.file.thumb_base import unheld_of
+from hand.review.margins import loop_suspicions
+from hand.review.plausible import implausible
 from mechanics.motor import torque_constant_nm_a
 
 SHORTEST_DISTAL_M: Final = 0.005

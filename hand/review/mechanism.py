@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from hand.file.locate import Locator, Path
-from hand.file.loops import Law, alone, growth_1_s
-from hand.file.margins import BETWEEN, MARGIN
-from hand.file.suspicions import Suspicion
 from hand.mechanism_file import InverseDynamics, ReadHand
+from hand.review.loops import Law, alone, growth_1_s
+from hand.review.margins import BETWEEN, MARGIN
+from hand.review.suspicions import Suspicion
 
 DELAY: Final = 2
 """Periods from a measurement to its torque, with one to spare."""

@@ -1,6 +1,6 @@
 """Suspicions about gains: loops that are unstable or nearly, too weak for their friction, or barely damped.
 
-Computed from the file's own figures (``hand.file.loops``), at the least, usual and greatest tension.
+Computed from the file's own figures (``hand.review.loops``), at the least, usual and greatest tension.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hand.file.hand import HandFile
 from hand.file.locate import Path
-from hand.file.loops import Law, Plant, growth_1_s, held, plant_of, tension_gains
+from hand.review.loops import Law, Plant, growth_1_s, held, plant_of, tension_gains
 
 MARGIN: Final = 1.5
 """Factor of all gains at which a loop still has to be stable, a period later than the file says."""
