@@ -3,8 +3,9 @@
 Every shipped motion of both hands at three sensor levels, and every kind of fault. A file holds one digest
 per run and signal: an added or renamed signal hides no other. ``--against`` names the runs and signals that
 differ and ends with 1. Durations on the machine's clock are left out. The digests of one machine and one set
-of packages say nothing about another: make both files on the same one. A process that compiles a law itself may
-may round its last bits otherwise than one that loads it, so that another process compiles first.
+of packages say nothing about another: make both files on the same one.
+A process that compiles a law itself may round its last bits otherwise than one that loads it: another process
+compiles first.
 """
 
 from __future__ import annotations
