@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.drivers.streams import PACKETS, STREAMS, judged
+from tests.rigs.streams import PACKETS, STREAMS, judged
 
 
 def main() -> int:

@@ -33,7 +33,7 @@ from runtime.processes.phases import STOP_BUDGET_S, Exit
 from signals.faults import Cause
 from sim.emulators.collector import IDLE_STEP_NS
 from telemetry.shm.segment import Segment, SegmentError
-from tests.runtime.runs import Run, alive, blocks
+from tests.rigs.runs import Run, alive, blocks
 
 HAND = "finger_bench"
 VICTIMS = ("control", "io", "supervisor")

@@ -6,13 +6,20 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
-from tests.witness import Witness
+from hand.hand import Hand
+from hand.options import RunOptions
+from runtime.setup import read_hand
+from telemetry.shm.segment import FOLDER, Segment
+from tests.rigs.runs import Run, blocks
+from tests.rigs.witness import Witness
 
 # No deadline (a first call compiles), few but repeatable examples.
 settings.register_profile(
@@ -84,3 +91,37 @@ def port_base() -> int:
             continue
         return base
     raise RuntimeError("no free ports")
+
+
+@pytest.fixture(scope="session")
+def finger() -> Hand:
+    """The one-finger bench, read once; tests copy its model before they change it."""
+    return read_hand(RunOptions(hand="finger_bench"))
+
+
+@pytest.fixture
+def segment() -> Iterator[Segment]:
+    """A block of shared memory with a small ring."""
+    made = Segment.create(rate_hz=100.0)
+    try:
+        yield made
+    finally:
+        made.unlink()
+
+
+@pytest.fixture
+def start(port_base: int) -> Iterator[Callable[..., Run]]:
+    """Starts runs and kills what a failed test left over."""
+    runs: list[Run] = []
+
+    def begin(*words: str, **more: Any) -> Run:
+        runs.append(Run(port_base, *words, **more))
+        return runs[-1]
+
+    yield begin
+    for run in runs:
+        if run.process.poll() is None:
+            run.process.kill()
+            run.process.wait()
+        for block in blocks(run.pid):
+            (FOLDER / block).unlink(missing_ok=True)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.witness import Witness
+from tests.rigs.witness import Witness
 
 
 @pytest.mark.realtime

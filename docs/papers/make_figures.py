@@ -19,8 +19,8 @@ from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.simulate import simulate
 from reports.mechanism_picture import colours_of, draw, extents
 from sim.mechanisms.load import load_mechanism
-from tests.dynamics.cases import TH, THD, arm_file, finger_system, muscled_finger, wrist, wrist_system
-from tests.dynamics.free_motion import NAMES, without_losses
+from tests.rigs.free_motion import NAMES, without_losses
+from tests.rigs.mechanism_cases import TH, THD, arm_file, finger_system, muscled_finger, wrist, wrist_system
 
 IMAGES = Path(__file__).parent / "images"
 COLOURS = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8", "#b3404a", "#4aa3a8", "#7a6a2f")

@@ -14,8 +14,8 @@ from sim.backend import SimulatedBus
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
 from sim.options import SimOptions
-from tests.emulators import rigs
-from tests.sim import bench_hand
+from tests.rigs import bench_hand
+from tests.rigs import emulated as rigs
 
 
 class TestCollector(BusContract):

@@ -15,7 +15,7 @@ from controllers.distribution import distribute
 from controllers.memory import new_controller_memory
 from mechanics.coupling import tendon_jacobian
 from signals.compiled import law
-from tests.controllers.desk import model_record
+from tests.rigs.desk import model_record
 
 FloatArray = NDArray[np.float64]
 MEMORY = new_controller_memory()
@@ -39,7 +39,7 @@ def solve(
 
 
 def rows_of(hand: str, finger: str, q_share: float = 0.5) -> FloatArray:
-    from tests.controllers.desk import loaded, names_of
+    from tests.rigs.desk import loaded, names_of
 
     model = model_record(hand)
     m = model[0]

@@ -11,7 +11,7 @@ from hand.stages import make_stages
 from signals.faults import Cause
 from sim.backend import SimulatedBus
 from sim.options import SimOptions
-from tests.controllers.desk import Desk
+from tests.rigs.desk import Desk
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from mechanics.ripple import ripple_nm
 from mechanics.springs import stiffness_of_force
 from mechanics.tension_loop import GREATEST_SHARE, LEAST_SHARE, scheduled_kp, tension_torque_nm
 from signals.compiled import law
-from tests.controllers.desk import Desk, model_record
+from tests.rigs.desk import Desk, model_record
 
 BENCH = model_record("finger_bench")
 M = BENCH[0]

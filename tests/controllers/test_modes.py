@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from signals.modes import Mode
 from signals.records import GOAL
-from tests.controllers.desk import Desk
+from tests.rigs.desk import Desk
 
 RUNNING = [m for m in Mode if m is not Mode.OFF]
 

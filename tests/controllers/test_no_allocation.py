@@ -16,8 +16,7 @@ import numpy as np
 from numba.core.runtime import rtsys
 from signals.faults import Cause
 from signals.modes import Channel, Mode, Request
-from tests.controllers.desk import Desk
-from tests.controllers.test_detectors import shift, slacken
+from tests.rigs.desk import Desk, shift, slacken
 
 desk = Desk("hasy")
 desk.cycle(2)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.drivers.damage import GAP_NS
-from tests.drivers.streams import PACKETS, STREAMS, Decoder
+from tests.rigs.damage import GAP_NS
+from tests.rigs.streams import PACKETS, STREAMS, Decoder
 
 HEADERS = (b"\xff\xff\xfd\x00", b"\xff\xff\xfd\x00\xfe", b"\xaa\xa9\x00\x22\x00", b"\x00", b"FLX1")
 LENGTHS = st.integers(0, 0xFFFF).map(lambda n: n.to_bytes(2, "little"))

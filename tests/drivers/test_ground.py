@@ -26,7 +26,7 @@ from hand.file.busfile import BusFileError, load_bus_file
 from signals.modes import MotorMode
 from signals.names import HandNames
 from signals.records import COMMAND, new
-from tests.emulators.rigs import names
+from tests.rigs.emulated import names
 
 # --- locks (B51) ------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from drivers.hallbridge import orca
-from tests.drivers.streams import PACKETS, STREAMS, Orca, judged
+from tests.rigs.streams import PACKETS, STREAMS, Orca, judged
 
 FRAMES = 20_000
 """A million of each: ``python benchmarks/damage.py``."""

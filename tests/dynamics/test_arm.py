@@ -12,7 +12,7 @@ from mechanics.dynamics.energy import energies
 from sim.mechanisms.arm7 import arm_bodies, arm_record
 from sim.mechanisms.load import load_mechanism
 from sim.mechanisms.trees import tree_of
-from tests.dynamics.cases import COMS, MASSES, Q3, arm, arm_tree
+from tests.rigs.mechanism_cases import COMS, MASSES, Q3, arm, arm_tree
 
 
 def states(n=20, seed=1):

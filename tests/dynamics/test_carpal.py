@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mechanics.carpal import LEG_X, LEG_Y, carpal_motion
 from mechanics.carpal_dynamics import carpal_acceleration, carpal_energy_j, carpal_torque
 from mechanics.carpal_geometry import CarpalError, legs_of_pose, pose_of_legs, workspace
-from tests.dynamics.cases import TH, THD, wrist
+from tests.rigs.mechanism_cases import TH, THD, wrist
 
 R_M, L_M = 0.05, 0.09
 E = np.column_stack([LEG_X, LEG_Y, np.zeros(3)])

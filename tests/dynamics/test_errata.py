@@ -9,9 +9,9 @@ from benchmarks.shadow_tree import both
 from mechanics.carpal_dynamics import carpal_energy_j, carpal_equations
 from mechanics.dynamics.batch import accelerations
 from sim.mechanisms.arm7 import arm_mechanism
-from tests.dynamics.cases import TH, THD, arm_file, wrist, y_tree
-from tests.dynamics.printed_trees import Reading, node_as_printed
-from tests.dynamics.printed_trees import accelerations as by_paper
+from tests.rigs.mechanism_cases import TH, THD, arm_file, wrist, y_tree
+from tests.rigs.printed_trees import Reading, node_as_printed
+from tests.rigs.printed_trees import accelerations as by_paper
 
 Q1, QD1, TAU1 = np.array([0.3, -0.4, 0.5]), np.array([1.0, -2.0, 1.5]), np.array([0.2, -0.1, 0.05])
 

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from mechanics.muscle_finger import finger_acceleration, finger_coriolis, finger_gravity, finger_inertia
-from tests.dynamics.cases import finger
+from tests.rigs.mechanism_cases import finger
 
 Q = sp.symbols("q1:4")
 QD = sp.symbols("v1:4")

@@ -7,8 +7,8 @@ import pytest
 
 from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.simulate import simulate
-from tests.dynamics.cases import tree_system, y_tree
-from tests.dynamics.free_motion import NAMES, without_losses
+from tests.rigs.free_motion import NAMES, without_losses
+from tests.rigs.mechanism_cases import tree_system, y_tree
 
 ORDERS = {Scheme.EULER: 1, Scheme.SEMI_IMPLICIT: 1, Scheme.IMPLICIT: 1, Scheme.RK4: 4}
 
@@ -49,7 +49,7 @@ def test_schemes_have_their_order_on_every_mechanism(name, scheme):
 
 
 def test_explicit_euler_gains_and_semi_implicit_euler_loses_energy_in_the_carpal_wrist():
-    from tests.dynamics.cases import TH, THD, wrist, wrist_system
+    from tests.rigs.mechanism_cases import TH, THD, wrist, wrist_system
 
     change = {}
     for scheme in (Scheme.EULER, Scheme.SEMI_IMPLICIT, Scheme.RK4):

@@ -16,8 +16,8 @@ from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.rnea import rnea
 from mechanics.dynamics.tree import NO_LOADS, tree_of
-from tests.dynamics.cases import TH, THD, wrist
-from tests.dynamics.conftest import random_bodies, random_inertia, random_rotation, twin_of
+from tests.rigs.mechanism_cases import TH, THD, wrist
+from tests.rigs.random_trees import random_bodies, random_inertia, random_rotation, twin_of
 
 
 def rotations(q):

@@ -154,7 +154,7 @@ def test_the_command_writes_table_picture_and_moving_picture(tmp_path, capsys):
 
 
 def accelerations_of(run):
-    from tests.dynamics.cases import y_tree
+    from tests.rigs.mechanism_cases import y_tree
 
     return accelerations(y_tree(), run.q, run.qd)
 

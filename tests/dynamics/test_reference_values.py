@@ -13,7 +13,7 @@ from mechanics.dynamics.inputs import constant
 from mechanics.dynamics.simulate import simulate
 from mechanics.muscle_finger import finger_acceleration
 from sim.mechanisms.arm7 import arm_mechanism
-from tests.dynamics.cases import (
+from tests.rigs.mechanism_cases import (
     Q3,
     TH,
     THD,

@@ -13,7 +13,7 @@ from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.simulate import simulate
 from mechanics.dynamics.tree import tree_of
 from mechanics.muscle_finger import finger_inertia
-from tests.dynamics.cases import finger_system, muscled_finger, tree_system, wrist, wrist_system, y_tree
+from tests.rigs.mechanism_cases import finger_system, muscled_finger, tree_system, wrist, wrist_system, y_tree
 
 HINGE = Joint(kind=JointKind.REVOLUTE, axis=(0.0, 1.0, 0.0))
 BALL = np.eye(3) * 1e-3

@@ -27,8 +27,8 @@ from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
-from tests.emulators.rigs import pulls_again
+from tests.rigs import emulated as rigs
+from tests.rigs.emulated import pulls_again
 
 NOT_FRESH = int(Channel.STALE | Channel.MISSING)
 
@@ -334,8 +334,8 @@ from runtime.busprocess.guardian import HANG_LOOKS, LOOK_S, HangWatch
 from runtime.busprocess.remote import RemoteBus
 from runtime.busprocess.worker import Worker
 from signals.records import COMMAND, MEASUREMENT, new
-from tests.emulators import rigs
-from tests.emulators.rigs import pulls_again
+from tests.rigs import emulated as rigs
+from tests.rigs.emulated import pulls_again
 
 settings = rigs.servo_settings(Path(sys.argv[1]), 1)
 bus = RemoteBus(settings, rigs.names(1), realtime=False, command_age_s=2.0)

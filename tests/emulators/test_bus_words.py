@@ -13,7 +13,7 @@ from runtime.starting import StartWatch
 from signals.modes import Channel
 from signals.records import TRUTH, new, new_frame
 from sim.emulators.servo import OVERLOAD
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 
 def test_the_newest_trouble_of_every_bus_is_told_through_whatever_wraps_it(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from signals.modes import Channel, MotorMode
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 
 def test_the_boards_own_watchdog_lets_go_and_torque_does_not_return_by_itself() -> None:

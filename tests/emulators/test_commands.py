@@ -24,7 +24,7 @@ from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
 from sim.emulators.wiring import WIRINGS, wire
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 from tools.cli import main
 from tools.commands.scan import scan as scan_command
 

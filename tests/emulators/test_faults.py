@@ -22,8 +22,8 @@ from sim.emulators.loop import EmulatorThread
 from sim.emulators.odrive import EmulatedAxis
 from sim.emulators.servo import OVERLOAD, EmulatedServo
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
-from tests.emulators.rigs import pulls_again
+from tests.rigs import emulated as rigs
+from tests.rigs.emulated import pulls_again
 
 NOT_FRESH = int(Channel.STALE | Channel.MISSING)
 

@@ -20,7 +20,7 @@ from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
-from tests.emulators.rigs import names
+from tests.rigs.emulated import names
 
 N = 6
 HAND = names(N, 2)

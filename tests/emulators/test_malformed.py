@@ -27,7 +27,7 @@ from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.odrive import ENDPOINTS, EmulatedAxis
 from sim.emulators.registers import TABLE_BYTES
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 MODEL = servo_model(rigs.MODEL)
 MALFORMED = bytes.fromhex("fffffd00fe0300833d41")

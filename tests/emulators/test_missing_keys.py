@@ -24,7 +24,7 @@ from drivers.odrive.settings import OdriveDevice, OdriveSettings
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import Emulator, EmulatorThread
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 N = 2
 CURRENT_A = 0.2

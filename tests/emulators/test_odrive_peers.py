@@ -30,7 +30,7 @@ from drivers.odrive.settings import OdriveDevice, OdriveSettings
 from signals.modes import MotorMode
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 DBC: Any = get_dbc("odrive-cansimple-0.6.10")
 OLD_DBC: Any = get_dbc("odrive-cansimple-0.5.6")

@@ -22,7 +22,7 @@ from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
 from sim.emulators.wiring import PER_BUS, wire
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 N = 3
 HAND = rigs.names(N, 2)

@@ -14,7 +14,7 @@ from dynamixel_sdk import COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, PacketHan
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 N = 4
 TURN_COUNTS = 4096 / (2 * np.pi)

@@ -14,8 +14,8 @@ from signals.modes import Channel, MotorMode
 from sim.backend import SimulatedBus
 from sim.emulators.side import BackendSide, BenchSide
 from sim.options import SimOptions
-from tests.emulators import rigs
-from tests.sim import bench_hand
+from tests.rigs import bench_hand
+from tests.rigs import emulated as rigs
 
 SETUP = MotorSetup(index=0, name="motor_0", current_limit_a=1.0, mode=MotorMode.POSITION)
 

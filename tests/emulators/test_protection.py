@@ -17,8 +17,8 @@ from signals.modes import Channel
 from signals.names import HandNames
 from sim.emulators.side import BenchSide
 from sim.emulators.wiring import WIRINGS, wire
-from tests.emulators import rigs
-from tests.emulators.rigs import pulls_again
+from tests.rigs import emulated as rigs
+from tests.rigs.emulated import pulls_again
 from tools.cli import main
 
 ROOT = Path(__file__).parents[2]

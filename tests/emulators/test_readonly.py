@@ -45,7 +45,7 @@ from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BenchSide
 from sim.emulators.socketcand import BusServer
 from telemetry.shm.channel import Channel as Ring
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 READ_ONLY = int(BusBit.READ_ONLY)
 NOT_FRESH = int(Channel.STALE | Channel.MISSING)

@@ -17,8 +17,8 @@ from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.servo import OVERLOAD
 from sim.emulators.side import BenchSide
-from tests.emulators import rigs
-from tests.emulators.rigs import pulls_again
+from tests.rigs import emulated as rigs
+from tests.rigs.emulated import pulls_again
 
 FAST_FROM = servo_model(rigs.MODEL).fast_sync_read_firmware
 OLD, NEW = 38, 50

@@ -10,7 +10,7 @@ import pytest
 
 from drivers.contract import Bench
 from sim.emulators.pty_line import HOP_MAX_NS, PtyLine
-from tests.emulators import rigs
+from tests.rigs import emulated as rigs
 
 
 @pytest.mark.parametrize("spin_us", [0, 200])

@@ -13,7 +13,7 @@ from estimators.channels import STANDS_S
 from mechanics.plausible import NEWEST_NS, OLDEST_NS, UNKNOWN, axis_way_rad, in_time, motor_way_rad
 from signals.faults import Cause
 from signals.modes import Channel, MachineState
-from tests.controllers.desk import Desk
+from tests.rigs.desk import Desk
 
 MOTOR, TENDON = 5, 5
 STANDS = round(STANDS_S * 3000.0)

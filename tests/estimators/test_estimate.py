@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mechanics.coupling import tendon_lengths
 from mechanics.wrist import wrist_lengths
 from signals.modes import Channel
-from tests.controllers.desk import Desk
+from tests.rigs.desk import Desk
 
 HANDS = ("finger_bench", "hasy")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from estimators.homing import HomingError, home
 from estimators.speeds import filter_share, filtered_speed
-from tests.controllers.desk import Desk
+from tests.rigs.desk import Desk
 
 
 @pytest.mark.parametrize("hand", ["finger_bench", "hasy"])

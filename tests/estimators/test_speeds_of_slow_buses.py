@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimators.speeds import HELD_NS
-from tests.controllers.desk import Desk
+from tests.rigs.desk import Desk
 
 START = 30
 SPEED_RAD_S = 0.8

@@ -7,7 +7,7 @@ import pytest
 
 from estimators.thumb import base_angles, gauss_newton, gradient_search
 from mechanics.thumb import INSERTION, insertion_length
-from tests.controllers.desk import model_record
+from tests.rigs.desk import model_record
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from mechanics.coupling import joint_stiffness, joint_torque, tendon_jacobian, t
 from mechanics.coupling_checks import CouplingError, check_coupling, pseudo_inverse
 from signals.names import HandNames
 from signals.records import RecordArray
-from tests.mechanics.kinematics_fixtures import FINGERS, JOINTS, SLOTS, finger_model, hasy_model, joint_box
+from tests.rigs.kinematics import FINGERS, JOINTS, SLOTS, finger_model, hasy_model, joint_box
 
 shares = st.lists(st.floats(0.0, 1.0), min_size=19, max_size=19).map(np.array)
 tensions = st.lists(st.floats(0.0, 135.0), min_size=38, max_size=38).map(np.array)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mechanics.fingermass import finger_mass, place_of_joint
 from signals.records import RecordArray
 from signals.sizes import BODIES, FINGER_JOINTS
-from tests.mechanics.kinematics_fixtures import (
+from tests.rigs.hand_dynamics import State, close, dynamics, full
+from tests.rigs.kinematics import (
     FINGERS,
     JOINTS,
     finger_model,
@@ -19,7 +20,6 @@ from tests.mechanics.kinematics_fixtures import (
     pin_tree,
     random_tree_model,
 )
-from tests.mechanics.test_handtree import State, close, dynamics, full
 
 seeds = st.integers(0, 10_000)
 MODELS = [hasy_model(), random_tree_model(0), random_tree_model(1)]

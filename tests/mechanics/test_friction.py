@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
-from tests.mechanics.actuation_fixtures import GAMMA
+from tests.rigs.actuation import GAMMA
 
 speeds = st.floats(-20.0, 20.0)
 gammas = st.tuples(st.floats(0.0, 100.0), st.floats(0.0, 5.0), st.floats(0.0, 1.0))

@@ -14,11 +14,11 @@ from mechanics.handtree import COORDINATES, add_tip_force, energies, factor, han
 from mechanics.wrist import wrist_motion, wrist_pose
 from signals.compiled import law
 from signals.records import RecordArray
-from tests.mechanics.kinematics_fixtures import (
+from tests.rigs.hand_dynamics import State, close, dynamics, full
+from tests.rigs.kinematics import (
     NEUTRAL,
     finger_model,
     hasy_model,
-    joint_box,
     pin_tree,
     random_tree_model,
 )
@@ -27,39 +27,6 @@ seeds = st.integers(0, 10_000)
 MODELS = [hasy_model(), random_tree_model(0), random_tree_model(1)]
 models = st.sampled_from(range(len(MODELS)))
 N = 21
-
-
-class State:
-    """A random state of the whole hand."""
-
-    def __init__(self, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        low, high = joint_box()
-        self.rng = rng
-        self.q, self.qd = np.zeros(32), np.zeros(32)
-        self.q[:19] = rng.uniform(low, high)
-        self.qd[:19] = rng.normal(0.0, 5.0, 19)
-        self.axis = np.array(NEUTRAL) + rng.uniform(-1.0, 1.0, 2) * (0.45, 0.35)
-        self.axis_d = rng.normal(0.0, 2.0, 2)
-
-    @property
-    def speed(self) -> np.ndarray:
-        return np.concatenate([self.axis_d, self.qd[:19]])
-
-
-def dynamics(model: RecordArray, s: State, work: RecordArray | None = None) -> np.void:
-    work = new_work(model) if work is None else work
-    hand_dynamics(model[0], s.axis, s.axis_d, s.q, s.qd, work[0])
-    return work[0]
-
-
-def close(got: np.ndarray, wanted: np.ndarray, bound: float) -> None:
-    """Largest error relative to the largest entry."""
-    assert np.abs(got - wanted).max() <= bound * np.abs(wanted).max()
-
-
-def full(H: np.ndarray) -> np.ndarray:
-    return np.triu(H) + np.triu(H, 1).T
 
 
 @given(models, seeds)

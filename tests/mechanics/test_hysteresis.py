@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechanics.hysteresis import dahl, play
-from tests.mechanics.actuation_fixtures import reference_geometry
+from tests.rigs.actuation import reference_geometry
 
 GEOMETRY = reference_geometry()
 PRESLIDING = math.radians(0.3)

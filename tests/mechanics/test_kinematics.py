@@ -14,7 +14,7 @@ from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import cross, multiply, rotated, rotated_back, rotation, rotation_rpy
 from mechanics.kinematics import body_poses, fingertips, tip_jacobian
 from signals.records import MODEL, new
-from tests.mechanics.kinematics_fixtures import (
+from tests.rigs.kinematics import (
     FIFTH,
     FINGERS,
     INDEX,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mechanics.belt import belt
 from mechanics.lever import ImpossibleGeometry, SpringGeometry
-from tests.mechanics.actuation_fixtures import COMPLIANCE_M_N, REFERENCE_SPRING, reference_geometry
+from tests.rigs.actuation import COMPLIANCE_M_N, REFERENCE_SPRING, reference_geometry
 
 # Calibration polynomials of the reference hand's parameter file, ascending powers of the lever angle [rad].
 LN_FORCE = (2.91111, -4.5, -1.78405, -8.88349, -20.2575, -75.7672, -51.7949)

@@ -12,7 +12,7 @@ from mechanics.leverloop import loop_state
 from mechanics.springs import spring_at, spring_state
 from signals.compiled import law
 from signals.records import RecordArray
-from tests.mechanics.actuation_fixtures import actuation_model
+from tests.rigs.actuation import actuation_model
 
 
 @law

@@ -15,7 +15,7 @@ from mechanics.motor import (
     torque_bounds_nm,
     torque_constant_nm_a,
 )
-from tests.mechanics.actuation_fixtures import actuation_model
+from tests.rigs.actuation import actuation_model
 
 MODEL = actuation_model(tendons=1)
 speeds = st.floats(-40.0, 40.0)

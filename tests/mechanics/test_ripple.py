@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechanics.ripple import ripple_nm
-from tests.mechanics.actuation_fixtures import RIPPLES, actuation_model
+from tests.rigs.actuation import RIPPLES, actuation_model
 
 MODEL = actuation_model()
 GEAR = 100

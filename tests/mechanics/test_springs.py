@@ -25,7 +25,7 @@ from mechanics.springs import (
 from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.sizes import SPRING_NODES
-from tests.mechanics.actuation_fixtures import actuation_model, reference_geometry
+from tests.rigs.actuation import actuation_model, reference_geometry
 
 GEOMETRY = reference_geometry()
 MODEL = actuation_model(tendons=1)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechanics.thermal import thermal_step
-from tests.mechanics.actuation_fixtures import actuation_model
+from tests.rigs.actuation import actuation_model
 
 MODEL = actuation_model(tendons=1)
 R_W, C_W, R_C, C_C, AMBIENT = 6.0, 8.0, 4.0, 60.0, 23.0

@@ -26,7 +26,7 @@ from mechanics.wrist import (
 )
 from mechanics.wrist_loop import parallelogram
 from signals.compiled import law
-from tests.mechanics.kinematics_fixtures import NEUTRAL, hasy_model
+from tests.rigs.kinematics import NEUTRAL, hasy_model
 
 MODEL = hasy_model()
 A, B, C = 0.050, 0.042, 0.036

@@ -6,7 +6,7 @@ it again after a stop, after new tests or a change of one module, and only what 
 
     python -m tests.mutation                     all mutants; score and survivors on stdout
     python -m tests.mutation --second            what survived them, against longer tests
-    python -m tests.mutation --only guard latch  mutants of these modules of the room controllers
+    python -m tests.mutation --only guard latch  mutants of these modules of the guard
     python -m tests.mutation --every 10          a sample: every tenth
     python -m tests.mutation --minutes 5         go on for five minutes, then say how far it is
     python -m tests.mutation --number 17 203     these alone, with the output of the tests
@@ -32,63 +32,45 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = (
-    "latch",
-    "channel_checks",
-    "tension_checks",
-    "hall_checks",
-    "motor_checks",
-    "friction_checks",
-    "joint_checks",
-    "residual_checks",
-    "winding",
-    "detectors",
-    "hold",
-    "envelope",
-    "reference",
-    "limits",
-    "probe",
-    "hurry",
-    "outlook",
-    "reaction",
-    "machine",
-    "guard",
-)
+GUARD = tuple(sorted(p.stem for p in (ROOT / "guard").glob("*.py") if p.stem != "__init__"))
+"""The folder is the list."""
+BESIDE = ("controllers.reference",)
+"""What the guard trusts: references that keep their pace."""
 PLAIN = ("telemetry.command.bounds",)
 """What decides on goals before the controllers see them: not compiled."""
-MODULES = (*(f"controllers.{name}" for name in ROOMS), *PLAIN)
+MODULES = (*(f"guard.{name}" for name in GUARD), *BESIDE, *PLAIN)
 """Their order gives the mutants their numbers."""
 FIRST = (
-    "tests/controllers/test_machine.py",
-    "tests/controllers/test_detector_limits.py",
-    "tests/controllers/test_hall_limits.py",
-    "tests/controllers/test_reaction_laws.py",
-    "tests/controllers/test_guard_figures.py",
-    "tests/controllers/test_motor_only.py",
-    "tests/controllers/test_least_limits.py",
-    "tests/controllers/test_detector_memory.py",
-    "tests/controllers/test_reaction_memory.py",
-    "tests/controllers/test_guard_bits.py",
-    "tests/controllers/test_thrown_tendons.py",
-    "tests/controllers/test_hurry.py",
-    "tests/controllers/test_outlook.py",
-    "tests/controllers/test_outlook_choice.py",
+    "tests/guard/test_machine.py",
+    "tests/guard/test_detector_limits.py",
+    "tests/guard/test_hall_limits.py",
+    "tests/guard/test_reaction_laws.py",
+    "tests/guard/test_guard_figures.py",
+    "tests/guard/test_motor_only.py",
+    "tests/guard/test_least_limits.py",
+    "tests/guard/test_detector_memory.py",
+    "tests/guard/test_reaction_memory.py",
+    "tests/guard/test_guard_bits.py",
+    "tests/guard/test_thrown_tendons.py",
+    "tests/guard/test_urgent.py",
+    "tests/guard/test_lookahead.py",
+    "tests/guard/test_lookahead_choice.py",
     "tests/controllers/test_reference.py",
-    "tests/controllers/test_envelope.py",
-    "tests/controllers/test_envelope_bounds.py",
-    "tests/controllers/test_envelope_order.py",
-    "tests/controllers/test_envelope_wrist.py",
-    "tests/controllers/test_silence.py",
-    "tests/controllers/test_belief_limits.py",
-    "tests/runtime/test_bounds.py",
-    "tests/controllers/test_touch_limits.py",
+    "tests/guard/test_envelope.py",
+    "tests/guard/test_envelope_bounds.py",
+    "tests/guard/test_envelope_order.py",
+    "tests/guard/test_envelope_wrist.py",
+    "tests/guard/test_silence.py",
+    "tests/estimators/test_belief_limits.py",
+    "tests/telemetry/test_bounds.py",
+    "tests/guard/test_touch_limits.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (
-    "tests/controllers/test_limits.py",
-    "tests/controllers/test_reaction.py",
-    "tests/controllers/test_detectors.py",
-    "tests/controllers/test_slow_buses.py",
+    "tests/guard/test_limits.py",
+    "tests/guard/test_reaction.py",
+    "tests/guard/test_detectors.py",
+    "tests/guard/test_slow_buses.py",
     "tests/safety/test_heat.py",
 )
 """Whole ticks with estimator and controller, and minutes of heat, for those that survived."""
@@ -180,7 +162,13 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     say = ask.add_argument
-    say("--only", nargs="+", metavar="MODULE", default=[*ROOMS, *PLAIN], help="mutants of these modules only")
+    say(
+        "--only",
+        nargs="+",
+        metavar="MODULE",
+        default=[*GUARD, *BESIDE, *PLAIN],
+        help="mutants of these modules only",
+    )
     say("--number", nargs="+", type=int, metavar="N", help="these mutants, again and with all output")
     say("--every", type=int, default=1, metavar="N", help="a sample: every Nth mutant")
     say("--second", action="store_true", help="survivors against the longer tests")
@@ -201,7 +189,9 @@ def main() -> int:
     given.end_s = time.monotonic() + 60.0 * given.minutes
     store = Path(tempfile.gettempdir()) / "flexor-mutants"
     store.mkdir(exist_ok=True)
-    compiled = hash_of(["signals", "mechanics", "estimators", "controllers", "tests/mutation/schema.py"])
+    compiled = hash_of(
+        ["signals", "mechanics", "estimators", "guard", "controllers", "tests/mutation/schema.py"]
+    )
     order = hashlib.sha256(repr(MODULES).encode()).hexdigest()[:8]  # compiled code holds the numbers
     os.environ["FLEXOR_CACHE_DIR"] = str(store / f"{compiled}-{order}")  # never the true cache
     return session(given, store / "outcomes.json")
@@ -219,7 +209,7 @@ def hash_of(places: list[str]) -> str:
 
 def chosen(given: Any, mutants: list[Any], forks: Any, store: Any) -> list[Any]:
     """Mutants that are asked for, alive, and have not met all tests."""
-    wanted = [m for m in mutants if m.module.removeprefix("controllers.") in given.only][:: given.every]
+    wanted = [m for m in mutants if m.module.removeprefix("guard.") in given.only][:: given.every]
     if given.number:
         wanted = [m for m in mutants if m.number in given.number]
     if given.number or given.afresh:

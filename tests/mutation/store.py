@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-HELPERS = ("tests.controllers", "tests.safety")
+HELPERS = ("tests.rigs", "tests.safety")
 """Packages whose modules, imported by a test's file, belong to the test."""
 
 
@@ -46,7 +46,7 @@ def names_of(mutants: list[Any]) -> dict[int, str]:
     names, seen = {}, Counter[str]()
     for m in mutants:
         change = f"{m.before} -> {m.after}" if m.after else m.before
-        name = f"{m.module.removeprefix('controllers.')}.{m.function} {m.what}: {change}"
+        name = f"{m.module.removeprefix('guard.')}.{m.function} {m.what}: {change}"
         seen[name] += 1
         names[m.number] = name if seen[name] == 1 else f"{name} ({seen[name]})"
     return names

@@ -21,7 +21,7 @@ def two(x):
     return x + 1.0
 '''
 TESTS = """
-from controllers.laws import one, two
+from guard.laws import one, two
 BIG = 3.0
 def helper():
     return one(BIG)
@@ -36,14 +36,14 @@ def test_two():
 class Change:
     number: int
     function: str
-    module: str = "controllers.laws"
+    module: str = "guard.laws"
     what: str = "constant"
     before: str = "1.0"
     after: str = "2.0"
 
 
 MUTANTS = [Change(1, "one"), Change(2, "two"), Change(3, "two")]
-ONE, TWO = "tests/controllers/test_laws.py::test_one", "tests/controllers/test_laws.py::test_two"
+ONE, TWO = "tests/guard/test_laws.py::test_one", "tests/guard/test_laws.py::test_two"
 STEPS = iter(range(1000))
 
 
@@ -55,7 +55,7 @@ class Project:
 
     def store(self, laws: str = LAWS, tests: str = TESTS) -> Store:
         self.root = self.place / str(next(STEPS))
-        for folder, text in (("controllers/laws.py", laws), ("tests/controllers/test_laws.py", tests)):
+        for folder, text in (("guard/laws.py", laws), ("tests/guard/test_laws.py", tests)):
             path = self.root / folder
             path.parent.mkdir(parents=True)
             path.write_text(text, encoding="utf-8")

@@ -28,7 +28,7 @@ from signals.records import COMMAND, MEASUREMENT, TRUTH, new
 from sim.emulators.side import BackendSide
 from sim.emulators.wiring import RATE_HZ, TENSION_GAIN_SHARE, Wiring, wire
 from telemetry.shm.channel import Channel
-from tests.runtime.stepped import CanEnd, Stage, put_on_stage
+from tests.rigs.stepped import CanEnd, Stage, put_on_stage
 
 HAND = "finger_bench"
 MOTION_S = {"dynamixel": 1.2, "odrive": 0.6}

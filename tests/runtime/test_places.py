@@ -13,7 +13,7 @@ import zmq
 import flexor
 from flexor import places
 from telemetry.sockets import PortBusy, bind, bind_datagrams, places_of
-from tests.runtime.front import Front
+from tests.rigs.front import Front
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import flexor
 from runtime.processes.phases import STOP_BUDGET_S, Exit
 from signals.modes import MachineState
 from telemetry.record.reader import read_log
-from tests.runtime.runs import MOVING, START_S, blocks, gone
+from tests.rigs.runs import MOVING, START_S, blocks, gone
 
 
 @pytest.mark.parametrize(

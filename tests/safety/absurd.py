@@ -18,7 +18,7 @@ import numpy as np
 
 from signals.modes import Channel, MachineState, Mode, Request
 from signals.records import RecordArray
-from tests.safety.driven import Driven
+from tests.rigs.driven import Driven
 from trials import rules
 
 INT64: Final = 2**63

@@ -8,7 +8,7 @@ import numpy as np
 
 from signals.faults import Cause
 from signals.modes import FaultKind, MachineState, Request
-from tests.safety.driven import Driven
+from tests.rigs.driven import Driven
 
 BLOCK_NM_RAD = 20.0
 JOINT = 1  # flexion

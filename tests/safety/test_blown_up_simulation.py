@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from signals.modes import Bus, MachineState
-from tests.safety.driven import Driven
+from tests.rigs.driven import Driven
 
 
 def sane(frames: np.ndarray) -> bool:

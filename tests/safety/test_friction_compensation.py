@@ -21,7 +21,7 @@ from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import Channel, FaultKind, MachineState, Request
 from telemetry.publish.bulletin import health_map
-from tests.safety.driven import Driven
+from tests.rigs.driven import Driven
 
 
 def flips_per_s(torque_nm: np.ndarray, rate_hz: float = 3000.0) -> float:

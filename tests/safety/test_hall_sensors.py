@@ -18,7 +18,7 @@ from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import Channel, FaultKind, MachineState
 from signals.records import STATE, new
-from tests.safety.driven import Driven
+from tests.rigs.driven import Driven
 
 
 def test_a_sensor_at_full_scale_from_the_start_stops_its_finger_alone_and_is_named() -> None:

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.kill_anything import VICTIMS, killed
 from runtime.processes.phases import Exit
 from telemetry.shm.segment import parent_gone
-from tests.runtime.runs import MOVING, Run, blocks, gone
+from tests.rigs.runs import MOVING, Run, blocks, gone
 
 
 @pytest.mark.realtime

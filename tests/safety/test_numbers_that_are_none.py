@@ -21,7 +21,7 @@ from signals.modes import Clip, FaultKind, MachineState, Mode, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, new
 from signals.table import TABLE
 from telemetry.command.requests import ARGS, GoalArgs, Refusal, apply_goal, parse
-from tests.safety.driven import Driven
+from tests.rigs.driven import Driven
 
 HAND = read_hand(RunOptions(hand="finger_bench"))
 WHOLE = read_hand(RunOptions(hand="hasy"))

@@ -17,7 +17,7 @@ from guard.tension_checks import greatest_tension_n
 from signals.faults import Cause
 from signals.modes import FaultKind
 from signals.records import RecordArray
-from tests.safety.driven import Driven
+from tests.rigs.driven import Driven
 
 WAYS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 AFTER_S = 0.2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from signals.modes import SensorLevel
-from tests.sim.bench_hand import Bench, lossless, model
+from tests.rigs.bench_hand import Bench, lossless, model
 
 TWO_SECONDS = 6000
 

@@ -5,7 +5,7 @@ import pytest
 
 from signals.modes import Channel, FaultKind, SensorLevel
 from sim.options import FAULT_DEFAULT_VALUE, Fault
-from tests.sim.bench_hand import Bench, model
+from tests.rigs.bench_hand import Bench, model
 
 
 def test_start_pose_is_at_rest_and_under_pretension() -> None:

@@ -1,0 +1,1 @@
+"""What several test files stand on: hands, devices, runs, drawn cases."""

@@ -1,0 +1,78 @@
+"""The compile cache of a tick depends on every source that the tick reaches."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from signals.compiled import _imports_of, closure_hash
+from signals.rooms import ROOMS
+
+
+def _true_imports(path: Path) -> set[Path]:
+    """Project modules that a file imports, by Python's own parser."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module] + [f"{node.module}.{a.name}" for a in node.names]
+        elif isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        for name in names:
+            if name.split(".")[0] not in ROOMS:
+                continue
+            try:
+                spec = find_spec(name)
+            except (ImportError, ValueError):
+                continue
+            if spec is not None and spec.origin is not None:
+                found.add(Path(spec.origin))
+    return found
+
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [p for room in ROOMS for p in (ROOT / room).rglob("*.py")]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.name}")
+def test_every_project_import_is_part_of_the_cache_key(path: Path) -> None:
+    assert _true_imports(path) <= set(_imports_of(path))
+
+
+LAW = """
+from signals.compiled import law
+
+@law
+def twice(x: float) -> float:
+    return 2.0 * x
+
+print(twice(1.5), twice.stats.cache_hits)
+"""
+
+
+def test_a_second_folder_with_the_same_sources_starts_warm(tmp_path: Path) -> None:
+    printed = []
+    for place in ("first", "second"):
+        folder = tmp_path / place
+        folder.mkdir()
+        (folder / "twice.py").write_text(LAW, encoding="utf-8")
+        environment = {**os.environ, "FLEXOR_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "twice.py"]
+        printed.append(subprocess.check_output(command, cwd=folder, env=environment, text=True))
+    assert printed[0].startswith("3.0 Counter()")
+    assert "Counter({" in printed[1]
+
+
+def test_the_same_sources_under_another_name_are_another_module(tmp_path: Path) -> None:
+    """What is kept refers to its module by name: a renamed module would look for the old one."""
+    files = [tmp_path / name for name in ("twice.py", "double.py")]
+    for file in files:
+        file.write_text(LAW, encoding="utf-8")
+    assert closure_hash(files[0]) != closure_hash(files[1])
+    assert closure_hash(ROOT / "signals" / "clock.py") != closure_hash(ROOT / "signals" / "records.py")
