@@ -32,7 +32,7 @@ from sim.emulators.hallstream import HallBridgeEmulator  # noqa: E402
 from sim.emulators.loop import EmulatorLoop  # noqa: E402
 from sim.emulators.odrive import EmulatedAxis  # noqa: E402
 from sim.emulators.servo import EmulatedServo  # noqa: E402
-from sim.emulators.side import BenchSide  # noqa: E402
+from sim.emulators.side import SpringSide  # noqa: E402
 from sim.emulators.socketcand import BusServer  # noqa: E402
 from sim.emulators.wire import can_bits  # noqa: E402
 
@@ -71,7 +71,7 @@ def patiently(open_bus: Any, seconds: float = 40.0) -> Any:
 
 def servos(link: str, n: int, priority: int) -> None:
     first_core(priority)
-    side, model = BenchSide(n), servo_model("xm430-w210")
+    side, model = SpringSide(n), servo_model("xm430-w210")
     chain = [EmulatedServo(i + 1, model, side, i) for i in range(n)]
     for servo in chain:
         servo.put("baud", BAUD_CODES[4_000_000])
@@ -178,7 +178,7 @@ AXIS_WATCHDOG_S = 0.5
 
 def axes(port: int, buses: int, per_bus: int, feedback_ms: int, priority: int) -> None:
     first_core(priority)
-    side = BenchSide(buses * per_bus, least_ns=500_000)
+    side = SpringSide(buses * per_bus, least_ns=500_000)
     start = time.monotonic_ns()
     found = {
         f"can{b}": CanBus(
@@ -266,7 +266,7 @@ def odrive(seconds: float, realtime: bool, buses: int = 5) -> dict[str, Any]:
 
 def hall_peer(link: str, n: int, samples: int, priority: int, never_sent: Any) -> None:
     first_core(priority)
-    emulator = HallBridgeEmulator(BenchSide(n, n), list(range(n)), Path(link), samples=samples)
+    emulator = HallBridgeEmulator(SpringSide(n, n), list(range(n)), Path(link), samples=samples)
     loop = EmulatorLoop([emulator])
     while True:
         loop.step()

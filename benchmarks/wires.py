@@ -34,7 +34,7 @@ from signals.clock import new_timespec, now_ns, wait_until  # noqa: E402
 from signals.records import COMMAND, MEASUREMENT, new  # noqa: E402
 from sim.emulators.collector import CollectorEmulator  # noqa: E402
 from sim.emulators.loop import EmulatorLoop  # noqa: E402
-from sim.emulators.side import BenchSide  # noqa: E402
+from sim.emulators.side import SpringSide  # noqa: E402
 
 NAMESPACE, HERE, THERE = "flexor-bench", "10.77.38.1", "10.77.38.2"
 
@@ -45,7 +45,7 @@ NAMESPACE, HERE, THERE = "flexor-bench", "10.77.38.1", "10.77.38.2"
 def board(host: str, port: int) -> None:
     """Peer process: the emulated board."""
     first_core(60)
-    side = BenchSide(38, 38, 2)
+    side = SpringSide(38, 38, 2)
     emulator = CollectorEmulator(side, 38, 38, 2, host=host, port=port)
     EmulatorLoop([emulator]).run()
 

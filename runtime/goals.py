@@ -72,11 +72,11 @@ class GoalSource:
         """Monotonic time at which the hand became active; ``None`` before."""
         return self._started_ns
 
-    def request(self, wish: Request) -> None:
+    def request(self, request: Request) -> None:
         """Make a request of the runtime's own."""
-        self._request[0] = int(wish)
+        self._request[0] = int(request)
         self._request_seq[0] += 1
-        if wish in (Request.STOP, Request.OFF):
+        if request in (Request.STOP, Request.OFF):
             self._starting = False
 
     def bring(self, time_ns: int) -> None:
@@ -99,7 +99,7 @@ class GoalSource:
     def _accept(self) -> None:
         """Take a client's request, and its goal if that is new; while a motion runs only requests."""
         asked = int(self._inbox["request_seq"][0])
-        wish = Request(int(self._inbox["request"][0]))
+        request = Request(int(self._inbox["request"][0]))
         number = int(self._inbox["seq"][0])
         if self._motion is None and number != self._client_goal:
             self._client_goal = number
@@ -108,7 +108,7 @@ class GoalSource:
             self._request[0], self._request_seq[0] = kept, kept_seq
         if asked != self._client_seq:
             self._client_seq = asked
-            self.request(wish)
+            self.request(request)
 
     def _start(self, time_ns: int) -> None:
         machine = int(self._machine[0])

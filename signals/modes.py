@@ -35,7 +35,7 @@ class MotorMode(IntEnum):
 
 
 class Request(IntEnum):
-    """One-shot wishes of an operator; a new ``request_seq`` makes one count."""
+    """One-shot requests of an operator; a new ``request_seq`` makes one count."""
 
     NONE = 0
     ARM = 1

@@ -68,8 +68,8 @@ class BackendSide:
             x[name] = now_ns
 
 
-class BenchSide:
-    """Motors on a test bench, each against a spring and a damper: small, exact in time, for tests of wires.
+class SpringSide:
+    """Motors, each against a spring and a damper: small, exact in time, for tests of wires.
 
     ``b w = kt i - k angle`` has the exact step ``angle = rest + (angle - rest) exp(-k dt / b)`` with ``rest =
     kt i / k``; a motor in POSITION mode goes to its goal with the same time constant. Hall channel i shows
@@ -82,7 +82,7 @@ class BenchSide:
 
     def __init__(self, motors: int, halls: int = 0, axes: int = 0, least_ns: int = 0) -> None:
         self.least_ns = least_ns
-        """Shortest step; a bus full of devices asks far more often than the bench moves."""
+        """Shortest step; a bus full of devices asks far more often than these motors move."""
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
         self.n, self.halls, self.axes = motors, halls, axes
         self.angle_rad, self.speed_rad_s = np.zeros(motors), np.zeros(motors)

@@ -120,9 +120,9 @@ class ClientGoal:
         self.goal["time_ns"] = now_ns
         self._live = self._dirty = True
 
-    def wish(self, wish: Request) -> int:
+    def request(self, request: Request) -> int:
         """Post a request at once; returns the mailbox's number of it."""
-        self.goal["request"] = int(wish)
+        self.goal["request"] = int(request)
         self.goal["request_seq"] += np.uint64(1)
         self._post()
         return int(self._segment.field("goal_lock")[0])

@@ -1,6 +1,6 @@
 """Commands from clients: decoded by schema, checked whole, then applied - or refused with the reason.
 
-Request ``{v, id, op, lease?, args?, deadline?}``, reply ``{id, ok, error: {code, msg, hint}, state}``. A
+Message ``{v, id, op, lease?, args?, deadline?}``, reply ``{id, ok, error: {code, msg, hint}, state}``. A
 request with one bad part changes nothing. Nothing on the wire can carry code: MessagePack maps only.
 """
 
@@ -35,7 +35,7 @@ class Refusal(Exception):
         self.code, self.hint = code, hint
 
 
-class Request(msgspec.Struct, forbid_unknown_fields=True):
+class Message(msgspec.Struct, forbid_unknown_fields=True):
     """One request as it comes from the wire."""
 
     v: int
@@ -105,7 +105,7 @@ ARGS: Final[dict[str, Any]] = {
 }
 FREE: Final = frozenset({"stop", "ping", "get", "lease"})
 """Operations that need no lease."""
-_REQUEST: Final = msgspec.msgpack.Decoder(Request)
+_REQUEST: Final = msgspec.msgpack.Decoder(Message)
 _DECODERS: Final = {op: msgspec.msgpack.Decoder(kind) for op, kind in ARGS.items()}
 
 GOAL_FIELDS: Final = {
@@ -139,8 +139,8 @@ def nearest(word: str, legal: list[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"legal: {', '.join(legal)}"
 
 
-def parse(payload: bytes) -> tuple[Request, Any]:
-    """Request and its typed arguments.
+def parse(payload: bytes) -> tuple[Message, Any]:
+    """Message and its typed arguments.
 
     Raises:
         Refusal: it is no such map, of another version, or an operation or argument is unknown.

@@ -16,24 +16,23 @@ import msgspec
 
 from signals.clock import WallClock
 from signals.clock import now_ns as clock_now_ns
-from signals.modes import MachineState
-from signals.modes import Request as Wish
+from signals.modes import MachineState, Request
 from signals.names import HandNames
 from signals.records import RecordArray
 from telemetry.command.client_goal import ClientGoal
 from telemetry.command.lease import NAME_LENGTH, TTL_NS, Lease, plain
-from telemetry.command.requests import FREE, Refusal, Request, id_of, parse
+from telemetry.command.requests import FREE, Message, Refusal, id_of, parse
 from telemetry.shm.segment import Segment
 
 _LOG: Final = logging.getLogger(__name__)
-_WISHES: Final = {
-    "arm": Wish.ARM,
-    "activate": Wish.ACTIVATE,
-    "stop": Wish.STOP,
-    "rearm": Wish.REARM,
-    "off": Wish.OFF,
+_REQUESTS: Final = {
+    "arm": Request.ARM,
+    "activate": Request.ACTIVATE,
+    "stop": Request.STOP,
+    "rearm": Request.REARM,
+    "off": Request.OFF,
 }
-_LETS_GO: Final = (Wish.STOP, Wish.OFF)
+_LETS_GO: Final = (Request.STOP, Request.OFF)
 _TAKE_S: Final = 0.02
 """Longest wait for the control process to take a request; cycles are much shorter."""
 _FARTHEST_S: Final = 86_400.0
@@ -119,10 +118,10 @@ class CommandServer:
 
     def stop(self) -> None:
         """Ask for the stop sequence on behalf of the io process itself."""
-        self._wish(Wish.STOP)
+        self._post(Request.STOP)
 
     def _handle(self, payload: bytes, now_ns: int, client: bytes) -> bytes:
-        request: Request | None = None
+        request: Message | None = None
         error: dict[str, str] | None = None
         extra: dict[str, Any] = {}
         self._look()
@@ -166,7 +165,7 @@ class CommandServer:
         if left_s < 0.0:
             raise Refusal("expired", f"deadline passed {-left_s:.3f} s ago")
 
-    def _do(self, request: Request, args: Any, now_ns: int, client: bytes) -> dict[str, Any]:
+    def _do(self, request: Message, args: Any, now_ns: int, client: bytes) -> dict[str, Any]:
         op = request.op
         if op == "lease":
             return self._do_lease(request, args, now_ns, client)
@@ -183,15 +182,15 @@ class CommandServer:
                 raise Refusal("busy", f"the motion {self._motion!r} runs", hint)
             return {"changed": self.client_goal.change(args, now_ns)}
         who = self._who(request, args, client)
-        self._check_wish(_WISHES[op])
+        self._check_request(_REQUESTS[op])
         if op == "activate":
             self.client_goal.start(now_ns)
-        self._wish(_WISHES[op])
+        self._post(_REQUESTS[op])
         if op in ("stop", "rearm", "off"):
             self._note("request", f"{op} by {who}", "")
         return {"hand": self._hand, "pid": os.getpid()} if op == "stop" else {}
 
-    def _who(self, request: Request, args: Any, client: bytes) -> str:
+    def _who(self, request: Message, args: Any, client: bytes) -> str:
         """Who asks: the holder by his connection, anybody else by what he calls himself."""
         said = getattr(args, "by", "")
         if said:
@@ -200,7 +199,7 @@ class CommandServer:
             return self.lease.holder
         return f"{said or 'a client'} without lease"
 
-    def _do_lease(self, request: Request, args: Any, now_ns: int, client: bytes) -> dict[str, Any]:
+    def _do_lease(self, request: Message, args: Any, now_ns: int, client: bytes) -> dict[str, Any]:
         lease = self.lease
         if args.do == "acquire":
             lease.acquire(args.holder, now_ns, client)
@@ -220,29 +219,29 @@ class CommandServer:
             raise Refusal("bad_args", f"lease: do is {args.do!r}", "legal: acquire, keep, return, take")
         return {"lease": lease.number, "ttl_s": TTL_NS / 1e9}
 
-    def _check_wish(self, wish: Wish) -> None:
+    def _check_request(self, request: Request) -> None:
         """Refuse what would be acknowledged and then not happen."""
-        if wish in _LETS_GO:
+        if request in _LETS_GO:
             return
         if int(self._segment.field("goal_taken")[0]) < self._stop_post:
             raise Refusal("busy", "control has not taken the stop before this yet", "ask again")
         machine = self._machine()
-        if machine == MachineState.FAULT and wish != Wish.REARM:
+        if machine == MachineState.FAULT and request != Request.REARM:
             raise Refusal("in_fault", "the hand is in fault", "look at its faults, then rearm")
         standing = machine in (MachineState.HOLDING, MachineState.ACTIVE)
-        if wish == Wish.ACTIVATE and not standing and not self._armed:
+        if request == Request.ACTIVATE and not standing and not self._armed:
             name = "starting" if machine is None else machine.name.lower()
             raise Refusal(
                 "not_armed", f"the hand is {name}; only an armed one can be activated", "arm it first"
             )
 
-    def _wish(self, wish: Wish) -> None:
+    def _post(self, request: Request) -> None:
         """Post a request and wait until it is taken: two in a row must not hide each other."""
-        if wish in (Wish.STOP, Wish.OFF, Wish.REARM):
+        if request in (Request.STOP, Request.OFF, Request.REARM):
             self.client_goal.forget()
-        self._armed = wish == Wish.ARM or (self._armed and wish not in _LETS_GO)
-        post = self.client_goal.wish(wish)
-        if wish in _LETS_GO:
+        self._armed = request == Request.ARM or (self._armed and request not in _LETS_GO)
+        post = self.client_goal.request(request)
+        if request in _LETS_GO:
             self._stop_post = post
         until = time.monotonic() + _TAKE_S
         head = self._segment.field("head")

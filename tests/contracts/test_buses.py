@@ -12,7 +12,7 @@ from runtime.busprocess.remote import RemoteBus
 from signals.modes import SensorLevel
 from sim.backend import SimulatedBus
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from sim.options import SimOptions
 from tests.rigs import bench_hand
 from tests.rigs import emulated as rigs
@@ -48,7 +48,7 @@ class TestBusProcess(BusContract):
 
     @pytest.fixture
     def rig(self, tmp_path: Path) -> Iterator[Rig]:
-        n, side = 3, BenchSide(3)
+        n, side = 3, SpringSide(3)
         chain = rigs.servo_chain(tmp_path / "servos", n, side)
         with EmulatorThread([chain]) as thread:
             settings = rigs.servo_settings(tmp_path / "servos", n)

@@ -26,7 +26,7 @@ from signals.modes import Channel
 from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
 
@@ -37,8 +37,8 @@ NOT_FRESH = int(Channel.STALE | Channel.MISSING)
 
 
 @pytest.fixture
-def remote(tmp_path: Path) -> Iterator[tuple[Bench, ChainEmulator, BenchSide]]:
-    n, side = 2, BenchSide(2)
+def remote(tmp_path: Path) -> Iterator[tuple[Bench, ChainEmulator, SpringSide]]:
+    n, side = 2, SpringSide(2)
     chain = rigs.servo_chain(tmp_path / "servos", n, side)
     with EmulatorThread([chain]) as thread:
         settings = rigs.servo_settings(tmp_path / "servos", n)
@@ -295,7 +295,7 @@ def test_the_driver_of_a_bus_process_that_cannot_open_says_why_here(tmp_path: Pa
 
 def test_a_process_that_ends_leaves_no_child_and_no_torque(tmp_path: Path) -> None:
     """kill -9 of the control process: guardian and worker end, the servos' torque is off."""
-    side = BenchSide(1)
+    side = SpringSide(1)
     chain = rigs.servo_chain(tmp_path / "servos", 1, side)
     script = tmp_path / "control.py"
     script.write_text(CONTROL)

@@ -21,7 +21,7 @@ from signals.modes import Bus as BusBit
 from signals.modes import Channel, MotorMode
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 
 
@@ -176,7 +176,7 @@ class Guest:
 
 @pytest.fixture
 def guest() -> Iterator[Guest]:
-    board = CollectorEmulator(BenchSide(3, 3), 3, 3)
+    board = CollectorEmulator(SpringSide(3, 3), 3, 3)
     with EmulatorThread([board]):
         yield Guest(board)
 

@@ -14,7 +14,7 @@ import can
 import pytest
 import typer
 
-from drivers.bench import IdRefused, give_id, inject, log
+from drivers.bustools import IdRefused, give_id, inject, log
 from drivers.errors import BusBusy, BusLost
 from drivers.places import CanPlace, PlaceError, SerialPlace, UdpPlace, parsed
 from drivers.scanning import scan
@@ -22,7 +22,7 @@ from hand.file.busfile import load_bus_file
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from sim.emulators.wiring import WIRINGS, wire
 from tests.rigs import emulated as rigs
 from tools.cli import main
@@ -52,7 +52,7 @@ def test_places_are_read_and_mistakes_shown() -> None:
 
 
 def test_scan_finds_servos_and_twins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    side = BenchSide(3)
+    side = SpringSide(3)
     chain = rigs.servo_chain(tmp_path / "servos", 3, side)
     line = f"{tmp_path / 'servos'}@{rigs.BAUD}"
     with EmulatorThread([chain]):
@@ -70,7 +70,7 @@ def test_scan_finds_servos_and_twins(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_scan_finds_axes_boards_and_bridges_and_names_holders(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    side = BenchSide(2, 2)
+    side = SpringSide(2, 2)
     server, _ = rigs.axis_bus(2, side)
     board = CollectorEmulator(side, 2, 2, serial="S7")
     bridge = HallBridgeEmulator(side, [0, 1], tmp_path / "hall", rate_hz=500.0)
@@ -127,7 +127,7 @@ def test_a_kernel_without_socketcan_is_named() -> None:
 
 
 def test_an_id_is_given_only_with_exactly_one_servo_on_the_line(tmp_path: Path) -> None:
-    side = BenchSide(2)
+    side = SpringSide(2)
     chain = rigs.servo_chain(tmp_path / "servos", 2, side)
     place = SerialPlace(str(tmp_path / "servos"), rigs.BAUD)
     with EmulatorThread([chain]):
@@ -144,7 +144,7 @@ def test_an_id_is_given_only_with_exactly_one_servo_on_the_line(tmp_path: Path) 
 
 
 def test_log_and_inject_speak_the_wire(tmp_path: Path) -> None:
-    side = BenchSide(1, 2)
+    side = SpringSide(1, 2)
     bridge = HallBridgeEmulator(side, [0, 1], tmp_path / "hall", rate_hz=200.0)
     chain = rigs.servo_chain(tmp_path / "servos", 1, side)
     board = CollectorEmulator(side, 1, 2)
@@ -168,7 +168,7 @@ def test_log_and_inject_speak_the_wire(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", WIRINGS)
 def test_every_wiring_writes_a_bus_file_that_fits_its_hand(kind: str, tmp_path: Path) -> None:
     hand = rigs.names(10, 2)
-    side = BenchSide(10, 10, 2)
+    side = SpringSide(10, 10, 2)
     wired = wire(kind, side, hand, tmp_path)
     try:
         (tmp_path / "bus.toml").write_text(wired.text)

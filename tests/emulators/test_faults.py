@@ -21,7 +21,7 @@ from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.odrive import EmulatedAxis
 from sim.emulators.servo import OVERLOAD, EmulatedServo
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
 
@@ -111,7 +111,7 @@ def test_a_server_that_hangs_up_is_a_lost_bus() -> None:
 
 
 def test_two_servos_with_one_id_are_named_before_any_torque(tmp_path: Path) -> None:
-    side = BenchSide(3)
+    side = SpringSide(3)
     chain = rigs.servo_chain(tmp_path / "servos", 3, side)
     chain.servos[2].put("id", 2)
     with EmulatorThread([chain]):
@@ -121,7 +121,7 @@ def test_two_servos_with_one_id_are_named_before_any_torque(tmp_path: Path) -> N
 
 
 def test_two_axes_with_one_node_are_named_before_any_torque() -> None:
-    side = BenchSide(3)
+    side = SpringSide(3)
     server, axes = rigs.axis_bus(2, side)
     twin = EmulatedAxis(2, side, 2, heartbeat_ms=50, feedback_ms=5, start_ns=time.monotonic_ns() + 20_000_000)
     server.buses["can0"].nodes.append(twin)
@@ -133,7 +133,7 @@ def test_two_axes_with_one_node_are_named_before_any_torque() -> None:
 
 
 def test_another_model_than_the_files_is_refused(tmp_path: Path) -> None:
-    side = BenchSide(1)
+    side = SpringSide(1)
     chain = rigs.servo_chain(tmp_path / "servos", 1, side)
     chain.servos[0].put("model_number", 1220)
     with EmulatorThread([chain]):
@@ -165,7 +165,7 @@ def test_a_rebooted_servo_boots_a_turn_off_and_is_put_right_or_refused(tmp_path:
     wide = (
         rigs.servo_settings(tmp_path / "servos2", 1).device[0].model_copy(update={"travel_rad": (-4.0, 4.0)})
     )
-    side = BenchSide(1)
+    side = SpringSide(1)
     chain = rigs.servo_chain(tmp_path / "servos2", 1, side)
     side.angle_rad[:] = 3.5
     side._show(1)
@@ -219,7 +219,7 @@ def test_damage_on_the_line_costs_single_cycles_and_never_a_value(tmp_path: Path
 
 
 def test_readonly_buses_never_write(tmp_path: Path) -> None:
-    side = BenchSide(2)
+    side = SpringSide(2)
     chain = rigs.servo_chain(tmp_path / "servos", 2, side)
     command, measurement = new(COMMAND), new(MEASUREMENT)
     command["motor_mode"], command["motor_current_a"] = MotorMode.CURRENT, 0.5
@@ -250,7 +250,7 @@ def test_readonly_buses_never_write(tmp_path: Path) -> None:
 
 
 def test_a_servo_of_the_wrong_baud_rate_is_silent_not_wrong(tmp_path: Path) -> None:
-    side = BenchSide(1)
+    side = SpringSide(1)
     chain = rigs.servo_chain(tmp_path / "servos", 1, side)
     assert isinstance(chain.servos[0], EmulatedServo)
     chain.servos[0].put("baud", 1)

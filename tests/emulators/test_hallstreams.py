@@ -19,15 +19,15 @@ from signals.modes import Channel
 from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs.emulated import names
 
 N = 6
 HAND = names(N, 2)
 
 
-def _bent_side() -> BenchSide:
-    side = BenchSide(N, N, 2)
+def _bent_side() -> SpringSide:
+    side = SpringSide(N, N, 2)
     side.command["motor_mode"][0, :N] = 1
     side.command["motor_current_a"][0, :N] = np.linspace(-1.0, 1.0, N)
     side.command["axis_enable"], side.command["axis_angle_rad"] = 1, (0.3, -0.2)
@@ -55,7 +55,7 @@ POTS = ((N, 0, 2000.0, 0.001), (N + 1, 1, 2000.0, -0.001))
 
 
 @pytest.fixture(params=[1, 8])
-def bridge(request: Any, tmp_path: Path) -> Iterator[tuple[HallBridgeBus, HallBridgeEmulator, BenchSide]]:
+def bridge(request: Any, tmp_path: Path) -> Iterator[tuple[HallBridgeBus, HallBridgeEmulator, SpringSide]]:
     side = _bent_side()
     emulator = HallBridgeEmulator(
         side,
@@ -210,7 +210,7 @@ def test_silence_is_told_and_ends_by_itself_a_pulled_cable_needs_recover(bridge:
 
 
 def test_another_bridge_than_the_files_is_refused(tmp_path: Path) -> None:
-    side = BenchSide(N, N, 2)
+    side = SpringSide(N, N, 2)
     with EmulatorThread([HallBridgeEmulator(side, list(range(N)), tmp_path / "hall", rate_hz=500.0)]):
         with pytest.raises(WrongDevice, match="8 channels.*6 channels"):
             HallBridgeBus(_settings(tmp_path / "hall"), HAND)

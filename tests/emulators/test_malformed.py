@@ -26,7 +26,7 @@ from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.odrive import ENDPOINTS, EmulatedAxis
 from sim.emulators.registers import TABLE_BYTES
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 
 MODEL = servo_model(rigs.MODEL)
@@ -56,7 +56,7 @@ class Bench:
     """A chain whose line is a list of bytes."""
 
     def __init__(self, folder: Path) -> None:
-        self.side = BenchSide(N)
+        self.side = SpringSide(N)
         self.chain: ChainEmulator = rigs.servo_chain(folder / "servos", N, self.side)
         self.now_ns = 0
 
@@ -141,7 +141,7 @@ frames = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(sent=st.lists(frames, max_size=16), positions=st.booleans())
 def test_no_frame_ends_an_axis_or_leads_it_beyond_its_limit(sent: list[Frame], positions: bool) -> None:
-    side = BenchSide(1)
+    side = SpringSide(1)
     side.positions = positions
     axis = EmulatedAxis(1, side, 0)
     now_ns = 0
@@ -158,7 +158,7 @@ def test_no_frame_ends_an_axis_or_leads_it_beyond_its_limit(sent: list[Frame], p
 
 
 def test_an_estop_lets_an_axis_go_and_latches() -> None:
-    side = BenchSide(1)
+    side = SpringSide(1)
     axis = EmulatedAxis(1, side, 0)
     setup = (
         odrive.controller_mode(1, odrive.ControlMode.TORQUE),
@@ -200,7 +200,7 @@ def test_no_number_is_too_large_for_a_frame(value: float, other: float) -> None:
     raw=st.booleans(),
 )
 def test_no_datagram_ends_a_board(kind: int, slots: int, session: int, body: bytes, raw: bool) -> None:
-    board = CollectorEmulator(BenchSide(N, N), N, N)
+    board = CollectorEmulator(SpringSide(N, N), N, N)
     guest = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         head = collector.MAGIC.to_bytes(4, "little") + bytes((kind, slots)) + bytes(2)
@@ -219,7 +219,7 @@ def test_no_datagram_ends_a_board(kind: int, slots: int, session: int, body: byt
 @given(data=st.binary(max_size=200))
 def test_no_bytes_end_a_sensor_stream(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        side = BenchSide(1, 17)
+        side = SpringSide(1, 17)
         streams = (
             HallBridgeEmulator(side, list(range(4)), Path(folder) / "hall", clock=lambda: 0),
             OrcaEmulator(side, list(range(17)), Path(folder) / "orca", clock=lambda: 0),

@@ -23,7 +23,7 @@ from drivers.odrive.device import OdriveBus
 from drivers.odrive.settings import OdriveDevice, OdriveSettings
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import Emulator, EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 
 N = 2
@@ -76,7 +76,7 @@ class Bus:
 
 @contextmanager
 def _driven(family: str, table: str, key: str, folder: Path) -> Iterator[Bus]:
-    side, hand = BenchSide(N, N, 2), rigs.names(N, 2)
+    side, hand = SpringSide(N, N, 2), rigs.names(N, 2)
     emulator: Emulator
     complete: BusSettings
     reset: Callable[[], None]

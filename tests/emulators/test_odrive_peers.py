@@ -29,7 +29,7 @@ from drivers.odrive.device import OdriveBus
 from drivers.odrive.settings import OdriveDevice, OdriveSettings
 from signals.modes import MotorMode
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 
 DBC: Any = get_dbc("odrive-cansimple-0.6.10")
@@ -136,7 +136,7 @@ def test_error_bits_are_those_of_the_published_dbc(firmware: str, dbc: Any) -> N
 
 
 def test_cantools_alone_sets_up_and_drives_our_axis() -> None:
-    side = BenchSide(3)
+    side = SpringSide(3)
     server, axes = rigs.axis_bus(3, side)
     with EmulatorThread([server]):
         bus = can.Bus(interface="socketcand", channel="can0", host=server.host, port=server.port)
@@ -175,7 +175,7 @@ def test_cantools_alone_sets_up_and_drives_our_axis() -> None:
 
 
 def test_the_host_of_odrive_can_drives_our_axis_and_asks_it() -> None:
-    side = BenchSide(3)
+    side = SpringSide(3)
     server, axes = rigs.axis_bus(3, side)
 
     async def drive(host: ODriveCAN) -> tuple[dict[str, Any], dict[str, Any]]:

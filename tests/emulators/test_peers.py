@@ -13,7 +13,7 @@ from dynamixel_sdk import COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, PacketHan
 
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 
 N = 4
@@ -35,7 +35,7 @@ def patient(call: Any, *arguments: Any) -> Any:
 @pytest.fixture
 def chain(tmp_path: Path) -> Iterator[tuple[Any, Any, ChainEmulator]]:
     """The vendor's SDK on our chain of servos."""
-    side = BenchSide(N)
+    side = SpringSide(N)
     emulator = rigs.servo_chain(tmp_path / "servos", N, side)
     with EmulatorThread([emulator]):
         port, handler = PortHandler(str(tmp_path / "servos")), PacketHandler(2.0)

@@ -12,7 +12,7 @@ from drivers.errors import ConfigureError
 from drivers.hal import MotorSetup
 from signals.modes import Channel, MotorMode
 from sim.backend import SimulatedBus
-from sim.emulators.side import BackendSide, BenchSide
+from sim.emulators.side import BackendSide, SpringSide
 from sim.options import SimOptions
 from tests.rigs import bench_hand
 from tests.rigs import emulated as rigs
@@ -84,7 +84,7 @@ def _in_position(rig: Rig) -> Bench:
     return bench
 
 
-def _no_number_moves(rig: Rig, side: BenchSide) -> None:
+def _no_number_moves(rig: Rig, side: SpringSide) -> None:
     """NaN is no goal: where it is, or limp, but never to angle 0; infinities end nobody."""
     bench = _in_position(rig)
     bench.command["motor_angle_rad"][0, 0] = np.nan

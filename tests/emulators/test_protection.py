@@ -15,7 +15,7 @@ from drivers.odrive.codec import AxisState, input_torque
 from runtime.backends import unproven
 from signals.modes import Channel
 from signals.names import HandNames
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from sim.emulators.wiring import WIRINGS, wire
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
@@ -122,7 +122,7 @@ def test_a_family_that_says_nothing_of_a_watchdog_has_an_unproven_one() -> None:
 @pytest.mark.parametrize("kind", WIRINGS)
 def test_emulations_leave_no_protection_out(kind: str, tmp_path: Path) -> None:
     hand = rigs.names(10, 2)
-    wired = wire(kind, BenchSide(10, 10, 2), hand, tmp_path)
+    wired = wire(kind, SpringSide(10, 10, 2), hand, tmp_path)
     try:
         (tmp_path / "bus.toml").write_text(wired.text)
         assert unproven(str(tmp_path / "bus.toml"), hand) == ()

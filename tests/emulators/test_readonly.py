@@ -42,7 +42,7 @@ from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from sim.emulators.socketcand import BusServer
 from telemetry.shm.channel import Channel as Ring
 from tests.rigs import emulated as rigs
@@ -75,7 +75,7 @@ def whole_life(bus: Bus, n: int, cycles: int = 20) -> list[int]:
 
 @pytest.mark.parametrize("readonly", [True, False])
 def test_a_chain_of_servos_is_never_written_to(tmp_path: Path, readonly: bool) -> None:
-    chain = rigs.servo_chain(tmp_path / "servos", 2, BenchSide(2))
+    chain = rigs.servo_chain(tmp_path / "servos", 2, SpringSide(2))
     heard = _recorded(chain.line)
     with EmulatorThread([chain]):
         bus = DynamixelBus(rigs.servo_settings(tmp_path / "servos", 2), rigs.names(2), readonly=readonly)
@@ -86,7 +86,7 @@ def test_a_chain_of_servos_is_never_written_to(tmp_path: Path, readonly: bool) -
 
 @pytest.mark.parametrize("readonly", [True, False])
 def test_a_hall_bridge_is_never_written_to(tmp_path: Path, readonly: bool) -> None:
-    bridge = HallBridgeEmulator(BenchSide(2, 2), [0, 1], tmp_path / "hall", rate_hz=500.0)
+    bridge = HallBridgeEmulator(SpringSide(2, 2), [0, 1], tmp_path / "hall", rate_hz=500.0)
     heard = _recorded(bridge.line)
     settings = HallBridgeSettings(
         name="hall",
@@ -103,7 +103,7 @@ def test_a_hall_bridge_is_never_written_to(tmp_path: Path, readonly: bool) -> No
 
 def test_an_encoder_stream_is_never_written_to(tmp_path: Path) -> None:
     """ORCA's stream talks by itself; this family has nothing to say at all."""
-    stream = OrcaEmulator(BenchSide(17, 17), list(range(17)), tmp_path / "orca")
+    stream = OrcaEmulator(SpringSide(17, 17), list(range(17)), tmp_path / "orca")
     heard = _recorded(stream.line)
     channels = (*rigs.names(2).tendons, *("" for _ in range(15)))
     settings = OrcaSettings(
@@ -132,7 +132,7 @@ def _recorded(line: Any) -> list[bytes]:
 @pytest.mark.parametrize("readonly", [True, False])
 def test_a_can_bus_is_never_written_to(readonly: bool) -> None:
     """The whole dialogue with the bus server: it is opened, and no frame is ever sent."""
-    server, axes = rigs.axis_bus(2, BenchSide(2))
+    server, axes = rigs.axis_bus(2, SpringSide(2))
     words: list[str] = []
     message = server._message
 
@@ -181,7 +181,7 @@ class Relay(threading.Thread):
 @pytest.fixture
 def board() -> Iterator[tuple[CollectorEmulator, Relay, CollectorSettings]]:
     n = 3
-    emulator = CollectorEmulator(BenchSide(n, n, 2), n, n, 2)
+    emulator = CollectorEmulator(SpringSide(n, n, 2), n, n, 2)
     with EmulatorThread([emulator]):
         relay = Relay(emulator.host, emulator.port)
         relay.start()
@@ -232,7 +232,7 @@ def test_a_board_that_was_away_is_seen_again_without_a_mark(board: Any) -> None:
 def test_servos_that_another_computer_asks_are_seen(tmp_path: Path) -> None:
     """Both ends of the talk are on the wires: plain and fast reads, blocks in longer ones, one servo."""
     n = 3
-    line = rigs.servo_chain(tmp_path / "servos", n, BenchSide(n)).line
+    line = rigs.servo_chain(tmp_path / "servos", n, SpringSide(n)).line
     bus = DynamixelBus(rigs.servo_settings(tmp_path / "servos", n), rigs.names(n), readonly=True)
     command, measurement = new(COMMAND), new(MEASUREMENT)
     ids = bytes(range(1, n + 1))
@@ -283,7 +283,7 @@ def test_servos_that_another_computer_asks_are_seen(tmp_path: Path) -> None:
 
 
 def test_a_bus_process_that_only_watches_sees_and_writes_nothing(tmp_path: Path) -> None:
-    bridge = HallBridgeEmulator(BenchSide(2, 2), [0, 1], tmp_path / "hall", rate_hz=500.0)
+    bridge = HallBridgeEmulator(SpringSide(2, 2), [0, 1], tmp_path / "hall", rate_hz=500.0)
     heard = _recorded(bridge.line)
     hand = rigs.names(2)
     settings = HallBridgeSettings(
@@ -325,7 +325,7 @@ def test_a_run_that_watches_needs_a_bus_and_no_motion() -> None:
 
 
 def test_the_loop_watches_a_hand_and_commands_nothing_though_a_client_asks_for_torque(tmp_path: Path) -> None:
-    side = BenchSide(8, 8)
+    side = SpringSide(8, 8)
     emulator = CollectorEmulator(side, 8, 8)
     with EmulatorThread([emulator]):
         options = RunOptions(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drivers.bench import IdRefused, give_id
+from drivers.bustools import IdRefused, give_id
 from drivers.contract import Bench
 from drivers.dynamixel.models import models, servo_model
 from drivers.places import SerialPlace
@@ -16,7 +16,7 @@ from signals.modes import Channel
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.servo import OVERLOAD
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
 
@@ -98,7 +98,7 @@ def test_servos_that_answer_pings_alone_are_made_to_answer(level: int, tmp_path:
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_the_tools_find_a_quiet_servo_and_give_it_an_id(level: int, tmp_path: Path) -> None:
-    chain = rigs.servo_chain(tmp_path / "servos", 1, BenchSide(1))
+    chain = rigs.servo_chain(tmp_path / "servos", 1, SpringSide(1))
     place = SerialPlace(str(tmp_path / "servos"), rigs.BAUD)
     chain.servos[0].put("status_return_level", level)
     with EmulatorThread([chain]):
@@ -108,7 +108,7 @@ def test_the_tools_find_a_quiet_servo_and_give_it_an_id(level: int, tmp_path: Pa
 
 
 def test_an_id_without_effect_is_told_as_that(tmp_path: Path) -> None:
-    chain = rigs.servo_chain(tmp_path / "servos", 1, BenchSide(1))
+    chain = rigs.servo_chain(tmp_path / "servos", 1, SpringSide(1))
     servo = chain.servos[0]
     servo.write = lambda address, data: 0  # type: ignore[method-assign,assignment,return-value]
     with EmulatorThread([chain]):
@@ -117,7 +117,7 @@ def test_an_id_without_effect_is_told_as_that(tmp_path: Path) -> None:
 
 
 def test_an_id_is_not_written_into_a_servo_of_unknown_layout(tmp_path: Path) -> None:
-    chain = rigs.servo_chain(tmp_path / "servos", 1, BenchSide(1))
+    chain = rigs.servo_chain(tmp_path / "servos", 1, SpringSide(1))
     chain.servos[0].put("model_number", 350)  # its id lies at another address
     before = bytes(chain.servos[0].table)
     with EmulatorThread([chain]):

@@ -25,7 +25,7 @@ from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import Emulator, EmulatorThread
 from sim.emulators.odrive import ENDPOINTS, EmulatedAxis
 from sim.emulators.servo import EmulatedServo
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from sim.emulators.socketcand import BusServer
 
 BAUD = 1_000_000
@@ -51,10 +51,10 @@ def names(n: int, axes: int = 0) -> HandNames:
 
 def hall_count(angle_rad: float) -> float:
     """Hall channel of the bench."""
-    return BenchSide.HALL_ZERO_COUNT + BenchSide.HALL_COUNTS_RAD * angle_rad
+    return SpringSide.HALL_ZERO_COUNT + SpringSide.HALL_COUNTS_RAD * angle_rad
 
 
-def device_current(side: BenchSide) -> Any:
+def device_current(side: SpringSide) -> Any:
     """What the bench's motors are really told."""
 
     def current_a(i: int) -> float:
@@ -67,7 +67,7 @@ def device_current(side: BenchSide) -> Any:
 @contextmanager
 def collector(n: int = 6, **changes: Any) -> Iterator[tuple[Rig, CollectorEmulator]]:
     """A board on the loopback interface."""
-    side = BenchSide(n, n, 2)
+    side = SpringSide(n, n, 2)
     board = CollectorEmulator(side, n, n, 2)
     values: dict[str, Any] = {"reply_timeout_us": 20_000, "watchdog_ms": 500.0} | changes
     settings = CollectorSettings(name="board", family="collector", host=board.host, port=board.port, **values)
@@ -135,7 +135,7 @@ def servo_settings(
 def servo_chain(
     link: Path,
     n: int,
-    side: BenchSide,
+    side: SpringSide,
     gear_ratio: float = 1.0,
     models: tuple[str, ...] = (MODEL,),
     firmware: tuple[int, ...] = (50,),
@@ -170,7 +170,7 @@ def dynamixel(
     **changes: Any,
 ) -> Iterator[tuple[Rig, ChainEmulator]]:
     """A chain of servos on a pty."""
-    side = BenchSide(n)
+    side = SpringSide(n)
     chain = servo_chain(folder / "servos", n, side, gear_ratio, models, firmware)
     for servo in chain.servos:
         servo.put("status_return_level", status_level)
@@ -224,7 +224,7 @@ def axis_settings(
     )
 
 
-def axis_bus(n: int, side: BenchSide, watchdog_s: float = 0.0) -> tuple[BusServer, list[EmulatedAxis]]:
+def axis_bus(n: int, side: SpringSide, watchdog_s: float = 0.0) -> tuple[BusServer, list[EmulatedAxis]]:
     """n emulated axes that fit ``axis_settings``, with a watchdog that is saved in them."""
     start_ns = time.monotonic_ns()
     axes = [
@@ -250,7 +250,7 @@ def odrive(
     n: int = 4, watchdog_s: float = 0.0, **changes: Any
 ) -> Iterator[tuple[Rig, BusServer, list[EmulatedAxis]]]:
     """Axes on an emulated CAN bus behind the bus server."""
-    side = BenchSide(n)
+    side = SpringSide(n)
     server, axes = axis_bus(n, side, watchdog_s)
     emulators: list[Emulator] = [server]
     with EmulatorThread(emulators) as thread:

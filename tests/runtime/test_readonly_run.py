@@ -11,14 +11,14 @@ import pytest
 
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.realtime
 def test_flexor_run_readonly_ends_well_and_has_written_nothing(tmp_path: Path, port_base: int) -> None:
-    side = BenchSide(8, 8)
+    side = SpringSide(8, 8)
     emulator = CollectorEmulator(side, 8, 8)
     file = tmp_path / "bus.toml"
     file.write_text(f'[[bus]]\nname = "board"\nfamily = "collector"\nport = {emulator.port}\n')

@@ -35,7 +35,7 @@ def log(
     seconds: Annotated[float | None, typer.Option("--for", help="How long [s]; none: until Ctrl-C.")] = None,
 ) -> None:
     """Decode what passes on a bus; nothing is written to serial lines and CAN."""
-    from drivers.bench import log as lines
+    from drivers.bustools import log as lines
     from drivers.places import parsed
 
     end = float("inf") if seconds is None else time.monotonic() + seconds
@@ -52,7 +52,7 @@ def inject(
     payload: Annotated[str, typer.Argument(help="Hex bytes, or ID#DATA on CAN.")],
 ) -> None:
     """Send raw bytes once and show what comes back."""
-    from drivers.bench import inject as send
+    from drivers.bustools import inject as send
     from drivers.places import parsed
 
     print(send(parsed(place), payload) or "no answer")
@@ -64,7 +64,7 @@ def give_id(
     new_id: Annotated[int, typer.Argument(help="Its new id.")],
 ) -> None:
     """Give the one servo on a line another id; refused while several are connected."""
-    from drivers.bench import give_id as give
+    from drivers.bustools import give_id as give
     from drivers.places import PlaceError, SerialPlace, parsed
 
     found = parsed(place)

@@ -1,4 +1,4 @@
-"""Bench tools for one bus: decode what passes, send raw bytes, give a servo its id; each under the lock."""
+"""Tools for one bus: decode what passes, send raw bytes, give a servo its id; each under the lock."""
 
 from __future__ import annotations
 
