@@ -36,7 +36,7 @@ class Driven:
         options = RunOptions(hand=hand, motion=motion, lockstep=True, seconds=1e5, **choices)
         self._frames: list[RecordArray] | None = None
         self._watch: Callable[[RecordArray], None] | None = None
-        self.session = Session(options, keeper=lambda _: None, record=self._see)
+        self.session = Session(options, buffer=lambda _: None, record=self._see)
         self.rig = self.session.rig
         self.names, self.model = self.session.hand.names, self.session.hand.model
         if plant is not None:

@@ -101,7 +101,7 @@ def _allocations(call):
 
 def test_a_tick_allocates_nothing():
     options = RunOptions(motion="open_close", seconds=1.0, lockstep=True)
-    session = Session(options, keeper=lambda _hand: None)
+    session = Session(options, buffer=lambda _hand: None)
     session.run(0.5)
     assert int(session.rig.views["state"]["machine"][0]) == MachineState.ACTIVE
     loop, pipeline, bus = session.loop, session.rig.pipeline, session.rig.bus

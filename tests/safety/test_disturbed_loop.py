@@ -29,7 +29,7 @@ class Greatest:
 
     def __init__(self) -> None:
         self._greatest = 0.0
-        self.run = Session(MOTIONS, keeper=lambda _hand: None, record=self._add)
+        self.run = Session(MOTIONS, buffer=lambda _hand: None, record=self._add)
 
     def _add(self, frames: RecordArray) -> None:
         if len(frames):
