@@ -1,0 +1,68 @@
+"""The door of the repository installs what a command needs, once, and no more."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TELLS = '#!/bin/sh\necho "$(basename "$0") $*" >> "{log}"\n'
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone whose environment is there, and whose programs only note how they were called."""
+    for name in ("dev", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "flexor", "ruff", "mypy", "lint-imports"):
+        (programs / name).write_text(TELLS.format(log=tmp_path / "log"), encoding="utf-8")
+        (programs / name).chmod(0o755)
+    return tmp_path
+
+
+def calls(clone: Path, *words: str, path: str = "/usr/bin:/bin") -> list[str]:
+    """What ``./dev`` with these words called."""
+    log = clone / "log"
+    log.unlink(missing_ok=True)
+    subprocess.run(["./dev", *words], cwd=clone, env={**os.environ, "PATH": path}, check=True, timeout=30)
+    return log.read_text(encoding="utf-8").splitlines()
+
+
+def installs(lines: list[str]) -> list[str]:
+    return [line for line in lines if " install " in line]
+
+
+def test_a_run_installs_no_test_tools_and_the_second_run_nothing(clone: Path) -> None:
+    (done,) = installs(calls(clone, "run"))
+    assert done.endswith("-e .[report]") and "-c constraints.txt" in done
+    assert installs(calls(clone, "run")) == []
+
+
+def test_what_the_tests_need_is_enough_for_a_run(clone: Path) -> None:
+    (done,) = installs(calls(clone, "lint"))
+    assert done.endswith("-e .[report,test]")
+    assert installs(calls(clone, "run")) == installs(calls(clone, "lint")) == []
+
+
+@pytest.mark.parametrize("file", ["pyproject.toml", "constraints.txt"])
+def test_another_list_of_packages_is_installed_again(clone: Path, file: str) -> None:
+    calls(clone, "run")
+    with (clone / file).open("a", encoding="utf-8") as text:
+        text.write("# changed\n")
+    assert len(installs(calls(clone, "run"))) == 1
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_uv_is_used_where_it_is_and_pip_where_it_fails(clone: Path, tmp_path: Path, works: bool) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "uv").write_text(TELLS.format(log=clone / "log") + f"exit {int(not works)}\n", encoding="utf-8")
+    (tools / "uv").chmod(0o755)
+    done = installs(calls(clone, "run", path=f"{tools}:/usr/bin:/bin"))
+    assert [line.split()[0] for line in done] == (["uv"] if works else ["uv", "python"])
