@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from drivers.errors import DriverError
 from drivers.hal import Bus
 from signals.names import HandNames
+
+FROM_HAND: Final = -1
+"""In the place of a device's number that a bus file leaves out: the hand file's."""
 
 
 class Strict(BaseModel):
@@ -40,6 +43,18 @@ class BusSettings(Strict):
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Wrist axes whose angle this bus reads."""
         raise self._lack("axes")
+
+    def fitted(self, names: HandNames) -> Self:
+        """The same table with what it leaves out taken from the hand file: ids and Hall channels.
+
+        Raises:
+            ValueError: a number of the hand file is none that this bus can have.
+        """
+        return self
+
+    def with_values(self, **values: Any) -> Self:
+        """The same table with other values, checked again."""
+        return type(self).model_validate(dict(self) | values)
 
     def _lack(self, method: str) -> DriverError:
         kind = f"{type(self).__module__}.{type(self).__qualname__}"

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from drivers.errors import TurnsUnknown
-from drivers.family import Strict
+from drivers.family import FROM_HAND, Strict
+from signals.names import HandNames
 
 Floats = NDArray[np.float64]
 TURN_RAD = 2.0 * math.pi
@@ -40,6 +41,13 @@ class MotorDevice(Strict):
         if self.travel_rad is not None and not self.travel_rad[0] < self.travel_rad[1]:
             raise ValueError(f"travel_rad is {list(self.travel_rad)}; legal is [lower, upper]")
         return self
+
+
+def numbered(devices: Sequence[MotorDevice], key: str, names: HandNames) -> tuple[dict[str, object], ...]:
+    """The tables of devices; where one leaves ``key`` out, with the hand file's id of its motor."""
+    return tuple(
+        dict(d) | ({key: names.id_of(d.motor)} if getattr(d, key) == FROM_HAND else {}) for d in devices
+    )
 
 
 def turn_of(angle_rad: float, turn_rad: float, travel_rad: tuple[float, float]) -> list[int]:

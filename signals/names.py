@@ -31,6 +31,27 @@ class HandNames:
     joints: tuple[str, ...]
     fingers: tuple[str, ...]
     axes: tuple[str, ...] = ()
+    motor_ids: tuple[int, ...] = ()
+    """Device id of every motor by the hand file; empty: 1, 2, ... in order."""
+    hall_channels: tuple[int, ...] = ()
+    """Channel of every tendon's Hall sensor by the hand file; empty: 1, 2, ... in order."""
+
+    def __post_init__(self) -> None:
+        for key, names in (("motor_ids", self.motors), ("hall_channels", self.tendons)):
+            if not getattr(self, key):
+                object.__setattr__(self, key, tuple(range(1, len(names) + 1)))
+
+    def id_of(self, motor: str) -> int:
+        """Device id of a motor."""
+        return self.motor_ids[self.index("motor", motor)]
+
+    def motors_by_id(self, most: int) -> tuple[str, ...]:
+        """Motor of each of the ids 1, 2, ... up to ``most``, "" where there is none."""
+        return _placed(self.motors, self.motor_ids, most)
+
+    def tendons_by_channel(self, most: int) -> tuple[str, ...]:
+        """Tendon on each of the Hall channels 1, 2, ... up to ``most``, "" where there is none."""
+        return _placed(self.tendons, self.hall_channels, most)
 
     def of(self, space: str) -> tuple[str, ...]:
         """Names of an index space: motor, tendon, joint, finger or axis."""
@@ -53,3 +74,8 @@ class HandNames:
             return names.index(name)
         except ValueError:
             raise UnknownName(space, name, names) from None
+
+
+def _placed(names: tuple[str, ...], numbers: tuple[int, ...], most: int) -> tuple[str, ...]:
+    at = {number: name for name, number in zip(names, numbers, strict=True) if number <= most}
+    return tuple(at.get(number, "") for number in range(1, max(at, default=0) + 1))

@@ -87,7 +87,7 @@ class CollectorBus:
     def _assign(self, names: HandNames) -> None:
         settings, about = self.settings, self._session.about
         motors = settings.motor_slots(names)
-        halls = settings.hall_slots or names.tendons[: codec.MAX_SLOTS]
+        halls = settings.tendon_slots(names)
         axes = names.axes if settings.axis_slots is None else settings.axis_slots
         if len(motors) > about.n_motors or len(halls) > about.n_halls or len(axes) > about.n_axes:
             wanted = f"{len(motors)} motors, {len(halls)} Hall channels, {len(axes)} axes"

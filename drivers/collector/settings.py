@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
@@ -25,9 +25,9 @@ class CollectorSettings(BusSettings):
     lost_after: Annotated[int, Field(ge=1)] = 30
     """Cycles without a sample after which the bus counts as lost."""
     slots: tuple[str, ...] = ()
-    """Motor of every slot, "" for none; empty: the hand's motors in order."""
+    """Motor of every slot, "" for none; empty: the motor with id n of the hand file is in slot n - 1."""
     hall_slots: tuple[str, ...] = ()
-    """Tendon of every slot's Hall channel; empty: the hand's tendons in order."""
+    """Tendon of every slot's Hall sensor; empty: Hall channel n of the hand file is in slot n - 1."""
     axis_slots: tuple[str, ...] | None = None
     """Wrist axis of each of the two axis channels; left out: the hand's axes in order."""
 
@@ -37,7 +37,21 @@ class CollectorSettings(BusSettings):
 
     def motor_slots(self, names: HandNames) -> tuple[str, ...]:
         """Motor of every slot."""
-        return self.slots or names.motors[:MAX_SLOTS]
+        return self.slots or names.motors_by_id(MAX_SLOTS)
+
+    def tendon_slots(self, names: HandNames) -> tuple[str, ...]:
+        """Tendon of every slot."""
+        return self.hall_slots or names.tendons_by_channel(MAX_SLOTS)
+
+    def fitted(self, names: HandNames) -> Self:
+        """With the slots that the hand file's ids and Hall channels say."""
+        for key, number, told in (
+            ("slots", max(names.motor_ids, default=0), "id"),
+            ("hall_slots", max(names.hall_channels, default=0), "hall_channel"),
+        ):
+            if not getattr(self, key) and number > MAX_SLOTS:
+                raise ValueError(f"{told} {number} has no slot (legal: 1 to {MAX_SLOTS}, or give {key})")
+        return self.with_values(slots=self.motor_slots(names), hall_slots=self.tendon_slots(names))
 
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """Motors that this board moves."""
@@ -45,7 +59,7 @@ class CollectorSettings(BusSettings):
 
     def halls(self, names: HandNames) -> tuple[str, ...]:
         """Tendons whose Hall channel this board reads."""
-        return tuple(n for n in (self.hall_slots or names.tendons[:MAX_SLOTS]) if n)
+        return tuple(n for n in self.tendon_slots(names) if n)
 
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Wrist axes of this board."""

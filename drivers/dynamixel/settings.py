@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
 from drivers.dynamixel.codec import ID_MAX
 from drivers.dynamixel.models import BAUD_CODES, models
-from drivers.family import BusSettings
+from drivers.family import FROM_HAND, BusSettings
 from drivers.locks import serial_identity
-from drivers.motors import MotorDevice
+from drivers.motors import MotorDevice, numbered
 from signals.names import HandNames
 
 WATCHDOG_STEP_MS = 20
@@ -19,7 +19,8 @@ WATCHDOG_STEP_MS = 20
 class DynamixelDevice(MotorDevice):
     """``[[bus.device]]``: one servo."""
 
-    id: Annotated[int, Field(ge=0, le=ID_MAX)]
+    id: Annotated[int, Field(ge=0, le=ID_MAX)] = FROM_HAND
+    """Left out: the id that the hand file gives the motor."""
     model: Annotated[str, Field(min_length=1)]
 
 
@@ -43,6 +44,10 @@ class DynamixelSettings(BusSettings):
         """The serial line."""
         return serial_identity(self.port)
 
+    def fitted(self, names: HandNames) -> Self:
+        """With the hand file's ids where a device has none."""
+        return self.with_values(device=numbered(self.device, "id", names))
+
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """Motors of the chain."""
         return tuple(d.motor for d in self.device)
@@ -64,7 +69,7 @@ class DynamixelSettings(BusSettings):
         found = []
         for d in self.device:
             twin = next((e for e in self.device if e.id == d.id and e is not d), None)
-            if twin is not None and d.motor < twin.motor:
+            if twin is not None and d.id != FROM_HAND and d.motor < twin.motor:
                 found.append(f"id {d.id} is given to {d.motor!r} and to {twin.motor!r}")
             if d.model not in models():
                 found.append(f"{d.motor}: no servo model {d.model!r} (legal: {', '.join(models())})")

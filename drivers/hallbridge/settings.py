@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -27,11 +27,15 @@ class AxisChannel(Strict):
 class StreamSettings(BusSettings):
     """What both streams share."""
 
+    LEAST: ClassVar[int] = 1
+    """Channels that every stream of this family has."""
+
     port: Annotated[str, Field(min_length=1)]
     baud: Annotated[int, Field(ge=9600)] = 2_000_000
     """Ignored by a bridge on native USB."""
-    channels: tuple[str, ...]
-    """Tendon of every channel in order, "" for one that is not used or belongs to an axis."""
+    channels: tuple[str, ...] = ()
+    """Tendon of every channel in order, "" for one that is not used or belongs to an axis; left out: Hall
+    channel n of the hand file is channel n - 1."""
     rate_hz: Annotated[float, Field(gt=0.0, le=20_000.0)] = 3000.0
     """Samples per second and channel that are expected."""
     lost_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 20.0
@@ -44,6 +48,17 @@ class StreamSettings(BusSettings):
     def identity(self) -> str:
         """The serial line."""
         return serial_identity(self.port)
+
+    def fitted(self, names: HandNames) -> Self:
+        """With the hand file's Hall channels if the table lists none."""
+        if self.channels:
+            return self
+        if max(names.hall_channels, default=0) > CHANNELS_MAX:
+            told = f"hall_channel {max(names.hall_channels)} of the hand file"
+            raise ValueError(f"{told} is no channel (legal: 1 to {CHANNELS_MAX}, or give channels)")
+        found = names.tendons_by_channel(CHANNELS_MAX)
+        many = max([len(found), self.LEAST, *(a.channel + 1 for a in self.axis)])
+        return self.with_values(channels=found + ("",) * (many - len(found)))
 
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """None."""
@@ -63,6 +78,8 @@ class StreamSettings(BusSettings):
         named = [n for n in self.channels if n]
         found += [f"channels: {n!r} is named twice" for n in sorted(set(named)) if named.count(n) > 1]
         for a in self.axis:
+            if not self.channels:
+                continue  # those of the hand file, looked at when they are known
             if a.channel >= len(self.channels):
                 found.append(f"axis {a.name!r}: channel {a.channel}, there are {len(self.channels)}")
             elif self.channels[a.channel]:
@@ -74,7 +91,7 @@ class HallBridgeSettings(StreamSettings):
     """``[[bus]]`` with ``family = "hall-bridge"``."""
 
     family: Literal["hall-bridge"]
-    channels: Annotated[tuple[str, ...], Field(min_length=1, max_length=CHANNELS_MAX)]
+    channels: Annotated[tuple[str, ...], Field(min_length=1, max_length=CHANNELS_MAX)] = ()
     serial: str = ""
     """Serial number that the bridge must report; empty: any."""
 
@@ -83,7 +100,8 @@ class OrcaSettings(StreamSettings):
     """``[[bus]]`` with ``family = "orca-encoders"``."""
 
     family: Literal["orca-encoders"]
-    channels: Annotated[tuple[str, ...], Field(min_length=SLOTS, max_length=SLOTS)]
+    LEAST: ClassVar[int] = SLOTS
+    channels: Annotated[tuple[str, ...], Field(min_length=SLOTS, max_length=SLOTS)] = ()
     rate_hz: Annotated[float, Field(gt=0.0, le=5000.0)] = 1000.0
     step_max_count: Annotated[int, Field(ge=1, le=8192)] = 400
     """Greatest believable change between two frames."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field
 
-from drivers.family import BusSettings
+from drivers.family import FROM_HAND, BusSettings
 from drivers.locks import can_identity
-from drivers.motors import MotorDevice
+from drivers.motors import MotorDevice, numbered
 from drivers.odrive.codec import NODE_MAX
 from signals.names import HandNames
 
@@ -30,7 +30,8 @@ def endpoint_bytes(name: str, value: float) -> bytes:
 class OdriveDevice(MotorDevice):
     """``[[bus.device]]``: one axis."""
 
-    node: Annotated[int, Field(ge=0, le=NODE_MAX)]
+    node: Annotated[int, Field(ge=0, le=NODE_MAX)] = FROM_HAND
+    """Left out: the id that the hand file gives the motor."""
     torque_constant_nm_a: Annotated[float, Field(gt=0.0)]
     """Torque of the motor shaft per ampere, as configured in the drive."""
 
@@ -94,6 +95,10 @@ class OdriveSettings(BusSettings):
             arguments["hop_limit"] = 0
         return arguments
 
+    def fitted(self, names: HandNames) -> Self:
+        """With the hand file's ids where a device has none."""
+        return self.with_values(device=numbered(self.device, "node", names))
+
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """Motors on the bus."""
         return tuple(d.motor for d in self.device)
@@ -111,7 +116,7 @@ class OdriveSettings(BusSettings):
         found = []
         for d in self.device:
             twin = next((e for e in self.device if e.node == d.node and e is not d), None)
-            if twin is not None and d.motor < twin.motor:
+            if twin is not None and d.node != FROM_HAND and d.motor < twin.motor:
                 found.append(f"node {d.node} is given to {d.motor!r} and to {twin.motor!r}")
         if self.interface == "socketcand" and (self.host is None or self.port is None):
             found.append("interface socketcand needs host and port")

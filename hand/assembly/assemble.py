@@ -29,6 +29,8 @@ def names_of(hand: HandFile) -> HandNames:
         joints=tuple(j.name for j in hand.joints),
         fingers=tuple(hand.fingers),
         axes=hand.axes,
+        motor_ids=tuple(hand.motors.values()),
+        hall_channels=tuple(t.hall_channel for t in hand.tendons),
     )
 
 

@@ -7,7 +7,7 @@ once, each with line and key; nothing in a file is ignored.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -57,8 +57,10 @@ class BusFile:
         """A single problem of the file, found when it is used."""
         return BusFileError([_problem(self.path, line, found)])
 
-    def check_against(self, names: HandNames) -> None:
-        """Compare with a hand: unknown names, channels claimed twice, motors that no bus moves.
+    def fitted_to(self, names: HandNames) -> BusFile:
+        """The same file for a hand: what it leaves out has the hand file's ids and Hall channels.
+
+        Unknown names, channels claimed twice and motors that no bus moves are refused.
 
         Raises:
             BusFileError: with every problem.
@@ -83,6 +85,20 @@ class BusFile:
                 problems.append(_problem(self.path, 0, f"no bus for {space} {listed}"))
         if problems:
             raise BusFileError(problems)
+        return replace(self, entries=tuple(self._fitted(entry, names) for entry in self.entries))
+
+    def _fitted(self, entry: BusEntry, names: HandNames) -> BusEntry:
+        bus = entry.settings
+        try:
+            told = (fitted := bus.fitted(names)).conflicts()
+        except ValidationError as error:
+            told = tuple(f"{e['loc'][-1]} {shown(e['input'])}: {e['msg']}" for e in error.errors())
+        except ValueError as error:
+            told = (str(error),)
+        if told:
+            where = f"bus {bus.name!r}, with ids and Hall channels of the hand file"
+            raise BusFileError([_problem(self.path, entry.line, f"{where}: {text}") for text in told])
+        return replace(entry, settings=fitted)
 
 
 def load_bus_file(name_or_path: str) -> BusFile:

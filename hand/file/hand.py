@@ -45,7 +45,7 @@ class HandFile(Table):
     hall: Hall
     springs: Annotated[dict[Name, Spring], Field(min_length=1)]
     motors: Annotated[dict[Name, Count], Field(min_length=1)]
-    """Motor name -> device id, in the order of the records."""
+    """Motor name -> device id, in the order of the records; a bus file may say another."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
     """Fingers by name, in the order of the records."""
     tendons: Annotated[tuple[Tendon, ...], Field(min_length=1)]

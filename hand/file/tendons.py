@@ -147,7 +147,7 @@ class Tendon(Table):
     motor: Name
     """Motor that winds it."""
     hall_channel: Count
-    """Channel of its Hall sensor."""
+    """Channel of its Hall sensor, from 1; a bus file may say another."""
     dh_dq_m_rad: dict[Name, float] | None = None
     """Row of P = dh/dq by joint name: path length change per joint angle; negative flexes."""
     insertion: Point | None = None

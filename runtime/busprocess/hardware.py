@@ -16,7 +16,7 @@ def check_bus_file(name_or_path: str, names: HandNames) -> None:
     Raises:
         BusFileError: with every problem.
     """
-    load_bus_file(name_or_path).check_against(names)
+    load_bus_file(name_or_path).fitted_to(names)
 
 
 def hardware_bus(

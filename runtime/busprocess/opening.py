@@ -23,7 +23,7 @@ def open_buses(file: BusFile, names: HandNames, readonly: bool = False) -> Bus:
         BusFileError: the file does not fit the hand.
         DriverError: a bus does not open; those opened before are closed again.
     """
-    file.check_against(names)
+    file = file.fitted_to(names)
     parts: list[Bus] = []
     motors: list[frozenset[int]] = []
     try:

@@ -8,6 +8,7 @@ wiring.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -108,7 +109,12 @@ def _collector(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiri
         side, len(names.motors), len(names.tendons), len(names.axes), host=host, port=port
     )
     text = f'[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "{board.host}"\nport = {board.port}\n'
+    text += f"slots = [{_quoted(names.motors)}]\nhall_slots = [{_quoted(names.tendons)}]\n"
     return Wiring([board], [f"collector udp://{board.host}:{board.port}"], text)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _dynamixel(side: DeviceSide, names: HandNames, folder: Path, clock: Clock) -> Wiring:
@@ -178,7 +184,7 @@ def _hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, folder: Pat
     channels = [*range(first), *(-1 for _ in names.axes)]
     wiring.emulators.append(HallBridgeEmulator(side, channels, line, samples=4, axes=pots, clock=clock))
     wiring.endpoints.append(f"hall-bridge {line}, {len(channels)} channels")
-    listed = ", ".join(f'"{n}"' for n in [*names.tendons, *("" for _ in names.axes)])
+    listed = _quoted([*names.tendons, *("" for _ in names.axes)])
     wiring.text += f'[[bus]]\nname = "hall"\nfamily = "hall-bridge"\nport = "{line}"\nchannels = [{listed}]\n'
     for (channel, *_), axis in zip(pots, names.axes, strict=True):
         wiring.text += f'[[bus.axis]]\nname = "{axis}"\nchannel = {channel}\n'

@@ -103,6 +103,6 @@ def test_kinds_lengths_and_flags_of_the_page_are_those_of_the_codec() -> None:
 def test_shipped_bus_files_fit_their_hands(name: str) -> None:
     hand = "hasy" if name.startswith("hasy") else "finger_bench"
     file, names = load_bus_file(name), names_of(load_hand(hand))
-    file.check_against(names)
+    file.fitted_to(names)
     moved = [motor for entry in file.entries for motor in entry.settings.motors(names)]
     assert sorted(moved) == sorted(names.motors), "every motor once"

@@ -263,7 +263,7 @@ def _refusal(tmp_path: Path, text: str, hand: HandNames | None = None) -> str:
     path.write_text(text)
     with pytest.raises(BusFileError) as caught:
         file = load_bus_file(str(path))
-        file.check_against(hand or names(2, 1))
+        file.fitted_to(hand or names(2, 1))
     return str(caught.value)
 
 
@@ -271,7 +271,7 @@ def test_a_good_file_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "bus.toml"
     path.write_text(GOOD)
     file = load_bus_file(str(path))
-    file.check_against(names(2, 1))
+    file.fitted_to(names(2, 1))
     assert [e.settings.name for e in file.entries] == ["servos", "hall"]
     assert file.entries[0].settings.motors(names(2)) == ("motor_0", "motor_1")
 

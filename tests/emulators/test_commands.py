@@ -173,7 +173,7 @@ def test_every_wiring_writes_a_bus_file_that_fits_its_hand(kind: str, tmp_path: 
     try:
         (tmp_path / "bus.toml").write_text(wired.text)
         file = load_bus_file(str(tmp_path / "bus.toml"))
-        file.check_against(hand)
+        file.fitted_to(hand)
         assert len(wired.endpoints) == len(file.entries)
     finally:
         for emulator in wired.emulators:
