@@ -16,6 +16,7 @@ from multiprocessing import active_children, get_context
 from typing import Any, Final
 
 from hand.file.errors import MotionFileError
+from hand.file.text import hold, texts_read
 from hand.hand import Hand
 from hand.motion.load import load_motion, shipped_motions
 from hand.options import RunOptions
@@ -144,11 +145,12 @@ Result = Verdict | QuietRun
 _worker: Worker | None = None
 
 
-def _begin(hand: str, parent: int) -> None:
+def _begin(hand: str, parent: int, texts: dict[str, str]) -> None:
     """Start of a worker process; it never outlives its parent."""
     global _worker
     if not die_with_parent(parent, signal.SIGKILL):
         os._exit(1)
+    hold(texts)
     _worker = Worker(read_hand(RunOptions(hand=hand)))
 
 
@@ -205,7 +207,7 @@ def results(hand: str, jobs: list[Job], workers: int, stopped: Callable[[], bool
         WorkerDied: a worker was killed, by the kernel for want of memory for one.
     """
     context = get_context("spawn")
-    begin, others = (hand, os.getpid()), set(active_children())
+    begin, others = (hand, os.getpid(), texts_read()), set(active_children())
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=begin) as pool:
         with _interrupts_for_parent():
             pending: set[Future[list[Result]]] = {pool.submit(_do, job) for job in jobs}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -54,8 +56,40 @@ def path_of(
     return Path(str(files("configs") / folder / f"{name_or_path}.toml"))
 
 
+_ONCE: ContextVar[dict[str, str] | None] = ContextVar("texts of one run", default=None)
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Inside, every file is read once: who asks again gets the text that was checked."""
+    token = _ONCE.set({})
+    try:
+        yield
+    finally:
+        _ONCE.reset(token)
+
+
+def texts_read() -> dict[str, str]:
+    """Path -> text of what has been read inside ``read_once``, for a child process; else empty."""
+    return _ONCE.get() or {}
+
+
+def hold(texts: dict[str, str]) -> None:
+    """From now on this process reads every file once, and not at all those that its parent has read."""
+    _ONCE.set(dict(texts))
+
+
 def text_of_file(path: Path, error: type[FileError]) -> str:
     """Content of a UTF-8 text file."""
+    known = _ONCE.get()
+    if known is None:
+        return _read(path, error)
+    if str(path) not in known:
+        known[str(path)] = _read(path, error)
+    return known[str(path)]
+
+
+def _read(path: Path, error: type[FileError]) -> str:
     try:
         limit = LARGEST_TABLE if path.suffix == ".csv" else LARGEST_BYTES
         with path.open("rb") as stream:

@@ -1,6 +1,7 @@
 """The control process: one thread, real-time rights, the loop, the stop sequence. Started by the supervisor.
 
-``python -m runtime.processes.control SEGMENT OPTIONS_JSON``; one JSON object on stdout at the end.
+``python -m runtime.processes.control SEGMENT OPTIONS_JSON PARENT_PID [TEXTS]``; one JSON object on stdout
+at the end.
 """
 
 # ruff: noqa: E402 - the guard of the start-up begins before the longer imports
@@ -23,6 +24,7 @@ from typing import Any
 from hand.options import RunOptions
 from runtime.backends import said_by
 from runtime.loop import LOCKSTEP_START_NS, Loop
+from runtime.processes.child import take_over
 from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Released, Stop
 from runtime.realtime import die_with_parent, quiet, request_rights
 from runtime.setup import Rig, build, prepare, read_hand
@@ -242,6 +244,7 @@ def _moved(segment: Segment, loop: Loop, elapsed_s: float) -> dict[str, Any]:
 def main() -> None:
     """Entry point of the child process."""
     name, options_text, parent = sys.argv[1:4]
+    take_over(sys.argv)
     segment = Segment.attach(name)
     stop = segment.field("stop")
 

@@ -1,6 +1,7 @@
 """The io process: ring -> sockets, score and recorder; commands -> mailbox. Started by the supervisor.
 
-``python -m runtime.processes.io SEGMENT OPTIONS_JSON PARENT_PID``; one JSON object on stdout at the end.
+``python -m runtime.processes.io SEGMENT OPTIONS_JSON PARENT_PID [TEXTS]``; one JSON object on stdout
+at the end.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hand.options import RunOptions
 from reports.report import Audience, add_picture, default_buffer, make_report
 from runtime.backends import backend_of, unproven
 from runtime.logs import open_log, versions
+from runtime.processes.child import take_over
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
 from runtime.setup import read_hand
@@ -269,6 +271,7 @@ def _conclude(io: IoProcess, options: RunOptions) -> dict[str, Any]:
 def main() -> None:
     """Entry point of the child process."""
     name, options_text, parent = sys.argv[1:4]
+    take_over(sys.argv)
     segment = Segment.attach(name)
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

@@ -6,21 +6,17 @@ which runs the stop sequence; a child that does not end within its budget is kil
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import Any
 
 from hand.options import RunOptions
 from reports.bare import bare_report, ended
 from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
+from runtime.processes.child import Child
 from runtime.processes.phases import (
     BEAT_LOST_NS,
     COMPILE_S,
@@ -53,49 +49,6 @@ class Outcome:
     message: str = ""
     report: dict[str, Any] | None = None
     account: dict[str, Any] = field(default_factory=dict)
-
-
-class Child:
-    """A child process whose stdout is one JSON object."""
-
-    def __init__(self, name: str, segment: Segment, options: RunOptions) -> None:
-        self.name = name
-        self._out: IO[bytes] = tempfile.TemporaryFile()
-        words = [sys.executable, "-P", "-m", f"runtime.processes.{name}", segment.name]
-        words += [options.to_json(), str(os.getpid())]
-        environment = dict(os.environ)
-        environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-        self.process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=self._out, env=environment, start_new_session=True
-        )
-
-    def running(self) -> bool:
-        """It has not ended yet."""
-        return self.process.poll() is None
-
-    def wait(self, budget_s: float) -> bool:
-        """Wait for its end; False if it is still running after the budget."""
-        try:
-            self.process.wait(budget_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def kill(self) -> None:
-        """End it without asking."""
-        if self.running():
-            self.process.kill()
-            self.process.wait()
-
-    def result(self) -> dict[str, Any]:
-        """What it printed; empty if it died before."""
-        self._out.seek(0)
-        lines = self._out.read().decode(errors="replace").strip().splitlines()
-        try:
-            found = json.loads(lines[-1]) if lines else {}
-        except ValueError:
-            found = {}
-        return found if isinstance(found, dict) else {}
 
 
 class Supervisor:

@@ -7,11 +7,14 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from signals.choices import WrongChoice
+
+if TYPE_CHECKING:
+    from hand.options import RunOptions
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -48,15 +51,7 @@ def emulate(
     spin: Annotated[bool, typer.Option(help="Spin before due times: sharper wire time, one core.")] = False,
 ) -> None:
     """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
-    from hand.hand import read_tendon_hand
     from hand.options import RunOptions
-    from runtime.busprocess.truth import TruthShare
-    from runtime.realtime import go_before_others, quiet
-    from runtime.setup import sim_bus
-    from signals.records import TRUTH, new
-    from sim.emulators.loop import EmulatorLoop
-    from sim.emulators.side import BackendSide
-    from sim.emulators.wiring import wire
 
     options = RunOptions(
         hand=hand,
@@ -68,6 +63,19 @@ def emulate(
         seed=seed,
         seconds=seconds,
     )
+    _emulate(options, wiring, bus_file, (host, port), spin)
+
+
+def _emulate(options: RunOptions, wiring: str, bus_file: Path, address: tuple[str, int], spin: bool) -> None:
+    from hand.hand import read_tendon_hand
+    from runtime.busprocess.truth import TruthShare
+    from runtime.realtime import go_before_others, quiet
+    from runtime.setup import sim_bus
+    from signals.records import TRUTH, new
+    from sim.emulators.loop import EmulatorLoop
+    from sim.emulators.side import BackendSide
+    from sim.emulators.wiring import wire
+
     known = read_tendon_hand(options)
     _spare(bus_file)
     truth = new(TRUTH)
@@ -77,7 +85,7 @@ def emulate(
         folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="flexor-"))
         share = TruthShare.create()
         ending.callback(share.unlink)
-        wired = wire(wiring, side, known.names, Path(folder), host, port)
+        wired = wire(wiring, side, known.names, Path(folder), *address)
         loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
         ending.callback(loop.close)
         for emulator in wired.emulators:
@@ -88,7 +96,7 @@ def emulate(
         bus_file.write_text(head + wired.text, encoding="utf-8")
         for endpoint in wired.endpoints:
             print(endpoint, flush=True)
-        words = ["flexor run", hand, "--bus", str(bus_file)]
+        words = ["flexor run", options.hand, "--bus", str(bus_file)]
         words += wired.run_words(float(known.model["tension_kp_nm_n"][0]))
         print(f"bus file {bus_file}; {' '.join(words)}", flush=True)
         if not side.positions:
@@ -98,7 +106,7 @@ def emulate(
         with contextlib.suppress(OSError):
             go_before_others(NICE)
         with quiet():  # a collection would be 0.1 s in which no device answers
-            _serve(loop, seconds)
+            _serve(loop, options.seconds)
     print(f"emulation ended; the latest answer came {loop.latest_ns * 1e-6:.1f} ms late", file=sys.stderr)
 
 

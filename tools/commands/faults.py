@@ -78,29 +78,20 @@ def faults(
     Exit code 0: no rule broken (or no false alarm); 1: some are; 2: a wrong argument; 130: stopped, with the
     results so far.
     """
-    with Interrupts(ending_signals()) as interrupts:
-        try:
-            answer = _asked(
-                interrupts,
-                trial,
-                none,
-                hand=hand,
-                trials=trials,
-                kinds=_words("--kinds", kinds),
-                motions=_words("--motions", motions),
-                seed=seed,
-                hands=hands,
-                campaign=_campaign(none=none, double=double, touch=touch, storms=storms),
-                minutes=minutes,
-                workers=workers,
-                out=out,
-            )
-        except (Interrupted, Exception):
-            if not interrupts.number or interrupts.moving:
-                raise
-            # also when a library has made something else of it
-            print(f"{stopped_by(interrupts.number)}: nothing was done yet", file=sys.stderr)
-            raise typer.Exit(STOPPED) from None
+    answer = _answer(
+        trial,
+        none,
+        hand=hand,
+        trials=trials,
+        kinds=_words("--kinds", kinds),
+        motions=_words("--motions", motions),
+        seed=seed,
+        hands=hands,
+        campaign=_campaign(none=none, double=double, touch=touch, storms=storms),
+        minutes=minutes,
+        workers=workers,
+        out=out,
+    )
     if out is not None:
         (out / answer.file).write_text(json.dumps(answer.report, indent=2) + "\n", encoding="utf-8")
     if as_json:
@@ -125,6 +116,20 @@ def _words(option: str, given: list[str] | None) -> tuple[str, ...]:
     if given and not words:
         raise WrongChoice(f"{option} {given[0]!r} names nothing; legal: a name, or a,b,c; without it all")
     return words
+
+
+def _answer(trial: int | None, none: bool, **given: Any) -> Answer:
+    from hand.file.text import read_once
+
+    with Interrupts(ending_signals()) as interrupts, read_once():
+        try:
+            return _asked(interrupts, trial, none, **given)
+        except (Interrupted, Exception):
+            if not interrupts.number or interrupts.moving:
+                raise
+            # also when a library has made something else of it
+            print(f"{stopped_by(interrupts.number)}: nothing was done yet", file=sys.stderr)
+            raise typer.Exit(STOPPED) from None
 
 
 def _asked(interrupts: Interrupts, trial: int | None, none: bool, **given: Any) -> Answer:

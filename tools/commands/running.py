@@ -1,0 +1,198 @@
+"""What ``flexor run`` does with its options: in this process or with processes of their own; the report."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from runtime.interrupts import Interrupted, Interrupts, stopped_by
+
+PICTURE_FRAMES: Final = 4000
+"""Frames of a lockstep run that its picture is drawn from; without ``--out`` none are kept."""
+Ended = tuple[int, str, dict[str, Any] | None]
+"""Exit code, message, report."""
+
+
+def carry_out(options: Any, interrupts: Interrupts) -> Ended:
+    """Make the run; every file that it takes is read once, also by the processes that it starts."""
+    from hand.file.text import read_once
+
+    check_places(options)
+    try:
+        with read_once():
+            return (_with_processes if options.publish else _in_process)(options, interrupts)
+    except (Interrupted, Exception):
+        if not interrupts.number or interrupts.moving:
+            raise
+        # also when a library has made something else of it: nothing was switched on
+        return _never_started(options, interrupts.number)
+
+
+def place(out: Path | None) -> Path | None:
+    """Folder of the results: never one that holds another run's."""
+    from tools.commands.folder import free_folder
+
+    if out is None:
+        return None
+    found = free_folder(out)
+    if found != out:
+        tell(f"{out} holds the results of an earlier run; those of this one go into {found}")
+    return found
+
+
+def check_places(options: Any) -> None:
+    """Refuse a folder that cannot be made or does not hold a recording, before anything is started."""
+    if options.out is not None:
+        Path(options.out).mkdir(parents=True, exist_ok=True)
+    if options.record:
+        from telemetry.record.recorder import check_room
+
+        check_room(Path(options.out or "."))
+
+
+def _never_started(options: Any, number: int) -> Ended:
+    from reports.bare import bare_report, ended
+
+    text = f"{stopped_by(number)} before the hand was started; the motors were never switched on"
+    report = bare_report(options, options.rate_hz)
+    report["ended"] = ended("signal", text)
+    return 128 + number, text, report
+
+
+def tell(text: str) -> None:
+    """A sentence for people."""
+    print(text, file=sys.stderr)
+
+
+def _bar(title: str) -> Any:
+    """Progress bar on stderr; none when stderr is no terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext(None)
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _watcher(bar: Any, seconds: float) -> Any:
+    if bar is None:
+        return None
+    task = bar.add_task("run", total=1.0)
+    return lambda share: bar.update(task, completed=share)
+
+
+def _in_process(options: Any, interrupts: Interrupts) -> Ended:
+    from reports.report import add_picture
+    from runtime.processes.phases import Exit
+    from runtime.processes.supervisor import IN_FAULT
+    from runtime.session import run_options
+    from runtime.setup import read_hand, with_length
+    from runtime.warmup import warm_up
+
+    hand = read_hand(options)
+    _warn(options, hand)
+    options = with_length(options, hand)
+    warm_up(options, hand)
+    log = _log_path(options, hand.name) if options.record else None
+    every = 0 if options.out is None else max(1, round(options.seconds * hand.rate_hz / PICTURE_FRAMES))
+    with _bar("lockstep") as bar:
+        watch = _watcher(bar, options.seconds)
+        result = run_options(options, every=every, record=log, watch=watch, interrupts=interrupts)
+    report = result.report
+    if log is not None:
+        report["log"] = str(log)
+    if options.out is not None:
+        from reports.picture import draw_run
+
+        stats, folder = result.rig.pipeline.channel.stats, Path(options.out)
+        add_picture(report, lambda: draw_run(result.frames, hand, stats, report, folder))
+    ended = report["ended"]
+    if ended["why"] == "signal":
+        return 128 + interrupts.number, f"{ended['text']}; the simulated hand was let go", report
+    if ended["why"] == "not started":
+        return Exit.NOT_STARTED, ended["text"], report
+    if result.in_fault:
+        report["ended"] = {"why": "fault", "text": IN_FAULT}
+        return Exit.FAULT, IN_FAULT, report
+    return Exit.GOOD, "", report
+
+
+def _warn(options: Any, hand: Any) -> None:
+    """What is hard to believe in the hand file, before anything moves."""
+    from hand.mechanism_file import read_mechanism_hand
+    from hand.review import mechanism as margins
+    from hand.review.suspicions import suspicions
+
+    if hand.mechanism is None:
+        path, found = hand.file.path, suspicions(hand.file, options.rate_hz)
+    else:
+        read = read_mechanism_hand(options.hand)
+        path, found = read.path, margins.suspicions(read, options.rate_hz)
+    for suspicion in found:
+        tell(f"warning: {path}: {suspicion}")
+
+
+def _log_path(options: Any, name: str) -> Path:
+    from telemetry.record.recorder import free_path
+
+    return free_path(Path(options.out or "."), f"{name}-{options.motion or 'hold'}")
+
+
+def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
+    from runtime.backends import unproven
+    from runtime.processes.supervisor import Supervisor
+    from runtime.setup import check, read_hand, with_length
+    from telemetry.sockets import places_of
+
+    hand = read_hand(options)
+    _warn(options, hand)
+    options = with_length(options, hand)
+    check(options, hand)  # refused here, before a child starts
+    places = places_of(options.transport, options.port_base)
+    does = "" if options.motion else "; holds the start pose" if options.starts else "; waits for clients"
+    does = "; watches, writes nothing" if options.readonly else does
+    tell(
+        f"{hand.name} at {hand.rate_hz:g} Hz, state on {places.publish}, "
+        f"commands on {places.command}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
+    )
+    for text in () if options.readonly else unproven(options.bus, hand.names):
+        tell(f"warning: {text}")
+    with _bar(hand.name) as bar:
+        watch = _watcher(bar, options.seconds or 0.0)
+        outcome = Supervisor(options, hand.rate_hz, tell, watch).run()
+    return outcome.code, outcome.message, outcome.report
+
+
+def keep(report: dict[str, Any], out: Path | None, code: int, message: str) -> tuple[int, str]:
+    """Report into its folder, before it is shown; a folder that takes no file is an error, but a late one."""
+    if out is None:
+        return code, message
+    report["out"] = str(out)
+    try:
+        (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="ascii")
+    except OSError as error:
+        from telemetry.record.recorder import free_bytes
+
+        with suppress(OSError):
+            (out / "report.json").unlink()  # a part of a report is none
+        free = free_bytes(out) / 2**20
+        text = f"{out / 'report.json'} could not be written: {error.strerror} ({free:.0f} MB free there)"
+        return (code or 1), (f"{message}; {text}" if message else text)
+    return code, message
+
+
+def show(report: dict[str, Any], as_json: bool) -> None:
+    """Report on stdout."""
+    if as_json:
+        print(json.dumps(report))
+    elif "incomplete" not in report:
+        from reports.text import lines
+
+        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        print("\n".join(lines(report, color)))
+    sys.stdout.flush()
