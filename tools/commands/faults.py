@@ -119,11 +119,12 @@ def _words(option: str, given: list[str] | None) -> tuple[str, ...]:
 
 
 def _answer(trial: int | None, none: bool, **given: Any) -> Answer:
-    from hand.file.text import read_once
-
-    with Interrupts(ending_signals()) as interrupts, read_once():
+    with Interrupts(ending_signals()) as interrupts:
         try:
-            return _asked(interrupts, trial, none, **given)
+            from hand.file.text import read_once
+
+            with read_once():
+                return _asked(interrupts, trial, none, **given)
         except (Interrupted, Exception):
             if not interrupts.number or interrupts.moving:
                 raise

@@ -19,10 +19,10 @@ Ended = tuple[int, str, dict[str, Any] | None]
 
 def carry_out(options: Any, interrupts: Interrupts) -> Ended:
     """Make the run; every file that it takes is read once, also by the processes that it starts."""
-    from hand.file.text import read_once
-
-    check_places(options)
     try:
+        from hand.file.text import read_once
+
+        check_places(options)
         with read_once():
             return (_with_processes if options.publish else _in_process)(options, interrupts)
     except (Interrupted, Exception):
