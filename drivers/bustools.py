@@ -9,18 +9,15 @@ from typing import Final
 import can
 
 from drivers.canline import opened
-from drivers.collector.codec import Header, Kind, plain
 from drivers.collector.port import UdpPort
-from drivers.collector.wire import SampleWire
-from drivers.dynamixel.codec import ID_MAX, Instruction, Packet, PacketParser
+from drivers.dynamixel.codec import ID_MAX
 from drivers.dynamixel.models import models
 from drivers.dynamixel.port import ServoPort
+from drivers.dynamixel.search import found_on as _found
 from drivers.errors import DriverError, DuplicateId
-from drivers.hallbridge.codec import HallParser, Info, Sample
 from drivers.locks import BusLock
-from drivers.odrive.codec import Command, Frame, heartbeat_of, pair_of
 from drivers.places import CanPlace, Place, SerialPlace, UdpPlace
-from drivers.scanning import found_on as _found
+from drivers.scanning import listeners, searches
 from drivers.serialport import SerialPort
 
 WAIT_NS: Final = 100_000_000
@@ -42,81 +39,46 @@ def log(place: Place, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
     elif isinstance(place, CanPlace):
         yield from _can_log(place, going)
     else:
-        yield from _board_log(place, going)
+        able = [search for search in searches(place) if search.log is not None]
+        here = able[:1] if len(able) == 1 else [s for s in able if s.find is not None and any(s.find(place))]
+        for search in here[:1]:
+            assert search.log is not None
+            yield from search.log(place, going)
 
 
 def _serial_log(place: SerialPlace, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
+    hear = listeners(place)
     port = SerialPort(place.path, place.baud, "log", readonly=True)
-    packets, halls = PacketParser(), HallParser()
     begun_ns = port.clock()
     try:
         while going():
             data = port.read(port.clock() + WAIT_NS)
             now_ns = port.clock()
-            for p in packets.feed(data, now_ns) if data else []:
-                yield (now_ns - begun_ns) * 1e-9, _packet_line(p)
-            for message in halls.feed(data, now_ns) if data else []:
-                if isinstance(message, Sample):
-                    yield (now_ns - begun_ns) * 1e-9, f"hall {message.seq} {message.words[-1].tolist()}"
-                elif isinstance(message, Info):
-                    yield (now_ns - begun_ns) * 1e-9, f"hall info {message}"
+            for one in hear if data else ():
+                for line in one.lines(data, now_ns):
+                    yield (now_ns - begun_ns) * 1e-9, line
     finally:
         port.close()
 
 
-def _packet_line(p: Packet) -> str:
-    name = (
-        Instruction(p.instruction).name.lower()
-        if p.instruction in Instruction._value2member_map_
-        else f"{p.instruction:#04x}"
-    )
-    return f"id {p.id} {name} {p.parameters.hex(' ')}"
-
-
 def _can_log(place: CanPlace, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
+    hear = listeners(place)
     with BusLock(place.identity, str(place)), opened("log", str(place), place.arguments()) as bus:
         begun = time.monotonic()
         while going():
             message = bus.recv(0.1)
             if message is None:
                 continue
-            frame = Frame(message.arbitration_id, bytes(message.data))
-            yield time.monotonic() - begun, _frame_line(frame, bool(message.is_error_frame))
+            told = [line for one in hear for line in one.lines(message, time.monotonic_ns())]
+            for line in told or [_frame_line(message)]:
+                yield time.monotonic() - begun, line
 
 
-def _frame_line(frame: Frame, is_error: bool) -> str:
-    if is_error:
-        return f"error frame {frame.id:#x}"
-    command = frame.command
-    name = Command(command).name.lower() if command in Command._value2member_map_ else f"{command:#04x}"
-    values = ""
-    if command == Command.HEARTBEAT:
-        values = f" {heartbeat_of(frame)}"
-    elif command in (Command.ENCODER, Command.IQ, Command.TEMPERATURE, Command.INPUT_VEL):
-        values = f" {pair_of(frame)}"
-    return f"{frame.id:03X} {frame.data.hex(' ')}  node {frame.node} {name}{values}"
-
-
-def _board_log(place: UdpPlace, going: Callable[[], bool]) -> Iterator[tuple[float, str]]:
-    port = UdpPort(place.host, place.port, "log", locked=False)
-    begun_ns, seq = port.clock(), 0
-    wires = {n: SampleWire(n) for n in range(1, 65)}
-    try:
-        while going():
-            seq += 1
-            port.send(plain(Header(kind=Kind.OBSERVE, seq=seq)))
-            buffer = wires[64].buffer
-            length = port.receive(buffer, port.clock() + WAIT_NS)
-            wire = wires.get(buffer[5]) if length > 56 else None
-            if wire is not None:
-                wire.buffer[:length] = buffer[:length]
-                if wire.opened(length) is not None:
-                    head = wire.head[0]
-                    text = f"flags {int(head['flags']):#06x} angles {wire.slots['angle'][:8].tolist()}"
-                    yield (port.clock() - begun_ns) * 1e-9, f"sample {int(head['seq'])} {text}"
-            time.sleep(0.01)
-    finally:
-        port.close()
+def _frame_line(message: can.Message) -> str:
+    """A frame that no family knows."""
+    if message.is_error_frame:
+        return f"error frame {message.arbitration_id:#x}"
+    return f"{message.arbitration_id:03X} {bytes(message.data).hex(' ')}"
 
 
 def inject(place: Place, payload: str) -> str:

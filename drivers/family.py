@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -85,6 +85,38 @@ class Finding:
     problem: str = ""
 
 
+class Listener(Protocol):
+    """Hears what passes at one place and writes nothing; ``flexor bus log`` and ``flexor scan`` feed it."""
+
+    @property
+    def hello(self) -> bytes:
+        """What makes a device that waits to be asked speak up; empty: nothing is sent."""
+
+    @property
+    def certain(self) -> bool:
+        """A device was heard without doubt: a scan need not listen on."""
+
+    def lines(self, data: Any, now_ns: int) -> Iterable[str]:
+        """A line for every message in new bytes of a serial line, or in a ``can.Message``; none: not ours."""
+
+    def findings(self, place: str, seconds: float) -> Iterable[Finding]:
+        """Devices that were heard within some time [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """How devices of a family are found and heard without a hand."""
+
+    place: type[Any]
+    """Where they can be: a class of ``drivers.places``."""
+    listener: Callable[[], Listener] | None = None
+    """For devices that talk by themselves, and for ``flexor bus log``."""
+    find: Callable[[Any], Iterator[Finding]] | None = None
+    """Asks at a place; left out with ``flexor scan --listen``."""
+    log: Callable[[Any, Callable[[], bool]], Iterator[tuple[float, str]]] | None = None
+    """(place, going) -> (seconds, line) where a place has nothing to listen to (UDP)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """One line of the driver table."""
@@ -95,3 +127,5 @@ class Family:
     """(settings, names, readonly) -> bus; raises ``drivers.errors``."""
     in_control_process: bool
     """True: fast enough to be exchanged inside the control process."""
+    search: Search | None = None
+    """None: ``flexor scan`` and ``flexor bus log`` do not know its devices."""

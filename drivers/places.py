@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from drivers.collector.codec import PORT
 from drivers.errors import DriverError
 from drivers.locks import address_identity, can_identity, serial_identity
 
 DEFAULT_BAUD = 1_000_000
+UDP_PORT = 4038
 
 
 class PlaceError(DriverError, ValueError):
@@ -96,7 +96,7 @@ def parsed(text: str) -> Place:
         interface, channel, host, port = found.groups()
         return CanPlace(interface, channel, host, int(port) if port else None)
     if found := re.fullmatch(r"udp:([\w.-]+)(?::(\d+))?", text):
-        return UdpPlace(found[1], int(found[2] or PORT))
+        return UdpPlace(found[1], int(found[2] or UDP_PORT))
     if found := re.fullmatch(r"(/[^@]+)(?:@(\d+))?", text):
         return SerialPlace(found[1], int(found[2] or DEFAULT_BAUD))
     raise PlaceError(text)

@@ -16,10 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from drivers.places import UDP_PORT
+
 MAGIC: Final = 0x31584C46
 """Reads ``FLX1`` on the wire."""
 VERSION: Final = 1
-PORT: Final = 4038
+PORT: Final = UDP_PORT
 MAX_DATAGRAM: Final = 1472
 """Largest payload of an unfragmented Ethernet frame with IPv4 and UDP."""
 MAX_SLOTS: Final = 64

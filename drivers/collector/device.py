@@ -17,6 +17,7 @@ from drivers.collector import codec
 from drivers.collector.codec import CommandFlag, Header, Kind, SampleFlag, SetupResult
 from drivers.collector.laws import fill_command, take_sample
 from drivers.collector.port import Clock, UdpPort
+from drivers.collector.search import SEARCH
 from drivers.collector.session import Session
 from drivers.collector.settings import CollectorSettings
 from drivers.collector.wire import CommandWire, SampleWire
@@ -290,4 +291,6 @@ def open_bus(settings: CollectorSettings, names: HandNames, readonly: bool) -> B
     return CollectorBus(settings, names, readonly)
 
 
-FAMILY: Final = Family(name="collector", settings=CollectorSettings, open=open_bus, in_control_process=True)
+FAMILY: Final = Family(
+    name="collector", settings=CollectorSettings, open=open_bus, in_control_process=True, search=SEARCH
+)

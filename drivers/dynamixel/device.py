@@ -17,6 +17,7 @@ from drivers.dynamixel.laws import BLOCK
 from drivers.dynamixel.listening import Listener
 from drivers.dynamixel.models import servo_model
 from drivers.dynamixel.port import ServoPort
+from drivers.dynamixel.search import SEARCH
 from drivers.dynamixel.servo import CHECKED, HAL_MODES, Servo
 from drivers.dynamixel.settings import DynamixelSettings
 from drivers.dynamixel.tracking import Tracking
@@ -271,4 +272,6 @@ def open_bus(settings: DynamixelSettings, names: HandNames, readonly: bool) -> B
     return DynamixelBus(settings, names, readonly)
 
 
-FAMILY: Final = Family(name="dynamixel", settings=DynamixelSettings, open=open_bus, in_control_process=False)
+FAMILY: Final = Family(
+    name="dynamixel", settings=DynamixelSettings, open=open_bus, in_control_process=False, search=SEARCH
+)

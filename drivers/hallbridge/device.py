@@ -15,6 +15,7 @@ from drivers.hal import Bus
 from drivers.hallbridge import codec
 from drivers.hallbridge.codec import HallParser, Info, Sample, Type
 from drivers.hallbridge.laws import opened_words
+from drivers.hallbridge.search import BRIDGE
 from drivers.hallbridge.settings import HallBridgeSettings
 from drivers.hallbridge.stream import Newest, StreamBus
 from drivers.serialport import Clock
@@ -124,5 +125,9 @@ def open_bus(settings: HallBridgeSettings, names: HandNames, readonly: bool) -> 
 
 
 FAMILY: Final = Family(
-    name="hall-bridge", settings=HallBridgeSettings, open=open_bus, in_control_process=False
+    name="hall-bridge",
+    settings=HallBridgeSettings,
+    open=open_bus,
+    in_control_process=False,
+    search=BRIDGE,
 )

@@ -12,6 +12,7 @@ from drivers.family import Family
 from drivers.hal import Bus
 from drivers.hallbridge import orca
 from drivers.hallbridge.orca import OrcaParser, Plausible, Reading
+from drivers.hallbridge.search import ENCODERS
 from drivers.hallbridge.settings import OrcaSettings
 from drivers.hallbridge.stream import Newest, StreamBus
 from drivers.serialport import Clock
@@ -72,4 +73,6 @@ def open_bus(settings: OrcaSettings, names: HandNames, readonly: bool) -> Bus:
     return OrcaBus(settings, names, readonly)
 
 
-FAMILY: Final = Family(name="orca-encoders", settings=OrcaSettings, open=open_bus, in_control_process=False)
+FAMILY: Final = Family(
+    name="orca-encoders", settings=OrcaSettings, open=open_bus, in_control_process=False, search=ENCODERS
+)

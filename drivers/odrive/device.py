@@ -21,6 +21,7 @@ from drivers.odrive import codec
 from drivers.odrive.axes import Axes
 from drivers.odrive.codec import AxisState, ControlMode
 from drivers.odrive.port import CanPort, Clock
+from drivers.odrive.search import SEARCH
 from drivers.odrive.settings import OdriveSettings
 from drivers.odrive.startup import Startup
 from drivers.slots import Indices, indices, mark
@@ -258,4 +259,6 @@ def open_bus(settings: OdriveSettings, names: HandNames, readonly: bool) -> Bus:
     return OdriveBus(settings, names, readonly)
 
 
-FAMILY: Final = Family(name="odrive", settings=OdriveSettings, open=open_bus, in_control_process=False)
+FAMILY: Final = Family(
+    name="odrive", settings=OdriveSettings, open=open_bus, in_control_process=False, search=SEARCH
+)
