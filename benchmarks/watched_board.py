@@ -22,7 +22,7 @@ from signals.records import TRUTH, new
 from sim.emulators.collector import IDLE_STEP_NS, CollectorEmulator
 from sim.emulators.loop import EmulatorLoop
 from sim.emulators.side import BackendSide
-from sim.emulators.wiring import wire
+from sim.emulators.wiring import Site, wire
 
 ANSWER_S = 300.0
 """A cold start compiles."""
@@ -71,7 +71,7 @@ def serve(pipe: Any, hand: str, bus_file: str, watchdog_ms: float) -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(60))
     with tempfile.TemporaryDirectory() as folder:
-        wired = wire("collector", side, side.names, Path(folder))
+        wired = wire("collector", side, side.names, Site(folder=Path(folder)))
     (emulator,) = wired.emulators
     assert isinstance(emulator, CollectorEmulator)
     loop = EmulatorLoop([emulator])

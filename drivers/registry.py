@@ -7,18 +7,15 @@ value is a ``drivers.family.Family``.
 from __future__ import annotations
 
 import difflib
-import sys
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from drivers.errors import DriverError
 from drivers.family import BusSettings, Family
 from drivers.hal import Bus
-from signals.foreign import note, place_of_import, sentence
+from signals import plugins
 from signals.names import HandNames
-
-GROUP = "flexor.drivers"
+from signals.plugins import DRIVERS, PluginError
 
 TABLE: dict[str, str] = {
     "collector": "drivers.collector.device",
@@ -31,7 +28,7 @@ TABLE: dict[str, str] = {
 _PARTS: Final = sorted(name for name in vars(Bus) if not name.startswith("_"))
 
 
-class ForeignDriver(DriverError):
+class ForeignDriver(DriverError, PluginError):
     """A driver family of somebody else's package that is broken; names the package, file and line."""
 
 
@@ -47,7 +44,7 @@ class UnknownFamily(DriverError, ValueError):
 
 def family_names() -> tuple[str, ...]:
     """Every family that can be named in a bus file."""
-    return tuple(TABLE) + tuple(sorted(e.name for e in entry_points(group=GROUP) if e.name not in TABLE))
+    return tuple(TABLE) + tuple(p.name for p in plugins.offered(DRIVERS) if p.name not in TABLE)
 
 
 def family(name: str) -> Family:
@@ -57,35 +54,23 @@ def family(name: str) -> Family:
         UnknownFamily: with the legal names.
         ForeignDriver: a package offers it and is broken, or two do.
     """
-    if name in TABLE:
-        ours: Family = import_module(TABLE[name]).FAMILY
-        return ours
-    points = [e for e in entry_points(group=GROUP) if e.name == name]
-    if not points:
-        raise UnknownFamily(name, family_names())
-    whose = sorted(_package(point) for point in points)
-    if len(points) > 1:
-        raise ForeignDriver(f"driver family {name!r} is offered by {' and by '.join(whose)}; remove one")
-    return _loaded(f"driver family {name!r} of {whose[0]}", points[0])
-
-
-def _package(point: EntryPoint) -> str:
-    named = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "?"
-    return f"package {named} ({point.value})"
-
-
-def _loaded(what: str, point: EntryPoint) -> Family:
     try:
-        found = point.load()
-    except (Exception, SystemExit) as error:  # their code: it may raise anything
-        raise ForeignDriver(sentence(what, error, place_of_import(error))) from error
-    module = sys.modules.get(point.module)
-    if module is not None:
-        note(what, module)
-    if not isinstance(found, Family):
-        raise ForeignDriver(f"{what}: {found!r} is not a drivers.family.Family")
+        plugin = plugins.named(DRIVERS, name, TABLE)
+        if plugin is None and name in TABLE:
+            ours: Family = import_module(TABLE[name]).FAMILY
+            return ours
+        if plugin is None:
+            raise UnknownFamily(name, family_names())
+        return _sound(plugins.load(plugin, Family), plugin)
+    except PluginError as error:
+        raise ForeignDriver(str(error)) from error
+
+
+def _sound(found: Family, plugin: plugins.Plugin) -> Family:
     if not isinstance(found.settings, type) or not issubclass(found.settings, BusSettings):
-        raise ForeignDriver(f"{what}: its settings are {found.settings!r}, no drivers.family.BusSettings")
+        raise PluginError(f"{plugin}: its settings are {found.settings!r}, no drivers.family.BusSettings")
+    if found.name != plugin.name:
+        raise PluginError(f"{plugin}: its FAMILY is named {found.name!r}; legal: {plugin.name!r}")
     return found
 
 

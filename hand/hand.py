@@ -7,8 +7,8 @@ from typing import Protocol
 
 from drivers.hal import Bus
 from hand.assembly.assemble import hand_sha256, model_of, names_of, set_switches
-from hand.file import HandFile, shipped_hands
-from hand.mechanism_file import is_mechanism_hand, shipped_mechanism_hands
+from hand.file import HandFile, hand_names
+from hand.mechanism_file import is_mechanism_hand, mechanism_hand_names
 from hand.options import OptionError, RunOptions
 from hand.overrides import load_with
 from hand.stages import Stages
@@ -52,9 +52,9 @@ def read_tendon_hand(options: RunOptions) -> Hand:
             tendons.
     """
     if is_mechanism_hand(options.hand):
-        legal = ", ".join(shipped_hands())
+        legal = ", ".join(hand_names())
         raise OptionError(f"hand {options.hand} has no tendons; legal: {legal}, or the path of such a hand")
-    file, text = load_with(options.hand, options.settings, shipped_mechanism_hands())
+    file, text = load_with(options.hand, options.settings, mechanism_hand_names())
     model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
     set_switches(model, options.without)
     if options.sensors != "full":

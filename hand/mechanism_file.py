@@ -167,11 +167,16 @@ def shipped_mechanism_hands() -> tuple[str, ...]:
     return text.shipped(FOLDER)
 
 
+def mechanism_hand_names() -> tuple[str, ...]:
+    """Names of all hands that are mechanisms: ours and those of other people's packages."""
+    return text.installed(FOLDER)
+
+
 def is_mechanism_hand(name_or_path: str | os.PathLike[str]) -> bool:
     """Does ``flexor run`` get a mechanism? By its name, or by the key ``mechanism`` in its file."""
     name = os.fspath(name_or_path)
     if "/" not in name and not name.endswith(".toml"):
-        return name in shipped_mechanism_hands()
+        return name in mechanism_hand_names()
     try:
         content = text.text_of_file(FilePath(name), HandFileError)
     except HandFileError:  # the reader of hand files says it again, to the user

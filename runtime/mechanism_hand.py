@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, cast
 
 import numpy as np
@@ -23,8 +22,9 @@ from estimators.joint_sensors import MEMORY as ESTIMATOR_MEMORY
 from estimators.joint_sensors import joint_sensors
 from guard.guard import GUARD_MEMORY, guard
 from hand.file import HandFile, HandFileError
-from hand.file.errors import Problem
+from hand.file.errors import MotionFileError, Problem
 from hand.file.locate import Locator
+from hand.file.text import installed, path_of
 from hand.hand import Hand
 from hand.mechanism_file import (
     FOLDER,
@@ -153,8 +153,10 @@ def motion_path(name_or_path: str) -> str:
     """Path of a motion of ``configs/mechanism_hands/motions`` by its name, else what was given."""
     if "/" in name_or_path or name_or_path.endswith((".toml", ".csv")):
         return name_or_path
-    found = files("configs") / FOLDER / "motions" / f"{name_or_path}.toml"
-    return str(found) if found.is_file() else name_or_path
+    folder = f"{FOLDER}/motions"
+    if name_or_path not in installed(folder):
+        return name_or_path
+    return str(path_of(name_or_path, folder, "motion", MotionFileError))
 
 
 def refuse_tendon_options(options: RunOptions) -> None:

@@ -1,17 +1,21 @@
-"""Servo models as data: ``configs/devices/dynamixel/*.toml``."""
+"""Servo models as data: ``devices/dynamixel/*.toml`` of ``configs`` and of other people's packages."""
 
 from __future__ import annotations
 
+import difflib
 import math
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from drivers.errors import DriverError
 from drivers.family import Strict
+from signals.plugins import OURS, broken_folders, folders
 
 ModeName = Literal["current", "velocity", "position", "extended_position", "current_position", "pwm"]
 MODE_CODES: dict[str, int] = {
@@ -35,6 +39,9 @@ BAUD_CODES: dict[int, int] = {
 """Register 8; the factory setting is 57600."""
 
 
+FOLDER: Final = "devices/dynamixel"
+BASE: Final = "_x_series.toml"
+"""What the models share; a model's file adds its own keys, or overrides these."""
 CYCLE: Final = {
     "goal_current": 102,
     "goal_position": 116,
@@ -102,44 +109,117 @@ class ServoModel(Strict):
 
 
 class UnknownModel(DriverError, ValueError):
-    """A servo model without a device file; says which there are."""
+    """A servo model without a device file that can be used; says which there are, and what is wrong."""
 
-    def __init__(self, name: str, legal: tuple[str, ...]) -> None:
+    def __init__(self, name: str, legal: tuple[str, ...], broken: tuple[str, ...] = ()) -> None:
         self.name, self.legal = name, legal
-        super().__init__(f"no servo model {name!r} (legal: {', '.join(legal)})")
+        near = difflib.get_close_matches(name, legal, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        told = "".join(f"; {sentence}" for sentence in broken)
+        super().__init__(f"no servo model {name!r}{hint} (legal: {', '.join(legal)}){told}")
+
+
+class DeviceFileError(DriverError, ValueError):
+    """A device file that cannot be used; names file, line and key."""
+
+
+def read_model(path: Path) -> ServoModel:
+    """One device file over what the X series shares; its own keys and registers come first.
+
+    Raises:
+        DeviceFileError: saying what is wrong where.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        own: dict[str, Any] = tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise DeviceFileError(f"device file {path}: {error}") from None
+    shared = tomllib.loads((Path(str(files("configs"))) / FOLDER / BASE).read_text(encoding="utf-8"))
+    table = shared | own
+    if isinstance(own.get("registers"), dict):
+        table["registers"] = shared["registers"] | own["registers"]
+    if isinstance(own.get("modes"), list):
+        table["modes"] = tuple(own["modes"])
+    try:
+        model = ServoModel.model_validate(table)
+    except ValidationError as error:
+        wrong = []
+        for one in error.errors():
+            keys = [str(key) for key in one["loc"]]
+            found = "" if one["type"] == "missing" else f" (found {one['input']!r})"
+            wrong.append(_told(path, text, keys, f"{one['msg']}{found}"))
+        raise DeviceFileError("; ".join(wrong)) from None
+    if missing := [name for name in shared["registers"] if name not in model.registers]:
+        raise DeviceFileError(_told(path, text, ["registers"], f"no {', '.join(missing)}"))
+    for register, address in CYCLE.items():
+        at = model.registers[register].address
+        if at != address:
+            told = f"address {at}; legal: {address}, for one request serves a whole chain"
+            raise DeviceFileError(_told(path, text, ["registers", register], told))
+    return model
+
+
+def _told(path: Path, text: str, keys: list[str], what: str) -> str:
+    """A problem with the line of the innermost key that the file has."""
+    lines = text.splitlines()
+    for key in reversed(keys):
+        for number, line in enumerate(lines, 1):
+            if re.match(rf"\[?\s*{re.escape(key)}\b", line):
+                return f"device file {path}:{number}: {'.'.join(keys)}: {what}"
+    return f"device file {path}: {'.'.join(keys)}: {what}"
 
 
 @cache
+def _read() -> tuple[dict[str, ServoModel], tuple[str, ...]]:
+    """Every model by name, and a sentence for every file of somebody else that cannot be used."""
+    found: dict[str, ServoModel] = {}
+    places: dict[str, tuple[str, Path]] = {}
+    broken = list(broken_folders())
+    for owner, folder in folders(FOLDER):
+        for path in sorted(folder.glob("[!_]*.toml")):
+            try:
+                model = read_model(path)
+            except DeviceFileError as error:
+                if owner == OURS:
+                    raise
+                broken.append(f"{owner}: {error}")
+                continue
+            if model.name in places:
+                both = " and by ".join(
+                    f"{who} ({where})" for who, where in (places[model.name], (owner, path))
+                )
+                broken.append(f"servo model {model.name!r} is offered by {both}; remove one")
+                found.pop(model.name, None)
+                continue
+            found[model.name], places[model.name] = model, (owner, path)
+    return found, tuple(broken)
+
+
+def forget() -> None:
+    """Read device files anew when they are next asked for."""
+    _read.cache_clear()
+
+
 def models() -> dict[str, ServoModel]:
-    """Every model by name."""
-    folder = files("configs") / "devices" / "dynamixel"
-    shared: dict[str, Any] = tomllib.loads((folder / "_x_series.toml").read_text(encoding="utf-8"))
-    found = {}
-    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-        if entry.name.endswith(".toml") and not entry.name.startswith("_"):
-            table = shared | tomllib.loads(entry.read_text(encoding="utf-8"))
-            table["modes"] = tuple(table["modes"])
-            model = ServoModel.model_validate(table)
-            for register, address in CYCLE.items():
-                if model.registers[register].address != address:
-                    at = model.registers[register].address
-                    raise DriverError(
-                        f"{entry.name}: {register} is at {at}; one cycle needs all at {address}"
-                    )
-            found[model.name] = model
-    return found
+    """Every model by name: ours, and those of other people's packages."""
+    return _read()[0]
+
+
+def broken_models() -> tuple[str, ...]:
+    """A sentence for every device file of somebody else that cannot be used."""
+    return _read()[1]
 
 
 def servo_model(name: str) -> ServoModel:
     """A model by name.
 
     Raises:
-        UnknownModel: with the legal names.
+        UnknownModel: with the legal names and the device files that cannot be used.
     """
-    try:
-        return models()[name]
-    except KeyError:
-        raise UnknownModel(name, tuple(models())) from None
+    found, broken = _read()
+    if name not in found:
+        raise UnknownModel(name, tuple(found), broken)
+    return found[name]
 
 
 def model_name(number: int) -> str:

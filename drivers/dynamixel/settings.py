@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from drivers.dynamixel.codec import ID_MAX
-from drivers.dynamixel.models import BAUD_CODES, models
+from drivers.dynamixel.models import BAUD_CODES, UnknownModel, servo_model
 from drivers.family import FROM_HAND, BusSettings
 from drivers.locks import serial_identity
 from drivers.motors import MotorDevice, numbered
@@ -71,12 +71,13 @@ class DynamixelSettings(BusSettings):
             twin = next((e for e in self.device if e.id == d.id and e is not d), None)
             if twin is not None and d.id != FROM_HAND and d.motor < twin.motor:
                 found.append(f"id {d.id} is given to {d.motor!r} and to {twin.motor!r}")
-            if d.model not in models():
-                found.append(f"{d.motor}: no servo model {d.model!r} (legal: {', '.join(models())})")
-            elif self.baud > models()[d.model].baud_max:
-                found.append(
-                    f"{d.motor}: {d.model} has at most {models()[d.model].baud_max} baud, not {self.baud}"
-                )
+            try:
+                baud_max = servo_model(d.model).baud_max
+            except UnknownModel as error:
+                found.append(f"{d.motor}: {error}")
+                continue
+            if self.baud > baud_max:
+                found.append(f"{d.motor}: {d.model} has at most {baud_max} baud, not {self.baud}")
         if self.baud not in BAUD_CODES:
             found.append(f"baud {self.baud} (legal: {', '.join(map(str, BAUD_CODES))})")
         if self.watchdog_ms % WATCHDOG_STEP_MS:

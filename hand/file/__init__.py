@@ -2,7 +2,7 @@
 
 from hand.file.errors import FileError, HandFileError, MotionFileError, Problem
 from hand.file.hand import HandFile
-from hand.file.loader import load_hand, parse_hand, shipped_hands
+from hand.file.loader import hand_names, load_hand, parse_hand, shipped_hands
 
 __all__ = [
     "FileError",
@@ -12,5 +12,6 @@ __all__ = [
     "Problem",
     "load_hand",
     "parse_hand",
+    "hand_names",
     "shipped_hands",
 ]

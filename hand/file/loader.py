@@ -21,11 +21,16 @@ def shipped_hands() -> tuple[str, ...]:
     return text.shipped("hands")
 
 
+def hand_names() -> tuple[str, ...]:
+    """Names of all hands: ours and those of other people's packages."""
+    return text.installed("hands")
+
+
 def load_hand(name_or_path: str | os.PathLike[str], others: tuple[str, ...] = ()) -> HandFile:
     """Read and check a hand file.
 
     Args:
-        name_or_path: Name of a hand in ``configs/hands``, or a path (with a slash, or ending in .toml).
+        name_or_path: Name of a hand of ours or of a package, or a path (with a slash, or ending in .toml).
         others: names that the caller takes too; a refusal lists them.
 
     Raises:

@@ -14,6 +14,7 @@ from typing import Any
 from hand.file.errors import FileError, Problem, nearest
 from hand.file.locate import Locator, Place, dotted
 from hand.file.refusals import Refusal
+from signals.plugins import broken_folders, files_named
 
 LARGEST_BYTES = 1_000_000
 """Longest TOML file; the shipped hands have 30 kB."""
@@ -37,23 +38,33 @@ def shipped(folder: str) -> tuple[str, ...]:
     )
 
 
+def installed(folder: str) -> tuple[str, ...]:
+    """Names of the files in a folder of ``configs`` and in the same folder of other people's packages."""
+    return tuple(files_named(folder))
+
+
 def path_of(
     name_or_path: str, folder: str, kind: str, error: type[FileError], others: tuple[str, ...] = ()
 ) -> Path:
-    """A file by path (with a slash or a suffix), or by its name in a folder of ``configs``.
+    """A file by path (with a slash or a suffix), or by its name in a folder of ``configs`` or of a package.
 
     ``others`` are names that are legal to the user, though not for this reader: a refusal lists them too.
     """
     if "/" in name_or_path or Path(name_or_path).suffix in (".toml", ".csv"):
         return Path(name_or_path)
-    names = shipped(folder)
-    if name_or_path not in names:
-        names += others
-        legal = "a path, or one of " + ", ".join(names)
+    known = files_named(folder)
+    found, near = repr(name_or_path), None
+    places = known.get(name_or_path, [])
+    if len(places) == 1:
+        return places[0][1]
+    if places:
+        found += " from " + " and from ".join(f"{owner} ({path})" for owner, path in places)
+        legal = "one of them: remove the other, or give the path"
+    else:
+        names = (*known, *others)
         near = nearest(name_or_path, names)
-        found = repr(name_or_path)
-        raise error([Problem(file=f"({folder})", line=0, key=kind, found=found, legal=legal, nearest=near)])
-    return Path(str(files("configs") / folder / f"{name_or_path}.toml"))
+        legal = "; ".join(["a path, or one of " + ", ".join(names), *broken_folders()])
+    raise error([Problem(file=f"({folder})", line=0, key=kind, found=found, legal=legal, nearest=near)])
 
 
 _ONCE: ContextVar[dict[str, str] | None] = ContextVar("texts of one run", default=None)

@@ -2,20 +2,22 @@
 
 ``collector``: one board. ``dynamixel``: chains of eight servos and a Hall bridge. ``odrive``: CAN buses of
 three axes and a Hall bridge. Servos and axes drive the spools directly, currents mean the same on every
-wiring.
+wiring. Others add a wiring by an entry point in the group ``flexor.wirings`` whose value is a ``Wire``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from drivers.dynamixel.models import BAUD_CODES, servo_model
+from drivers.dynamixel.models import BAUD_CODES, ServoModel, models, servo_model
+from signals import plugins
 from signals.choices import WrongChoice
 from signals.names import HandNames
+from signals.plugins import PluginError
 from sim.emulators.canbus import CanBus, Node
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.collector import CollectorEmulator
@@ -26,7 +28,6 @@ from sim.emulators.servo import EmulatedServo
 from sim.emulators.side import DeviceSide
 from sim.emulators.socketcand import BusServer
 
-WIRINGS: Final = ("collector", "dynamixel", "odrive")
 PER_BUS: Final = {"dynamixel": 8, "odrive": 3}
 """Eight servos at 4 Mbaud answer 1500 times a second. An axis at 1 kHz takes 0.27 ms of every ms of its
 bus (feedback and set-point): three fill 81 %, a fourth 108 %."""
@@ -39,6 +40,7 @@ their bus processes are no real-time ones, and a busy computer lets them wait fo
 ms (servos) or 2 ms (axes) are what that gain stands; a third of it stands 12 ms.
 """
 SERVO_MODEL: Final = "xm430-w210"
+"""Servo of the emulation where none is chosen."""
 BAUD: Final = 4_000_000
 TORQUE_CONSTANT_NM_A: Final = 0.05
 GEAR_RATIO: Final = 100.0
@@ -56,6 +58,8 @@ class Wiring:
     text: str = ""
     rate_hz: int | None = None
     """Control rate for ``flexor run --rate``; None: the hand's own."""
+    realtime: bool = False
+    """Its bus may run at real-time priority: no pty lies between, whose bytes an ordinary kernel worker moves."""
     tension_gain_share: float = 1.0
     """Share of the hand's ``gains.tension_kp_nm_n`` for ``flexor run --set``."""
 
@@ -67,79 +71,97 @@ class Wiring:
         return ["--rate", str(self.rate_hz), "--set", f"gains.tension_kp_nm_n={gain:.3g}"]
 
 
-def wire(
-    kind: str,
-    side: DeviceSide,
-    names: HandNames,
-    folder: Path,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    clock: Clock = time.monotonic_ns,
-) -> Wiring:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where emulated devices can be reached."""
+
+    folder: Path
+    """Where serial lines get their names."""
+    host: str = "127.0.0.1"
+    """Address of a board or bus server."""
+    port: int = 0
+    """Its port; 0 takes a free one."""
+    clock: Clock = time.monotonic_ns
+    """Monotonic nanoseconds, of serial lines and CAN buses."""
+    servo: str = SERVO_MODEL
+    """Model of the emulated servos."""
+
+
+Wire = Callable[[DeviceSide, HandNames, Site], Wiring]
+"""(hand, its names, site) -> emulated devices and their bus file."""
+
+
+def wiring_names() -> tuple[str, ...]:
+    """Every wiring: ours and those of other people's packages."""
+    return (*WIRINGS, *(p.name for p in plugins.offered(plugins.WIRINGS) if p.name not in WIRINGS))
+
+
+def wire(kind: str, side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     """Wire a hand.
 
     Args:
-        kind: one of ``WIRINGS``.
+        kind: one of ``wiring_names()``.
         side: the hand.
         names: its names.
-        folder: where serial lines get their names.
-        host: address of board or bus server.
-        port: its port; 0 takes a free one.
-        clock: monotonic nanoseconds, of serial lines and CAN buses.
+        site: where.
 
     Raises:
-        ValueError: no such wiring.
+        ValueError: no such wiring or servo, or a package that offers it is broken.
     """
-    if kind == "collector":
-        return _collector(side, names, host, port)
-    if kind not in WIRINGS:
-        raise WrongChoice(f"no wiring {kind!r} (legal: {', '.join(WIRINGS)})")
-    if kind == "dynamixel":
-        wiring = _dynamixel(side, names, folder, clock)
-    else:
-        wiring = _odrive(side, names, (host, port), clock)
-    wiring.rate_hz, wiring.tension_gain_share = RATE_HZ[kind], TENSION_GAIN_SHARE
-    if names.tendons or names.axes:
-        _hall_bridge(wiring, side, names, folder, clock)
-    return wiring
+    plugin = plugins.named(plugins.WIRINGS, kind, WIRINGS)
+    if plugin is None and kind not in WIRINGS:
+        raise WrongChoice(f"no wiring {kind!r} (legal: {', '.join(wiring_names())})")
+    made: object = (WIRINGS[kind] if plugin is None else plugins.called(plugin))(side, names, site)
+    if not isinstance(made, Wiring):
+        raise PluginError(f"{plugin}: it gives {made!r}, no sim.emulators.wiring.Wiring")
+    return made
 
 
-def _collector(side: DeviceSide, names: HandNames, host: str, port: int) -> Wiring:
+def _collector(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     board = CollectorEmulator(
-        side, len(names.motors), len(names.tendons), len(names.axes), host=host, port=port
+        side, len(names.motors), len(names.tendons), len(names.axes), host=site.host, port=site.port
     )
     text = f'[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "{board.host}"\nport = {board.port}\n'
     text += f"slots = [{_quoted(names.motors)}]\nhall_slots = [{_quoted(names.tendons)}]\n"
-    return Wiring([board], [f"collector udp://{board.host}:{board.port}"], text)
+    return Wiring([board], [f"collector udp://{board.host}:{board.port}"], text, realtime=True)
 
 
 def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _dynamixel(side: DeviceSide, names: HandNames, folder: Path, clock: Clock) -> Wiring:
-    wiring, model, many = Wiring(), servo_model(SERVO_MODEL), PER_BUS["dynamixel"]
+def _servo(name: str) -> ServoModel:
+    """A model that can drive a hand: one with a current mode."""
+    model = servo_model(name)
+    if "current" not in model.modes:
+        legal = ", ".join(m.name for m in models().values() if "current" in m.modes)
+        raise WrongChoice(f"servo {name!r} has no current mode, which a hand needs (legal: {legal})")
+    return model
+
+
+def _dynamixel(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
+    wiring, model, many = _slow("dynamixel"), _servo(site.servo), PER_BUS["dynamixel"]
     for first in range(0, len(names.motors), many):
         motors = range(first, min(first + many, len(names.motors)))
         servos = [EmulatedServo(i - first + 1, model, side, i, gear_ratio=GEAR_RATIO) for i in motors]
         for servo in servos:
             servo.put("baud", BAUD_CODES[BAUD])
-        line = folder / f"servos{first // many}"
-        wiring.emulators.append(ChainEmulator(servos, side, line, clock=clock))
+        line = site.folder / f"servos{first // many}"
+        wiring.emulators.append(ChainEmulator(servos, side, line, clock=site.clock))
         wiring.endpoints.append(f"dynamixel {line} at {BAUD} baud, ids 1 to {len(servos)}")
         wiring.text += (
             f'[[bus]]\nname = "{line.name}"\nfamily = "dynamixel"\nport = "{line}"\nbaud = {BAUD}\n'
         )
         wiring.text += "adapter_latency_us = 0\nreply_margin_us = 50000\nwatchdog_ms = 100\n"
         for i, servo in zip(motors, servos, strict=True):
-            wiring.text += f'[[bus.device]]\nid = {servo.id}\nmodel = "{SERVO_MODEL}"\n'
+            wiring.text += f'[[bus.device]]\nid = {servo.id}\nmodel = "{model.name}"\n'
             wiring.text += f'motor = "{names.motors[i]}"\ngear_ratio = {GEAR_RATIO}\n'
-    return wiring
+    return _with_hall_bridge(wiring, side, names, site)
 
 
-def _odrive(side: DeviceSide, names: HandNames, address: tuple[str, int], clock: Clock) -> Wiring:
+def _odrive(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     buses: dict[str, CanBus] = {}
-    start_ns = clock()
+    start_ns = site.clock()
     tables, many = [], PER_BUS["odrive"]
     spread_ns = FEEDBACK_MS * 1_000_000 // many
     for first in range(0, len(names.motors), many):
@@ -164,10 +186,11 @@ def _odrive(side: DeviceSide, names: HandNames, address: tuple[str, int], clock:
             for i in motors
         )
         tables.append((channel, devices))
-    server = BusServer(buses, *address, clock)
+    server = BusServer(buses, site.host, site.port, site.clock)
     by_name = {name: number for number, (name, _) in ENDPOINTS.items()}
     endpoints = ", ".join(f"{name} = {number}" for name, number in by_name.items())
-    wiring = Wiring([server])
+    wiring = _slow("odrive")
+    wiring.emulators.append(server)
     for channel, devices in tables:
         wiring.endpoints.append(f"odrive socketcand://{server.host}:{server.port}/{channel}")
         wiring.text += (
@@ -175,17 +198,30 @@ def _odrive(side: DeviceSide, names: HandNames, address: tuple[str, int], clock:
             f'channel = "{channel}"\nhost = "{server.host}"\nport = {server.port}\n'
             f"feedback_ms = {FEEDBACK_MS}\nwatchdog_ms = 100.0\nendpoints = {{ {endpoints} }}\n{devices}"
         )
-    return wiring
+    return _with_hall_bridge(wiring, side, names, site)
 
 
-def _hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, folder: Path, clock: Clock) -> None:
-    line, first = folder / "hall", len(names.tendons)
+def _slow(kind: str) -> Wiring:
+    """A wiring of slow wires, still without devices."""
+    return Wiring(rate_hz=RATE_HZ[kind], tension_gain_share=TENSION_GAIN_SHARE)
+
+
+def _with_hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, site: Site) -> Wiring:
+    """The same with a Hall bridge for what servos and axes do not read."""
+    if not names.tendons and not names.axes:
+        return wiring
+    line, first = site.folder / "hall", len(names.tendons)
     pots = tuple((first + a, a, POT_ZERO_COUNT, POT_RAD_COUNT) for a in range(len(names.axes)))
     channels = [*range(first), *(-1 for _ in names.axes)]
-    wiring.emulators.append(HallBridgeEmulator(side, channels, line, samples=4, axes=pots, clock=clock))
+    wiring.emulators.append(HallBridgeEmulator(side, channels, line, samples=4, axes=pots, clock=site.clock))
     wiring.endpoints.append(f"hall-bridge {line}, {len(channels)} channels")
     listed = _quoted([*names.tendons, *("" for _ in names.axes)])
     wiring.text += f'[[bus]]\nname = "hall"\nfamily = "hall-bridge"\nport = "{line}"\nchannels = [{listed}]\n'
     for (channel, *_), axis in zip(pots, names.axes, strict=True):
         wiring.text += f'[[bus.axis]]\nname = "{axis}"\nchannel = {channel}\n'
         wiring.text += f"zero_count = {POT_ZERO_COUNT}\nrad_count = {POT_RAD_COUNT}\n"
+    return wiring
+
+
+WIRINGS: Final[dict[str, Wire]] = {"collector": _collector, "dynamixel": _dynamixel, "odrive": _odrive}
+"""Our own wirings."""

@@ -49,6 +49,11 @@ def shipped_mechanisms() -> tuple[str, ...]:
     return text.shipped(FOLDER)
 
 
+def mechanism_names() -> tuple[str, ...]:
+    """Names of all mechanisms: ours and those of other people's packages."""
+    return text.installed(FOLDER)
+
+
 def load_mechanism(name_or_path: str | os.PathLike[str]) -> LoadedMechanism:
     """Read, check and assemble a mechanism file.
 

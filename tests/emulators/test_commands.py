@@ -23,7 +23,7 @@ from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import SpringSide
-from sim.emulators.wiring import WIRINGS, wire
+from sim.emulators.wiring import WIRINGS, Site, wire
 from tests.rigs import emulated as rigs
 from tools.cli import main
 from tools.commands.scan import scan as scan_command
@@ -169,7 +169,7 @@ def test_log_and_inject_speak_the_wire(tmp_path: Path) -> None:
 def test_every_wiring_writes_a_bus_file_that_fits_its_hand(kind: str, tmp_path: Path) -> None:
     hand = rigs.names(10, 2)
     side = SpringSide(10, 10, 2)
-    wired = wire(kind, side, hand, tmp_path)
+    wired = wire(kind, side, hand, Site(folder=tmp_path))
     try:
         (tmp_path / "bus.toml").write_text(wired.text)
         file = load_bus_file(str(tmp_path / "bus.toml"))
@@ -179,7 +179,7 @@ def test_every_wiring_writes_a_bus_file_that_fits_its_hand(kind: str, tmp_path: 
         for emulator in wired.emulators:
             emulator.close()
     with pytest.raises(ValueError, match="legal: collector"):
-        wire("telepathy", side, hand, tmp_path)
+        wire("telepathy", side, hand, Site(folder=tmp_path))
 
 
 def _refused(words: list[str]) -> int:

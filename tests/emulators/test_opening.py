@@ -21,7 +21,7 @@ from signals.records import COMMAND, MEASUREMENT, TRUTH, new
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import SpringSide
-from sim.emulators.wiring import PER_BUS, wire
+from sim.emulators.wiring import PER_BUS, Site, wire
 from tests.rigs import emulated as rigs
 
 N = 3
@@ -31,7 +31,7 @@ SETUPS = tuple(MotorSetup(index=i, name=m, current_limit_a=1.0) for i, m in enum
 
 def test_servos_and_a_hall_bridge_are_one_bus(tmp_path: Path) -> None:
     side = SpringSide(N, N, 2)
-    wired = wire("dynamixel", side, HAND, tmp_path)
+    wired = wire("dynamixel", side, HAND, Site(folder=tmp_path))
     (tmp_path / "bus.toml").write_text("realtime = false\n" + wired.text)
     with EmulatorThread(wired.emulators):
         bus = open_buses(load_bus_file(str(tmp_path / "bus.toml")), HAND)
@@ -65,7 +65,7 @@ def test_servos_and_a_hall_bridge_are_one_bus(tmp_path: Path) -> None:
 
 def test_one_bus_that_does_not_open_closes_those_before_it(tmp_path: Path) -> None:
     side = SpringSide(N, N, 2)
-    wired = wire("dynamixel", side, HAND, tmp_path)
+    wired = wire("dynamixel", side, HAND, Site(folder=tmp_path))
     (tmp_path / "bus.toml").write_text("realtime = false\n" + wired.text)
     wired.emulators[1].close()
     with EmulatorThread(wired.emulators[:1]):
@@ -83,7 +83,7 @@ def test_buses_that_all_refuse_name_the_first_and_still_confirm_zero_torque(tmp_
     """They work on their set-ups at the same time: an answer that nobody waited for answers no later call."""
     n = PER_BUS["dynamixel"] + 1
     hand = replace(rigs.names(n), tendons=())
-    wired = wire("dynamixel", SpringSide(n), hand, tmp_path)
+    wired = wire("dynamixel", SpringSide(n), hand, Site(folder=tmp_path))
     chains = [e for e in wired.emulators if isinstance(e, ChainEmulator)]
     assert len(chains) == 2
     for chain in chains:

@@ -16,7 +16,7 @@ from runtime.backends import unproven
 from signals.modes import Channel
 from signals.names import HandNames
 from sim.emulators.side import SpringSide
-from sim.emulators.wiring import WIRINGS, wire
+from sim.emulators.wiring import WIRINGS, Site, wire
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
 from tools.cli import main
@@ -122,7 +122,7 @@ def test_a_family_that_says_nothing_of_a_watchdog_has_an_unproven_one() -> None:
 @pytest.mark.parametrize("kind", WIRINGS)
 def test_emulations_leave_no_protection_out(kind: str, tmp_path: Path) -> None:
     hand = rigs.names(10, 2)
-    wired = wire(kind, SpringSide(10, 10, 2), hand, tmp_path)
+    wired = wire(kind, SpringSide(10, 10, 2), hand, Site(folder=tmp_path))
     try:
         (tmp_path / "bus.toml").write_text(wired.text)
         assert unproven(str(tmp_path / "bus.toml"), hand) == ()

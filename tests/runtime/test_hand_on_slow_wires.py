@@ -26,7 +26,7 @@ from runtime.session import run_lockstep
 from runtime.setup import Rig, build, read_hand
 from signals.records import COMMAND, MEASUREMENT, TRUTH, new
 from sim.emulators.side import BackendSide
-from sim.emulators.wiring import RATE_HZ, TENSION_GAIN_SHARE, Wiring, wire
+from sim.emulators.wiring import RATE_HZ, TENSION_GAIN_SHARE, Site, Wiring, wire
 from telemetry.shm.channel import Channel
 from tests.rigs.stepped import CanEnd, Stage, put_on_stage
 
@@ -121,7 +121,7 @@ class Play:
         known = read_hand(RunOptions(hand=HAND))
         plain = RunOptions(hand=HAND)
         side = BackendSide(lambda: sim_bus(known, plain, self.truth), int(0.5e9 / known.rate_hz))
-        wiring: Wiring = wire(kind, side, known.names, folder, clock=stage.clock)
+        wiring: Wiring = wire(kind, side, known.names, Site(folder=folder, clock=stage.clock))
         served: list[Any] = [e for e in wiring.emulators if hasattr(e, "line")]
         stage.emulators = [*served, *(end for end in stage.buses.values() if isinstance(end, CanEnd))]
         self.rate_hz = float(wiring.rate_hz or known.rate_hz)

@@ -9,7 +9,7 @@ import typer
 from hand.assembly.assemble import model_of
 from hand.assembly.pace import paces
 from hand.file import HandFileError, load_hand
-from hand.mechanism_file import is_mechanism_hand, shipped_mechanism_hands
+from hand.mechanism_file import is_mechanism_hand, mechanism_hand_names
 from runtime.processes.phases import Exit
 from tools.commands.check_facts import show_refusal, summary
 
@@ -51,7 +51,7 @@ def check(hand: str, as_json: bool) -> int:
 
         return check_mechanism(hand, as_json)
     try:
-        file = load_hand(hand, shipped_mechanism_hands())
+        file = load_hand(hand, mechanism_hand_names())
         pace = paces(file, model_of(file))
     except HandFileError as error:
         show_refusal(hand, error, as_json)

@@ -37,10 +37,11 @@ NICE = -10
 @app.command(epilog=EXAMPLES)
 def emulate(
     hand: Annotated[str, typer.Argument(help="Name of a shipped hand, or path of a hand file.")],
-    wiring: Annotated[str, typer.Option(help="collector, dynamixel or odrive.")] = "collector",
+    wiring: Annotated[str, typer.Option(help="collector, dynamixel, odrive or a package's.")] = "collector",
     bus_file: Annotated[Path, typer.Option(help="Where the bus file is written.")] = Path("bus.toml"),
     host: Annotated[str, typer.Option(help="Address of the board or bus server.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0: a free one.")] = 0,
+    servo: Annotated[str, typer.Option(help="Model of the emulated servos (dynamixel).")] = "xm430-w210",
     seconds: Annotated[float | None, typer.Option("--for", help="Length of the emulation [s].")] = None,
     sensors: Annotated[str, typer.Option(help="ideal, quantised or full.")] = "full",
     guides: Annotated[str, typer.Option(help="ideal or friction.")] = "friction",
@@ -63,10 +64,10 @@ def emulate(
         seed=seed,
         seconds=seconds,
     )
-    _emulate(options, wiring, bus_file, (host, port), spin)
+    _emulate(options, wiring, bus_file, {"host": host, "port": port, "servo": servo}, spin)
 
 
-def _emulate(options: RunOptions, wiring: str, bus_file: Path, address: tuple[str, int], spin: bool) -> None:
+def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, Any], spin: bool) -> None:
     from hand.hand import read_tendon_hand
     from runtime.busprocess.truth import TruthShare
     from runtime.realtime import go_before_others, quiet
@@ -74,7 +75,7 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, address: tuple[st
     from signals.records import TRUTH, new
     from sim.emulators.loop import EmulatorLoop
     from sim.emulators.side import BackendSide
-    from sim.emulators.wiring import wire
+    from sim.emulators.wiring import Site, wire
 
     known = read_tendon_hand(options)
     _spare(bus_file)
@@ -83,15 +84,16 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, address: tuple[st
     side = BackendSide(lambda: sim_bus(known, options, truth), int(LEAST_STEP_SHARE * 1e9 / known.rate_hz))
     with contextlib.ExitStack() as ending:
         folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="flexor-"))
+        site = Site(folder=Path(folder), **reach)
         share = TruthShare.create()
         ending.callback(share.unlink)
-        wired = wire(wiring, side, known.names, Path(folder), *address)
+        wired = wire(wiring, side, known.names, site)
         loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
         ending.callback(loop.close)
-        for emulator in wired.emulators:
-            if hasattr(emulator, "before_answer"):
-                emulator.before_answer = lambda: share.post(truth)
-        head = f'{MARK}realtime = {"true" if wiring == "collector" else "false"}\ntruth = "{share.name}"\n\n'
+        in_step = [emulator for emulator in wired.emulators if hasattr(emulator, "before_answer")]
+        for emulator in in_step:
+            emulator.before_answer = lambda: share.post(truth)
+        head = f'{MARK}realtime = {"true" if wired.realtime else "false"}\ntruth = "{share.name}"\n\n'
         ending.callback(_remove, bus_file, head)
         bus_file.write_text(head + wired.text, encoding="utf-8")
         for endpoint in wired.endpoints:
@@ -101,7 +103,7 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, address: tuple[st
         print(f"bus file {bus_file}; {' '.join(words)}", flush=True)
         if not side.positions:
             print("motors follow currents alone: the devices refuse their position modes", flush=True)
-        if wiring != "collector":
+        if not in_step:
             loop.emulators.append(_TruthTimer(share, truth))
         with contextlib.suppress(OSError):
             go_before_others(NICE)

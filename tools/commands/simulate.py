@@ -104,9 +104,9 @@ def _write(
 
 def _list(only: str | None, as_json: bool) -> None:
     """Mechanisms and scenarios."""
-    from sim.mechanisms.load import load_mechanism, shipped_mechanisms
+    from sim.mechanisms.load import load_mechanism, mechanism_names
 
-    names = shipped_mechanisms() if only is None else (only,)
+    names = mechanism_names() if only is None else (only,)
     found: dict[str, dict[str, str]] = {}
     for name in names:
         loaded = load_mechanism(name)

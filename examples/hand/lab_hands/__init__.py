@@ -1,0 +1,1 @@
+"""Hands and motions of a laboratory: files alone, no code."""
