@@ -59,7 +59,7 @@ class Wiring:
     rate_hz: int | None = None
     """Control rate for ``flexor run --rate``; None: the hand's own."""
     realtime: bool = False
-    """Its bus may run at real-time priority: no pty lies between, whose bytes an ordinary kernel worker moves."""
+    """Its bus process may run at real-time priority: no pty, whose bytes an ordinary kernel worker moves."""
     tension_gain_share: float = 1.0
     """Share of the hand's ``gains.tension_kp_nm_n`` for ``flexor run --set``."""
 
