@@ -17,8 +17,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from signals.foreign import note, place_of_import, sentence
-
 T = TypeVar("T")
 
 CONFIGS: Final = "flexor.configs"
@@ -102,7 +100,7 @@ def load(plugin: Plugin, kind: type[T]) -> T:
     found = imported(plugin)
     if not isinstance(found, kind):
         legal = f"{kind.__module__}.{kind.__qualname__}"
-        raise PluginError(f"{plugin}: {_where(plugin)}{found!r} is not a {legal}")
+        raise PluginError(f"{plugin}: {where(plugin)}{found!r} is not a {legal}")
     return found
 
 
@@ -114,7 +112,7 @@ def called(plugin: Plugin) -> Callable[..., Any]:
     """
     found = imported(plugin)
     if not callable(found):
-        raise PluginError(f"{plugin}: {_where(plugin)}{found!r} is no function")
+        raise PluginError(f"{plugin}: {where(plugin)}{found!r} is no function")
     return cast(Callable[..., Any], found)
 
 
@@ -124,13 +122,15 @@ def imported(plugin: Plugin) -> Any:
     Raises:
         PluginError: it cannot be imported.
     """
+    from signals.foreign import note, place_of_import, sentence  # numpy with it: not for a list of names
+
     point = plugin.point
     try:
         found = point.load()
     except (Exception, SystemExit) as error:  # their code: it may raise anything
         place = place_of_import(error)
         if place is None and isinstance(error, AttributeError) and point.module in sys.modules:
-            raise PluginError(f"{plugin}: {_where(plugin)}{_lacks(plugin)}") from error
+            raise PluginError(f"{plugin}: {where(plugin)}{_lacks(plugin)}") from error
         if place is None and isinstance(error, ModuleNotFoundError):
             raise PluginError(
                 f"{plugin}: {_declared(plugin)}no module {error.name!r} is installed"
@@ -150,7 +150,7 @@ def _lacks(plugin: Plugin) -> str:
     return f"module {plugin.point.module!r} has no attribute {plugin.point.attr!r}{hint}"
 
 
-def _where(plugin: Plugin) -> str:
+def where(plugin: Plugin) -> str:
     """File and line where an imported entry's name is bound; line 1 where it is bound nowhere."""
     module = sys.modules.get(plugin.point.module)
     file = getattr(module, "__file__", None)
@@ -190,6 +190,8 @@ def folder_of(plugin: Plugin) -> Path:
     try:
         spec = find_spec(plugin.point.value)
     except (Exception, SystemExit) as error:  # a package above it is imported
+        from signals.foreign import place_of_import, sentence
+
         raise PluginError(sentence(str(plugin), error, place_of_import(error))) from error
     for place in () if spec is None else spec.submodule_search_locations or ():
         return Path(place)

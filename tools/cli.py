@@ -20,24 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from signals.rooms import ROOMS
-
-COMMANDS: Final[dict[str, tuple[str, str]]] = {
-    "run": ("run", "Run a hand: simulated or real, in real time or in lockstep."),
-    "check": ("check", "Check a hand file; print the effective hand, its hash and what is assumed."),
-    "stop": ("stop", "Stop a running hand now; needs no lease."),
-    "monitor": ("monitor", "Watch a running hand: tensions, joints, state, faults, loop."),
-    "log": ("log", "Look into a recorded log; judge its Hall sensors; write columns of it as CSV."),
-    "signals": ("signals", "Print the table of every signal as Markdown."),
-    "doctor": ("doctor", "Check this machine for real-time use."),
-    "bench": ("bench", "Measure the loop against cyclictest and a C loop."),
-    "simulate": ("simulate", "Run another mechanism of the simulator."),
-    "faults": ("faults", "Inject every fault into the simulated hand and print the matrix."),
-    "design": ("design", "What a hand would need so that a broken tendon spares its stops."),
-    "emulate": ("emulate", "Emulate devices on a virtual port or bus."),
-    "scan": ("scan", "Find devices on a bus."),
-    "bus": ("bus", "Speak with devices of a bus."),
-}
-"""Command -> module of ``tools.commands`` and a line of help. A module holds a typer app called ``app``."""
+from tools.command_table import COMMANDS, command_of, help_line, packaged
 
 USAGE_ERROR: Final[Any] = typer.BadParameter.__mro__[1]
 CLICK_ERROR: Final[Any] = USAGE_ERROR.__mro__[1]
@@ -54,15 +37,23 @@ class _Lazy(TyperGroup):
     """A group that imports a command's module only when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Commands whose module exists."""
-        return [name for name, (module, _) in COMMANDS.items() if _exists(module)]
+        """Our commands whose module exists, then those of other people's packages."""
+        ours = [name for name, (module, _) in COMMANDS.items() if _exists(module)]
+        return ours + [plugin.name for plugin in packaged()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command, imported now; for the list of commands a line without import."""
+        listed = ctx.resilient_parsing or not ctx.meta.get(_CALLED)
         entry = COMMANDS.get(cmd_name)
-        if entry is None or not _exists(entry[0]):
+        if entry is None and listed:
+            return next(
+                (TyperCommand(p.name, help=help_line(p)) for p in packaged() if p.name == cmd_name), None
+            )
+        if entry is None:
+            return command_of(cmd_name)
+        if not _exists(entry[0]):
             return None
-        if ctx.resilient_parsing or not ctx.meta.get(_CALLED):
+        if listed:
             return TyperCommand(cmd_name, help=entry[1])
         command = typer.main.get_command(importlib.import_module(f"tools.commands.{entry[0]}").app)
         command.name = cmd_name
@@ -198,10 +189,10 @@ def _told(error: BaseException) -> int:
     if _users(error):
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1
-    line = _machines(error) or _strangers(error)
-    if line:
-        print(f"error: {line}", file=sys.stderr)
-        return 1
+    for line, code in ((_machines(error), 1), (_strangers(error), 2)):
+        if line:
+            print(f"error: {line}", file=sys.stderr)
+            return code
     print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
     print("this is a bug; flexor --debug ... shows where", file=sys.stderr)
     return 70

@@ -108,13 +108,20 @@ def wire(kind: str, side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     Raises:
         ValueError: no such wiring or servo, or a package that offers it is broken.
     """
-    plugin = plugins.named(plugins.WIRINGS, kind, WIRINGS)
-    if plugin is None and kind not in WIRINGS:
-        raise WrongChoice(f"no wiring {kind!r} (legal: {', '.join(wiring_names())})")
-    made: object = (WIRINGS[kind] if plugin is None else plugins.called(plugin))(side, names, site)
+    made: object = wire_of(kind)(side, names, site)
     if not isinstance(made, Wiring):
-        raise PluginError(f"{plugin}: it gives {made!r}, no sim.emulators.wiring.Wiring")
+        raise PluginError(f"wiring {kind!r}: it gives {made!r}, no sim.emulators.wiring.Wiring")
     return made
+
+
+def wire_of(kind: str) -> Wire:
+    """What wires a hand so; raises as ``wire``."""
+    plugin = plugins.named(plugins.WIRINGS, kind, WIRINGS)
+    if plugin is not None:
+        return plugins.called(plugin)
+    if kind not in WIRINGS:
+        raise WrongChoice(f"no wiring {kind!r} (legal: {', '.join(wiring_names())})")
+    return WIRINGS[kind]
 
 
 def _collector(side: DeviceSide, names: HandNames, site: Site) -> Wiring:

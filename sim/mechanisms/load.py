@@ -15,11 +15,14 @@ from hand.file.errors import FileError, nearest, shown
 from hand.file.locate import Locator, Path
 from hand.file.origins import Origin
 from hand.file.refusals import Refusal, refusals
+from signals import plugins
 from signals.choices import WrongChoice
+from signals.plugins import MECHANISMS, PluginError
 from sim.mechanisms.arm7 import ArmFile
-from sim.mechanisms.files import KINDS, MechanismFile, mechanism_of
+from sim.mechanisms.files import ALONE, MechanismKind
 from sim.mechanisms.hand_on_arm import HandOnArmFile, hand_on_arm_mechanism
 from sim.mechanisms.mechanism import Mechanism
+from sim.mechanisms.tables import MechanismTable
 
 FOLDER: Final = "mechanisms"
 NAMES: Final = ("kind", "description", "integrator")
@@ -38,7 +41,7 @@ class LoadedMechanism:
     """A mechanism with the file that it came from."""
 
     mechanism: Mechanism
-    file: MechanismFile
+    file: MechanismTable
     path: str
     origins: Mapping[Path, Origin]
     """Label of every value."""
@@ -76,8 +79,8 @@ def parse_mechanism(content: str, file: str) -> LoadedMechanism:
     locator = Locator.of(content)
     tables, labels = read_tables(content, file, locator)
     try:
-        mechanism = assemble(tables)
-    except FileError:
+        mechanism = kind_of(tables.kind).assemble(tables)
+    except (FileError, PluginError):
         raise
     except ValueError as error:
         refusal = Refusal(path=_named_part(error, locator), found="what cannot exist", legal=str(error))
@@ -85,7 +88,7 @@ def parse_mechanism(content: str, file: str) -> LoadedMechanism:
     return LoadedMechanism(mechanism, tables, file, labels)
 
 
-def read_tables(content: str, file: str, locator: Locator) -> tuple[MechanismFile, dict[Path, Origin]]:
+def read_tables(content: str, file: str, locator: Locator) -> tuple[MechanismTable, dict[Path, Origin]]:
     """Tables and labels of a text; raises ``MechanismFileError``."""
     bare, labels, faults = origins.split(text.raw_of(content, file, locator, MechanismFileError))
     found: list[Refusal] = []
@@ -93,20 +96,21 @@ def read_tables(content: str, file: str, locator: Locator) -> tuple[MechanismFil
         if not (fault.found == UNLABELLED and fault.path[-1] in NAMES):
             near = nearest(fault.wrong, fault.names) if fault.wrong is not None else None
             found.append(Refusal(path=fault.path, found=fault.found, legal=fault.legal, nearest=near))
-    root = KINDS.get(str(bare.get("kind", "")))
+    named, kinds = str(bare.get("kind", "")), kind_names()
     tables: Any = None
-    if root is None:
-        near = nearest(str(bare.get("kind", "")), KINDS)
+    if named not in kinds:
+        near = nearest(named, kinds)
         kind = shown(bare["kind"]) if "kind" in bare else "nothing"
-        found.append(Refusal(path=("kind",), found=kind, legal="one of " + ", ".join(KINDS), nearest=near))
+        found.append(Refusal(path=("kind",), found=kind, legal="one of " + ", ".join(kinds), nearest=near))
     else:
+        root = kind_of(named).tables
         try:
             tables = root.model_validate(text.tuples(bare))
         except ValidationError as error:
             found += refusals(root, bare, error)
     if found:
         raise MechanismFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
-    checked: MechanismFile = tables
+    checked: MechanismTable = tables
     return checked, labels
 
 
@@ -120,16 +124,38 @@ def _named_part(error: ValueError, locator: Locator) -> Path:
     return ("scenario", name) if ("scenario", name) in locator.keys else ("kind",)
 
 
-def assemble(tables: MechanismFile) -> Mechanism:
-    """Mechanism of checked tables, with the hand and arm files that it names.
-
-    Raises:
-        ValueError: what cannot exist; the error names the part.
-    """
-    if not isinstance(tables, HandOnArmFile):
-        return mechanism_of(tables)
+def _hand_on_arm(tables: HandOnArmFile) -> Mechanism:
+    """The one kind that names other files: a hand and an arm."""
     arm = load_mechanism(tables.arm).file
     if not isinstance(arm, ArmFile):
         raise WrongChoice(f"arm = {tables.arm!r} is a {arm.kind!r} file; give an arm file")
     hand = load_hand(tables.hand)
     return hand_on_arm_mechanism(tables, arm, model_of(hand), names_of(hand))
+
+
+KINDS: Final[dict[str, MechanismKind]] = ALONE | {
+    "hand_on_arm": MechanismKind(tables=HandOnArmFile, assemble=_hand_on_arm)
+}
+"""Our own kinds. Others add one by an entry point in the group ``flexor.mechanisms``: a ``MechanismKind``."""
+
+
+def kind_names() -> tuple[str, ...]:
+    """Every kind that a mechanism file can have."""
+    return (*KINDS, *(p.name for p in plugins.offered(MECHANISMS) if p.name not in KINDS))
+
+
+def kind_of(name: str) -> MechanismKind:
+    """A kind by its name, one of ``kind_names()``.
+
+    Raises:
+        PluginError: a package offers it and is broken, or two do.
+    """
+    plugin = plugins.named(MECHANISMS, name, KINDS)
+    if plugin is None:
+        return KINDS[name]
+    found = plugins.load(plugin, MechanismKind)
+    if not isinstance(found.tables, type) or not issubclass(found.tables, MechanismTable):
+        raise PluginError(
+            f"{plugin}: its tables are {found.tables!r}, no sim.mechanisms.tables.MechanismTable"
+        )
+    return found

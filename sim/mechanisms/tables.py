@@ -91,6 +91,8 @@ class MechanismTable(Table):
 
     schema_version: Literal[1]
     """Version of this layout."""
+    kind: str
+    """Kind of mechanism."""
     name: Name
     """Name of the mechanism."""
     description: str

@@ -25,7 +25,8 @@ from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.table import TABLE
 from sim.options import Fault
-from tools.cli import COMMANDS, main
+from tools.cli import main
+from tools.command_table import COMMANDS
 from tools.commands.signals import table
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": "."}

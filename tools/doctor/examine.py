@@ -8,7 +8,7 @@ from typing import Final
 from reports.finding import Finding, Level, warn
 from runtime.host import kernel
 from runtime.host.machine import Machine
-from tools.doctor import cores, ports, rights, storage, surroundings
+from tools.doctor import cores, packages, ports, rights, storage, surroundings
 
 Check = Callable[[Machine], Finding | list[Finding]]
 
@@ -36,6 +36,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     storage.disk,
     storage.shared_memory,
     storage.compile_cache,
+    packages.packages,
 )
 
 

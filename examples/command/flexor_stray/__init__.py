@@ -1,0 +1,1 @@
+"""A command of its own for flexor."""
