@@ -7,11 +7,13 @@ door has a thread of its own, because a flood can hold its owner within one call
 
 from __future__ import annotations
 
+import ctypes
 import socket
 import struct
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,6 +32,11 @@ _GAP: Final = 96
 """So many descriptors in a row without a connection: there are no more, the kernel gives the lowest first."""
 _AT_ONCE: Final = struct.pack("2i", 1, 0)
 """Closing resets the connection: its peer is told at once, and the kernel keeps nothing of it."""
+_DROP_ALL: Final = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0))
+"""One instruction of a socket filter: return 0, nothing of a packet is taken."""
+_FILTER: Final = struct.pack("HP", 1, ctypes.addressof(_DROP_ALL))
+_SO_ATTACH_FILTER: Final = 26
+_SO_DETACH_FILTER: Final = 27
 _RECEIVED_AT: Final = 128
 """Place of ``tcpi_bytes_received`` in the kernel's ``struct tcp_info``."""
 
@@ -68,11 +75,12 @@ class Door:
     Attributes:
         guests: descriptor -> connection, as of the last look.
         turned_away: connections that were closed here.
+        left: bytes of connections that were closed here which may still wait to be read.
     """
 
     def __init__(self, asked: set[Any], unasked: set[Any]) -> None:
         self.guests: dict[int, Guest] = {}
-        self.turned_away = 0
+        self.turned_away, self.left = 0, 0.0
         self._asked, self._places = asked, asked | unasked
         self._count = 0
         self._lock, self._end = threading.Lock(), threading.Event()
@@ -108,6 +116,13 @@ class Door:
         with self._lock:
             if descriptor in self.guests:
                 self._close(descriptor)
+
+    def emptied(self) -> None:
+        """Nothing waits to be read: newcomers may knock again."""
+        if self.left:
+            with self._lock:
+                self.left = 0.0
+                self._let_in(True)
 
     def look(self, since_s: float) -> None:
         """Close what is too much; the last look was so long ago."""
@@ -161,23 +176,30 @@ class Door:
     def _connection(self, descriptor: int) -> tuple[Any, Any, int] | None:
         """Peer, place and bytes received of a descriptor that is one of our connections."""
         try:
-            found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
-        except OSError:
-            return None
-        try:
-            name = found.getsockname()
-            place = name[1] if isinstance(name, tuple) else name
-            if place not in self._places:
-                return None
-            if not isinstance(name, tuple):
-                return _peer_process(found), place, 0
-            peer = found.getpeername()  # the listening socket has none
-            info = found.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RECEIVED_AT + 8)
-            return peer, place, struct.unpack_from("=Q", info, _RECEIVED_AT)[0]
+            with _borrowed(descriptor) as found:
+                place = _place(found)
+                if place not in self._places:
+                    return None
+                if isinstance(place, str):
+                    return _peer_process(found), place, 0
+                peer = found.getpeername()  # the listening socket has none
+                info = found.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RECEIVED_AT + 8)
+                return peer, place, struct.unpack_from("=Q", info, _RECEIVED_AT)[0]
         except (OSError, struct.error):
             return None
-        finally:
-            found.detach()
+
+    def _let_in(self, newcomers: bool) -> None:
+        """Take new connections again, or none: the kernel drops what comes to a port that is shut.
+
+        A message that was complete when its connection was closed is still read, part by part. Without this
+        pause its sender would be back with the next one long before that.
+        """
+        option, value = (_SO_DETACH_FILTER, 0) if newcomers else (_SO_ATTACH_FILTER, _FILTER)
+        for descriptor in range(3, max(self.guests, default=0) + _GAP):
+            with suppress(OSError), _borrowed(descriptor) as found:
+                listens = found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+                if listens and _place(found) in self._asked:
+                    found.setsockopt(socket.SOL_SOCKET, option, value)
 
     def _close(self, descriptor: int) -> None:
         """End a connection; ZeroMQ then sees its end and cleans up."""
@@ -186,13 +208,30 @@ class Door:
         if again is None or again[0] != guest.peer:
             return
         self.turned_away += 1
-        found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
-        try:
-            with suppress(OSError):
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
-                found.shutdown(socket.SHUT_RDWR)
-        finally:
-            found.detach()
+        if guest.place in self._asked:
+            shut = self.left > OWED_MOST
+            self.left += guest.owed
+            if self.left > OWED_MOST and not shut:
+                self._let_in(False)
+        with suppress(OSError), _borrowed(descriptor) as found:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+            found.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def _borrowed(descriptor: int) -> Iterator[socket.socket]:
+    """A socket that ZeroMQ owns; OSError if the descriptor is none."""
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
+    try:
+        yield found
+    finally:
+        found.detach()
+
+
+def _place(found: socket.socket) -> Any:
+    """Our port, or our socket file."""
+    name = found.getsockname()
+    return name[1] if isinstance(name, tuple) else name
 
 
 def _peer_process(found: socket.socket) -> Any:

@@ -76,6 +76,7 @@ class Reception:
             try:
                 identity = self.router.recv(zmq.NOBLOCK)
             except zmq.Again:
+                self.door.emptied()
                 return
             answer = self._answer(server, now_ns, identity)
             with suppress(zmq.ZMQError):  # the client is gone
