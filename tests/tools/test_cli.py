@@ -313,7 +313,7 @@ def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
 
 
 def test_the_example_controller_runs_as_its_text_says():
-    text = Path("examples/foreign_controller.py").read_text()
+    text = Path("examples/controller/soft_springs/__init__.py").read_text()
     line = next(x.strip() for x in text.splitlines() if x.strip().startswith("flexor run"))
     words = line.replace("--for 10", "--for 1.5 --lockstep --json").split()
     environment = os.environ | {"PYTHONPATH": os.getcwd()}
@@ -323,7 +323,7 @@ def test_the_example_controller_runs_as_its_text_says():
         text=True,
         timeout=120,
         env=environment,
-        cwd="examples",
+        cwd="examples/controller",
         check=False,
     )
     assert done.returncode == 0, done.stderr

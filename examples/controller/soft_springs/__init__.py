@@ -1,12 +1,12 @@
 """A controller of your own in the place of flexor's: joint springs of one common stiffness, in plain Python.
 
-Run it from this folder (or put the folder into PYTHONPATH):
+Install it (``pip install .``), run it from this folder, or put the folder into PYTHONPATH:
 
-    flexor run finger_bench --set controller=foreign_controller:soft_springs --motion open_close --for 10
+    flexor run finger_bench --set controller=soft_springs:control --motion open_close --for 10
 
 or name it for good at the top of a copy of the hand file:
 
-    controller = "foreign_controller:soft_springs"
+    controller = "soft_springs:control"
 
 A controller is any callable with this signature, plain Python or compiled with ``numba.njit``. It reads goal
 and estimated state and writes one thing: ``state.ref_motor_torque_nm``, the torque [N m] wanted of every
@@ -30,7 +30,7 @@ FADE_IN_S = 0.5
 MEMORY = np.dtype([("active_s", "f8"), ("start_nm", "f8", (64,))], align=True)
 
 
-def soft_springs(model: Any, goal: Any, memory: Any, state: Any, command: Any) -> None:
+def control(model: Any, goal: Any, memory: Any, state: Any, command: Any) -> None:
     """Joint springs, tensions by pseudo-inverse around the pretension, a proportional tension loop.
 
     Args:
