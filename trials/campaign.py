@@ -33,7 +33,7 @@ from trials.trial import CLIENT, Trial
 
 BENCHES: Final = 16
 """Hands in motion that a worker keeps; each has a few MB of states."""
-TWINS: Final = 4
+TWINS: Final = 8
 """Runs without the fault, with different noise, that a hit of a hard stop is compared with: a finger that
 slips on an object does so at a moment that the least change shifts."""
 OTHER_NOISE: Final = 2**40

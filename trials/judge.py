@@ -54,7 +54,7 @@ class Judge(Naming):
         fallen = self._fallen(trial, recording, twins[0])
         verdict.must_react = any(rule.must_react for f, rule, _ in found if self.finger_of(f) not in fallen)
         self._others(found, recording, verdict, fallen)
-        tells = [(f, rule.tell_s + (f.at_s if s is None else s)) for f, rule, s in found]
+        tells = [(f, self.tells_s(f, rule, s, recording)) for f, rule, s in found]
         self.judge_stops(recording, verdict, twins, braked, tells)
         self.judge_reactions(found, recording, verdict, fallen)
         self.judge_names(found, recording, verdict, fallen)
@@ -80,6 +80,24 @@ class Judge(Naming):
         wound = abs(angle[first:] - angle[first - 1]) * float(self.model["spool_radius_m"][0, t])
         beyond = wound >= rules.SHOWN_M
         return float(recording.time_s[first + int(beyond.argmax())]) if beyond.any() else None
+
+    def tells_s(
+        self, fault: Trial | Struck, rule: KindRule, shows_s: float | None, recording: Recording
+    ) -> float:
+        """First moment at which anybody could tell a fault [s after the first one].
+
+        What shows by winding can be told once the hand stopped the finger for it, at the latest; a hand that
+        stops it before it would have shown is not asked for a brake from the fault on.
+        """
+        begin_s = 0.0 if isinstance(fault, Trial) else fault.at_s
+        own = self.finger_of(fault)
+        known_s = [] if shows_s is None else [shows_s]
+        if rule.shows_by_winding and own is not None:
+            stopped = recording.of("state", "finger_state")[:, own] == FAULT
+            stopped_s = float(recording.time_s[int(stopped.argmax())])
+            if stopped.any() and stopped_s > begin_s:
+                known_s.append(stopped_s)
+        return rule.tell_s + min(known_s, default=begin_s)
 
     def _tensions(self, recording: Recording, verdict: Verdict, twin: Callable[[float], Recording]) -> None:
         tension, time_s = recording.of("truth", "tension_n"), recording.time_s

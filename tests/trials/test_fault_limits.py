@@ -169,3 +169,28 @@ def test_a_second_fault_has_a_first_moment_of_its_own(finger: Hand, at_s: float,
     verdict = judge.judge(trial, recording, (lambda _: recording,), lambda *_: recording)
     if close > 1.5 / finger.rate_hz:
         assert bool(verdict.breaches) != first_moment
+
+
+@pytest.mark.parametrize("stopped_s", [None, 0.04, 0.12])
+@pytest.mark.parametrize("shows_s", [None, 0.08])
+def test_what_shows_by_winding_can_be_told_as_it_shows_or_as_the_finger_is_stopped_for_it(
+    finger: Hand, shows_s: float | None, stopped_s: float | None
+) -> None:
+    """A brake from the fault on, when nobody could know, is asked for only where nothing was ever told."""
+    judge, recording = Judge(finger.names, finger.model), quiet(finger)
+    fault = Struck(kind="encoder-stuck", part=2, size=0.0, at_s=0.02)
+    if stopped_s is not None:
+        recording.of("state", "finger_state")[recording.after(stopped_s) :] = FAULT
+    known = [s for s in (shows_s, stopped_s) if s is not None]
+    told_s = judge.tells_s(fault, rules.KINDS[fault.kind], shows_s, recording)
+    assert told_s == pytest.approx(min(known, default=fault.at_s), abs=2.0 / finger.rate_hz)
+    # what shows at once is told by its own rule, whenever the finger stops
+    offset = replace(fault, kind="hall-offset")
+    assert judge.tells_s(offset, rules.KINDS[offset.kind], 0.02, recording) == 0.02 + rules.SPIKE_S
+
+
+def test_a_finger_that_stood_in_fault_before_tells_nothing_of_a_second_one(finger: Hand) -> None:
+    judge, recording = Judge(finger.names, finger.model), quiet(finger)
+    recording.of("state", "finger_state")[recording.after(0.01) :] = FAULT
+    fault = Struck(kind="encoder-stuck", part=2, size=0.0, at_s=0.02)
+    assert judge.tells_s(fault, rules.KINDS[fault.kind], None, recording) == fault.at_s
