@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -21,11 +20,15 @@ import numpy as np
 from benchmarks.hand_in_mujoco import hand_model
 from hand.assembly.assemble import model_of
 from hand.file import load_hand
+from mechanics.handlayout import HandtreeWork
 from signals.compiled import law
+from signals.layout import Records
 from signals.modes import SensorLevel
+from signals.typed import Model
 from sim.backend import SimulatedBus
 from sim.options import SimOptions
 from sim.plant import substep
+from sim.plant_record import PlantRecord
 
 STEPS = 100
 STEP_S = 1.0 / 12000.0
@@ -33,7 +36,9 @@ SETTINGS = {"newton": "", "newton_dense": 'jacobian="dense"', "cg": 'solver="CG"
 
 
 @law
-def many(model: Any, plant: Any, work: Any, h: float, steps: int) -> None:
+def many(
+    model: Records[Model], plant: Records[PlantRecord], work: Records[HandtreeWork], h: float, steps: int
+) -> None:
     """Substeps in one compiled call."""
     for _ in range(steps):
         substep(model[0], plant[0], work[0], h)

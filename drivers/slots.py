@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import Records
 from signals.modes import Channel
 from signals.records import RecordArray
+from signals.typed import Command, Measurement
 
 Indices = NDArray[np.int64]
 STALE = int(Channel.STALE)
@@ -22,7 +22,7 @@ def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> Indices:
 
 
 @law
-def mark(measurement: NDArray[Any], motors: Indices, halls: Indices, axes: Indices, bits: int) -> int:
+def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axes: Indices, bits: int) -> int:
     """Add Channel bits to the channels of one bus; returns how many channels there are.
 
     A channel that never answered gets MISSING in place of STALE.
@@ -48,7 +48,7 @@ def mark(measurement: NDArray[Any], motors: Indices, halls: Indices, axes: Indic
 
 
 @law
-def wanted_on(command: NDArray[Any], motors: Indices) -> int:
+def wanted_on(command: Records[Command], motors: Indices) -> int:
     """How many motors are asked for torque: every mode but OFF, except CURRENT with 0 A."""
     c = command[0]
     n = 0
@@ -59,7 +59,7 @@ def wanted_on(command: NDArray[Any], motors: Indices) -> int:
 
 
 @law
-def axes_on(command: NDArray[Any], axes: Indices) -> int:
+def axes_on(command: Records[Command], axes: Indices) -> int:
     """How many wrist axes may move."""
     c = command[0]
     n = 0
@@ -70,7 +70,9 @@ def axes_on(command: NDArray[Any], axes: Indices) -> int:
 
 
 @law
-def merge(source: NDArray[Any], target: NDArray[Any], motors: Indices, halls: Indices, axes: Indices) -> int:
+def merge(
+    source: Records[Measurement], target: Records[Measurement], motors: Indices, halls: Indices, axes: Indices
+) -> int:
     """Copy one bus' channels from one MEASUREMENT record into another; returns channels with a status."""
     s, d = source[0], target[0]
     bad = 0

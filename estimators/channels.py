@@ -10,8 +10,9 @@ fault that lets go), and then as a place from which all differences begin anew.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from estimators.memory import EstimatorMemory
 from estimators.speeds import cycle_s
 from mechanics.plausible import (
     MOTOR_RAD,
@@ -26,6 +27,7 @@ from mechanics.plausible import (
 )
 from signals.compiled import law
 from signals.modes import Channel, MachineState
+from signals.typed import Measurement, Model, State
 
 NOT_FINITE: Final = int(Channel.NOT_FINITE)
 OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
@@ -67,7 +69,7 @@ def led(state: int) -> bool:
 
 
 @law
-def finger_led(s: Any, f: int) -> bool:
+def finger_led(s: State, f: int) -> bool:
     """The same of a finger; one in fault may hold its place too, unless its sensors are the cause."""
     return led(s.finger_state[f]) or (s.finger_state[f] == FAULT and sensors_sound(int(s.finger_cause[f])))
 
@@ -102,7 +104,7 @@ def judge_place(
 
 
 @law
-def new_place(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> bool:
+def new_place(m: Model, z: Measurement, mem: EstimatorMemory, s: State, i: int, f: int) -> bool:
     """True if motor ``i``, which is not where it was, may be there after all."""
     angle, dt_s = z.motor_angle_rad[i], cycle_s(m, s)
     since_s = 1e-9 * float(z.motor_time_ns[i] - mem.last_motor_ns[i]) if mem.doubt_s[i] == 0.0 else 0.0
@@ -121,7 +123,7 @@ def new_place(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> bool:
 
 
 @law
-def take_motor(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> int:
+def take_motor(m: Model, z: Measurement, mem: EstimatorMemory, s: State, i: int, f: int) -> int:
     """Angle of motor ``i`` in finger ``f`` into ``mem`` if it may be believed; returns status bits."""
     angle = z.motor_angle_rad[i]
     status = status_of(int(z.motor_status[i]), angle)
@@ -143,7 +145,7 @@ def take_motor(m: Any, z: Any, mem: Any, s: Any, i: int, f: int) -> int:
 
 
 @law
-def take_hall(m: Any, z: Any, mem: Any, s: Any, t: int) -> int:
+def take_hall(m: Model, z: Measurement, mem: EstimatorMemory, s: State, t: int) -> int:
     """Count of tendon ``t``'s lever into ``mem`` if it may be believed; returns status bits."""
     count = z.hall_fine_count[t]
     status = status_of(int(z.hall_status[t]), count)
@@ -158,7 +160,7 @@ def take_hall(m: Any, z: Any, mem: Any, s: Any, t: int) -> int:
 
 
 @law
-def take_quietly(m: Any, z: Any, mem: Any, s: Any) -> bool:
+def take_quietly(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> bool:
     """True if all motors and Hall sensors say what is taken without a look; then it is taken.
 
     Loops without a branch: vector code for almost every cycle.
@@ -193,7 +195,7 @@ def take_quietly(m: Any, z: Any, mem: Any, s: Any) -> bool:
 
 
 @law
-def take_motors_and_halls(m: Any, z: Any, mem: Any, s: Any) -> None:
+def take_motors_and_halls(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> None:
     """Latest good motor angles and Hall counts into ``mem``; status bits into ``s.finger_status``.
 
     A motor-only tendon (``hall_weight`` 0) begins with its count at the start tension; then it is computed
@@ -213,7 +215,7 @@ def take_motors_and_halls(m: Any, z: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def new_axis_place(m: Any, z: Any, mem: Any, s: Any, a: int) -> bool:
+def new_axis_place(m: Model, z: Measurement, mem: EstimatorMemory, s: State, a: int) -> bool:
     """True if axis ``a`` may be where its sample says."""
     angle, dt_s = z.axis_angle_rad[a], cycle_s(m, s)
     since_s = 1e-9 * float(z.axis_time_ns[a] - mem.last_axis_ns[a]) if mem.axis_doubt_s[a] == 0.0 else 0.0
@@ -232,7 +234,7 @@ def new_axis_place(m: Any, z: Any, mem: Any, s: Any, a: int) -> bool:
 
 
 @law
-def take_axes(m: Any, z: Any, mem: Any, s: Any) -> None:
+def take_axes(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> None:
     """Latest good wrist axis angles into ``mem``; before the first one the neutral pose is assumed."""
     for a in range(m.n_axes):
         ok = usable(int(z.axis_status[a]), z.axis_angle_rad[a]) and in_time(s.time_ns, z.axis_time_ns[a])

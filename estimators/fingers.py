@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from estimators.linear import finger_residual, linear_angles, weighted_angles
+from estimators.memory import EstimatorMemory
 from estimators.thumb import base_angles, normal_equations
 from mechanics.coupling import joint_torque, tendon_jacobian, tendon_lengths
 from mechanics.kinematics import fingertips
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.modes import FingerKind
+from signals.typed import Model, State
 
 TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
 BASE_JOINTS: Final = 2
 
 
 @law
-def finger_angles(m: Any, mem: Any, s: Any) -> None:
+def finger_angles(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Joint angles [rad] and condition numbers into ``s`` from ``s.tendon_length_m``.
 
     The thumb starts from the last cycle's angles.
@@ -39,7 +42,7 @@ def finger_angles(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def residuals(m: Any, mem: Any, s: Any) -> None:
+def residuals(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Residuals per tendon and finger [m] into ``s``."""
     tendon_lengths(m, s.joint_angle_rad, mem.length_m)
     for f in range(m.n_fingers):
@@ -47,7 +50,7 @@ def residuals(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def base_condition(m: Any, f: int, weight: Any, length: Any, q: Any) -> float:
+def base_condition(m: Model, f: int, weight: FloatArray, length: FloatArray, q: FloatArray) -> float:
     """Condition number of a tensegrity base's P at the present pose."""
     q0, q1 = q[m.finger_joint[f, 0]], q[m.finger_joint[f, 1]]
     a00, a01, a11, _, _ = normal_equations(m, f, weight, length, q0, q1)
@@ -57,14 +60,14 @@ def base_condition(m: Any, f: int, weight: Any, length: Any, q: Any) -> float:
 
 
 @law
-def finger_torques(m: Any, mem: Any, s: Any) -> None:
+def finger_torques(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Joint torques ``-P(q)^T f`` [N m] of the measured tensions into ``s``."""
     tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
     joint_torque(m, mem.P_tj_m, s.tension_n, s.joint_torque_nm)
 
 
 @law
-def tips(m: Any, mem: Any, s: Any) -> None:
+def tips(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Fingertips [m] in the palm and in the forearm frame into ``s``."""
     fingertips(m, s.joint_angle_rad, mem.body_R, mem.body_p_m, s.fingertip_m)
     R, o = mem.wrist_R, mem.wrist_o_m

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.channels import take_axes, take_motors_and_halls
-from estimators.memory import new_memory
+from estimators.memory import EstimatorMemory, new_memory
 from estimators.tension import read_tensions
 from estimators.wrist import palm_pose, read_axes
 from mechanics.coupling import tendon_lengths
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 from signals.records import STATE, RecordArray, new
+from signals.typed import Measurement, Model, State
 
 
 class HomingError(ValueError):
@@ -29,7 +30,10 @@ class HomingError(ValueError):
 
 @law
 def accumulate_home(
-    model: RecordArray, measurement: RecordArray, memory: RecordArray, state: RecordArray
+    model: Records[Model],
+    measurement: Records[Measurement],
+    memory: Records[EstimatorMemory],
+    state: Records[State],
 ) -> None:
     """Add one measurement taken at the known pose to the sums in ``memory``; real-time safe."""
     m, z, mem, s = model[0], measurement[0], memory[0], state[0]
@@ -47,7 +51,7 @@ def accumulate_home(
 
 
 @law
-def finish_home(model: RecordArray, memory: RecordArray, q_start_rad: Any) -> None:
+def finish_home(model: Records[Model], memory: Records[EstimatorMemory], q_start_rad: FloatArray) -> None:
     """Offsets e0 [m] into the model from the sums and the known joint angles, shape (J,)."""
     m, mem = model[0], memory[0]
     tendon_lengths(m, q_start_rad, mem.length_m)

@@ -8,20 +8,25 @@ Everything that belongs to tendons stays zero: no tension, no elongation, no res
 from __future__ import annotations
 
 import math
-from typing import Final
-
-import numpy as np
+from typing import Annotated, Final, Protocol
 
 from estimators.speeds import cycle_s, filter_share, filtered_speed, since_last_s
 from signals.compiled import law
+from signals.layout import FloatArray, IntArray, Records, dtype_of
 from signals.modes import Channel
-from signals.records import RecordArray
 from signals.sizes import JOINTS
+from signals.typed import Measurement, Model, State
 
-MEMORY: Final = np.dtype(
-    [("started", "i8"), ("angle_rad", "f8", (JOINTS,)), ("time_ns", "i8", (JOINTS,))], align=True
-)
-"""Memory of the estimator."""
+
+class JointSensorMemory(Protocol):
+    """Memory of the estimator."""
+
+    started: int
+    angle_rad: Annotated[FloatArray, JOINTS]
+    time_ns: Annotated[IntArray, JOINTS]
+
+
+MEMORY: Final = dtype_of(JointSensorMemory)
 UNUSABLE: Final = int(
     Channel.MISSING
     | Channel.DEVICE_ERROR
@@ -34,7 +39,10 @@ UNUSABLE: Final = int(
 
 @law
 def joint_sensors(
-    model: RecordArray, measurement: RecordArray, memory: RecordArray, state: RecordArray
+    model: Records[Model],
+    measurement: Records[Measurement],
+    memory: Records[JointSensorMemory],
+    state: Records[State],
 ) -> None:
     """Estimated state of a mechanism into ``state``; arguments as ``estimators.tick.estimate``."""
     m, z, mem, s = model[0], measurement[0], memory[0], state[0]

@@ -11,15 +11,18 @@ lambda is the hand file's ``estimation.damping_frac`` of the mean curvature.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from estimators.memory import EstimatorMemory
 from signals.compiled import law
+from signals.layout import FloatArray
+from signals.typed import Model
 
 POWER_STEPS: Final = 12
 
 
 @law
-def pulley_length(m: Any, f: int, first: int, t: int, length_m: Any, q: Any) -> float:
+def pulley_length(m: Model, f: int, first: int, t: int, length_m: FloatArray, q: FloatArray) -> float:
     """Measured length [m] of tendon ``t`` without what the joints before ``first`` add to it."""
     h = length_m[t]
     for a in range(first):
@@ -29,7 +32,7 @@ def pulley_length(m: Any, f: int, first: int, t: int, length_m: Any, q: Any) -> 
 
 
 @law
-def linear_angles(m: Any, f: int, first: int, length_m: Any, q_out: Any) -> None:
+def linear_angles(m: Model, f: int, first: int, length_m: FloatArray, q_out: FloatArray) -> None:
     """Angles [rad] of the joints ``first`` and beyond of finger ``f`` into ``q_out``, shape (J,).
 
     Joints before ``first`` (a tensegrity base) are known already.
@@ -46,7 +49,7 @@ def linear_angles(m: Any, f: int, first: int, length_m: Any, q_out: Any) -> None
 
 
 @law
-def factorise(H: Any, n: int) -> None:
+def factorise(H: FloatArray, n: int) -> None:
     """Cholesky factor of a symmetric positive definite matrix, shape (n, n), in its lower half."""
     for a in range(n):
         for b in range(a + 1):
@@ -60,7 +63,7 @@ def factorise(H: Any, n: int) -> None:
 
 
 @law
-def solve_factor(H: Any, x: Any, n: int) -> None:
+def solve_factor(H: FloatArray, x: FloatArray, n: int) -> None:
     """Solves with the factor of ``factorise``; right-hand side and solution in ``x``, shape (n,)."""
     for a in range(n):
         for c in range(a):
@@ -74,7 +77,7 @@ def solve_factor(H: Any, x: Any, n: int) -> None:
 
 
 @law
-def normal_matrix(m: Any, mem: Any, f: int, first: int, n: int) -> float:
+def normal_matrix(m: Model, mem: EstimatorMemory, f: int, first: int, n: int) -> float:
     """P^T W P of finger ``f`` into the lower half of ``mem.H``; returns its mean diagonal [m^2]."""
     H, P_tj_m = mem.H, m.P_tj_m
     for a in range(n):
@@ -93,7 +96,9 @@ def normal_matrix(m: Any, mem: Any, f: int, first: int, n: int) -> float:
 
 
 @law
-def weighted_angles(m: Any, mem: Any, f: int, first: int, length_m: Any, q_out: Any) -> float:
+def weighted_angles(
+    m: Model, mem: EstimatorMemory, f: int, first: int, length_m: FloatArray, q_out: FloatArray
+) -> float:
     """As ``linear_angles`` with the weights in ``mem``; returns the condition number of the weighted P."""
     n, H, x = m.finger_n_joints[f] - first, mem.H, mem.x
     if n <= 0:
@@ -115,7 +120,7 @@ def weighted_angles(m: Any, mem: Any, f: int, first: int, length_m: Any, q_out: 
 
 
 @law
-def condition_of_factor(H: Any, x: Any, n: int) -> float:
+def condition_of_factor(H: FloatArray, x: FloatArray, n: int) -> float:
     """Condition number of P, from the factor of P^T W P: at most sqrt(n) too large.
 
     The largest eigenvalue is bounded by the trace, the smallest found by power iteration on the inverse.
@@ -143,7 +148,9 @@ def condition_of_factor(H: Any, x: Any, n: int) -> float:
 
 
 @law
-def finger_residual(m: Any, mem: Any, f: int, length_m: Any, residual_out: Any) -> float:
+def finger_residual(
+    m: Model, mem: EstimatorMemory, f: int, length_m: FloatArray, residual_out: FloatArray
+) -> float:
     """Residuals [m] of the finger's tendons into ``residual_out``, weighted; returns their rms [m].
 
     ``mem.length_m`` holds the lengths at the estimated angles (``mechanics.coupling.tendon_lengths``).

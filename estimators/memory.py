@@ -2,59 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Final, Protocol
 
 import numpy as np
 
+from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
 from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGERS, JOINTS, MOTORS, TENDONS
 
-ESTIMATOR_MEMORY: Final[np.dtype[Any]] = np.dtype(
-    [
-        ("started", "i8"),
-        # last good value of every channel
-        ("motor_angle_rad", "f8", (MOTORS,)),
-        ("hall_count", "f8", (TENDONS,)),
-        ("axis_angle_rad", "f8", (AXES,)),
-        # previous sample, for speeds
-        ("last_motor_ns", "i8", (MOTORS,)),
-        ("last_axis_ns", "i8", (AXES,)),
-        ("motor_dt_s", "f8", (MOTORS,)),
-        ("last_motor_angle_rad", "f8", (MOTORS,)),
-        ("last_joint_angle_rad", "f8", (JOINTS,)),
-        ("last_axis_angle_rad", "f8", (AXES,)),
-        # values that are not believed, and for how long they have stood
-        ("doubt_angle_rad", "f8", (MOTORS,)),
-        ("doubt_s", "f8", (MOTORS,)),
-        ("axis_doubt_rad", "f8", (AXES,)),
-        ("axis_doubt_s", "f8", (AXES,)),
-        ("anew", "i8", (FINGERS,)),
-        # trust in the tendons' lengths
-        ("weight", "f8", (TENDONS,)),
-        ("degraded", "i8", (FINGERS,)),
-        # scratch
-        ("H", "f8", (FINGER_JOINTS, FINGER_JOINTS)),
-        ("x", "f8", (FINGER_JOINTS,)),
-        ("motor_ok", "i8", (MOTORS,)),
-        ("axis_ok", "i8", (AXES,)),
-        ("wrist_R", "f8", (3, 3)),
-        ("wrist_o_m", "f8", (3,)),
-        ("wrist_length_m", "f8", (TENDONS,)),
-        ("P_wrist_m", "f8", (TENDONS, AXES)),
-        ("residual_wrist_m", "f8", (TENDONS, AXES)),
-        ("wrist_sums", "f8", (FINGERS, 6)),
-        ("P_tj_m", "f8", (TENDONS, JOINTS)),
-        ("length_m", "f8", (TENDONS,)),
-        ("projected_m", "f8", (AXES,)),
-        ("body_R", "f8", (BODIES, 3, 3)),
-        ("body_p_m", "f8", (BODIES, 3)),
-        ("tip_m", "f8", (FINGERS, 3)),
-        # homing
-        ("home_sum_m", "f8", (TENDONS,)),
-        ("home_count", "i8"),
-    ],
-    align=True,
-)
+
+class EstimatorMemory(Protocol):
+    """What the estimator remembers between two cycles, and its scratch."""
+
+    started: int
+    # last good value of every channel
+    motor_angle_rad: Annotated[FloatArray, MOTORS]
+    hall_count: Annotated[FloatArray, TENDONS]
+    axis_angle_rad: Annotated[FloatArray, AXES]
+    # previous sample, for speeds
+    last_motor_ns: Annotated[IntArray, MOTORS]
+    last_axis_ns: Annotated[IntArray, AXES]
+    motor_dt_s: Annotated[FloatArray, MOTORS]
+    last_motor_angle_rad: Annotated[FloatArray, MOTORS]
+    last_joint_angle_rad: Annotated[FloatArray, JOINTS]
+    last_axis_angle_rad: Annotated[FloatArray, AXES]
+    # values that are not believed, and for how long they have stood
+    doubt_angle_rad: Annotated[FloatArray, MOTORS]
+    doubt_s: Annotated[FloatArray, MOTORS]
+    axis_doubt_rad: Annotated[FloatArray, AXES]
+    axis_doubt_s: Annotated[FloatArray, AXES]
+    anew: Annotated[IntArray, FINGERS]
+    # trust in the tendons' lengths
+    weight: Annotated[FloatArray, TENDONS]
+    degraded: Annotated[IntArray, FINGERS]
+    # scratch
+    H: Annotated[FloatArray, FINGER_JOINTS, FINGER_JOINTS]
+    x: Annotated[FloatArray, FINGER_JOINTS]
+    motor_ok: Annotated[IntArray, MOTORS]
+    axis_ok: Annotated[IntArray, AXES]
+    wrist_R: Annotated[FloatArray, 3, 3]
+    wrist_o_m: Annotated[FloatArray, 3]
+    wrist_length_m: Annotated[FloatArray, TENDONS]
+    P_wrist_m: Annotated[FloatArray, TENDONS, AXES]
+    residual_wrist_m: Annotated[FloatArray, TENDONS, AXES]
+    wrist_sums: Annotated[FloatArray, FINGERS, 6]
+    P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
+    length_m: Annotated[FloatArray, TENDONS]
+    projected_m: Annotated[FloatArray, AXES]
+    body_R: Annotated[FloatArray, BODIES, 3, 3]
+    body_p_m: Annotated[FloatArray, BODIES, 3]
+    tip_m: Annotated[FloatArray, FINGERS, 3]
+    # homing
+    home_sum_m: Annotated[FloatArray, TENDONS]
+    home_count: int
+
+
+ESTIMATOR_MEMORY: Final = dtype_of(EstimatorMemory)
 
 
 def new_memory() -> RecordArray:

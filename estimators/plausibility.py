@@ -15,10 +15,12 @@ What is left unexplained is a finger's own fault, whatever the wrist's sensor sa
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from estimators.memory import EstimatorMemory
 from signals.compiled import law
 from signals.modes import FingerKind, MachineState, TendonKind
+from signals.typed import Model, State
 
 TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
 INSERTION: Final = int(TendonKind.INSERTION_POINTS)
@@ -33,7 +35,7 @@ reference hand near neutral, ten times more than flexion's."""
 
 
 @law
-def project_base(m: Any, f: int, mem: Any, a: int) -> None:
+def project_base(m: Model, f: int, mem: EstimatorMemory, a: int) -> None:
     """Take out of column ``a`` of ``mem.residual_wrist_m`` what the base joints of a thumb explain."""
     j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
     P, A = mem.P_tj_m, mem.residual_wrist_m
@@ -57,7 +59,7 @@ def project_base(m: Any, f: int, mem: Any, a: int) -> None:
 
 
 @law
-def project_wrist_columns(m: Any, f: int, mem: Any) -> None:
+def project_wrist_columns(m: Model, f: int, mem: EstimatorMemory) -> None:
     """A = (I - P P^+) P_w of finger ``f`` into ``mem.residual_wrist_m`` [m/rad]."""
     tendons, joints, pinv_jt, P_tj_m = m.finger_tendon, m.finger_joint, m.pinv_jt_1_m, m.P_tj_m
     n_tendons, first = m.finger_n_tendons[f], 0
@@ -83,7 +85,7 @@ def project_wrist_columns(m: Any, f: int, mem: Any) -> None:
 
 
 @law
-def collect_sums(m: Any, mem: Any, s: Any) -> int:
+def collect_sums(m: Model, mem: EstimatorMemory, s: State) -> int:
     """Sums of the normal equations of every finger into ``mem.wrist_sums``; returns how many take part.
 
     Columns: A^T A (00, 01, 11), -A^T r (0, 1), r^T r. Fingers in fault or with a slack tendon
@@ -109,7 +111,7 @@ def collect_sums(m: Any, mem: Any, s: Any) -> int:
 
 
 @law
-def solve_without(m: Any, mem: Any, out: int) -> tuple[float, float, float]:
+def solve_without(m: Model, mem: EstimatorMemory, out: int) -> tuple[float, float, float]:
     """Wrist angle errors [rad] of all fingers but ``out`` (-1: of all), and the squares they leave [m^2]."""
     a00, a01, a11 = REGULARISATION_M2, 0.0, REGULARISATION_M2
     b0 = b1 = rr = 0.0
@@ -127,7 +129,7 @@ def solve_without(m: Any, mem: Any, out: int) -> tuple[float, float, float]:
 
 
 @law
-def wrist_error(m: Any, mem: Any, s: Any) -> None:
+def wrist_error(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Wrist angle errors [rad], measured minus true, that explain the residuals, and what they leave."""
     A, r = mem.residual_wrist_m, s.residual_m
     for t in range(m.n_tendons):

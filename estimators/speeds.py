@@ -10,9 +10,11 @@ cycles only, and then the change of several. Without a new sample a speed stays 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from estimators.memory import EstimatorMemory
 from signals.compiled import law
+from signals.typed import Measurement, Model, State
 
 HELD_NS: Final = 10_000_000
 """Age of a sample up to which its speed is kept; older ones are of something that seems to rest."""
@@ -31,13 +33,13 @@ def filtered_speed(speed: float, value: float, last: float, dt_s: float, share: 
 
 
 @law
-def cycle_s(m: Any, s: Any) -> float:
+def cycle_s(m: Model, s: State) -> float:
     """Time since the previous cycle [s]; the control period where the loop gave none."""
     return float(s.dt_s) if s.dt_s > 0.0 else float(m.dt_s)
 
 
 @law
-def since_last_s(m: Any, s: Any, ok: bool, time_ns: int, last_ns: int) -> float:
+def since_last_s(m: Model, s: State, ok: bool, time_ns: int, last_ns: int) -> float:
     """Time [s] from the last good sample of a channel to this one; 0: its speed stays, nothing is new.
 
     A channel that fails, or whose sample is too old, has rested since the last cycle. One whose clock was set
@@ -51,7 +53,7 @@ def since_last_s(m: Any, s: Any, ok: bool, time_ns: int, last_ns: int) -> float:
 
 
 @law
-def motor_speeds(m: Any, z: Any, mem: Any, s: Any) -> None:
+def motor_speeds(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> None:
     """Motor angles in use [rad] and filtered speeds [rad/s] into ``s``; a missing motor seems to rest."""
     angle, last, speed = mem.motor_angle_rad, mem.last_motor_angle_rad, s.motor_speed_rad_s
     share_of_s = share = 0.0  # most motors share one time between samples: one exponential for all
@@ -72,7 +74,7 @@ def motor_speeds(m: Any, z: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def finger_dt_s(m: Any, mem: Any, f: int) -> float:
+def finger_dt_s(m: Model, mem: EstimatorMemory, f: int) -> float:
     """Time [s] that finger ``f``'s joints had to move: its motors' times between samples, their mean."""
     total, tendons, n = 0.0, m.finger_tendon, m.finger_n_tendons[f]
     for k in range(n):
@@ -81,7 +83,7 @@ def finger_dt_s(m: Any, mem: Any, f: int) -> float:
 
 
 @law
-def joint_speeds(m: Any, mem: Any, s: Any) -> None:
+def joint_speeds(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Filtered joint speeds [rad/s] into ``s`` from the joint angles estimated now.
 
     The motors wind most of what a joint moves, so their samples are the clock; what the Hall sensors alone

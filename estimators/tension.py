@@ -8,14 +8,14 @@ r"""Hall count to tension, stiffness, elastic elongation and measured path lengt
 
 from __future__ import annotations
 
-from typing import Any
-
+from estimators.memory import EstimatorMemory
 from mechanics.springs import elongation_of_lever, lever_of_count, stiffness_of_force
 from signals.compiled import law
+from signals.typed import Model, State
 
 
 @law
-def read_tensions(m: Any, mem: Any, s: Any) -> None:
+def read_tensions(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Lever angles, tensions, stiffnesses and elongations of all tendons into ``s``."""
     count = mem.hall_count
     for t in range(m.n_tendons):
@@ -26,7 +26,7 @@ def read_tensions(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def measured_lengths(m: Any, mem: Any, s: Any) -> None:
+def measured_lengths(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Path lengths in the fingers [m] into ``s.tendon_length_m``: motor, wrist and homing removed."""
     angle, motor_of = mem.motor_angle_rad, m.tendon_motor
     for t in range(m.n_tendons):

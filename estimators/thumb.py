@@ -10,17 +10,21 @@ two searches, both warm-started:
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from mechanics.thumb import INSERTION, insertion_gradient, insertion_length
 from signals.compiled import law
+from signals.layout import FloatArray
+from signals.typed import Model
 
 DAMPING: Final = 1e-12
 """Share of the curvature added to it: keeps the step bounded where two tendons become parallel."""
 
 
 @law
-def length_error_m2(m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float) -> float:
+def length_error_m2(
+    m: Model, f: int, weight: FloatArray, length_m: FloatArray, q0: float, q1: float
+) -> float:
     """Sum of squared length errors [m^2] of the finger's base tendons at base angles (q0, q1)."""
     total = 0.0
     for k in range(m.finger_n_tendons[f]):
@@ -33,7 +37,7 @@ def length_error_m2(m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: f
 
 @law
 def normal_equations(
-    m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float
+    m: Model, f: int, weight: FloatArray, length_m: FloatArray, q0: float, q1: float
 ) -> tuple[float, float, float, float, float]:
     """(P^T P)_00, _01, _11 [m^2] and P^T (h_meas - h) [m^2] of the base tendons at (q0, q1)."""
     a00 = a01 = a11 = b0 = b1 = 0.0
@@ -53,7 +57,7 @@ def normal_equations(
 
 @law
 def gauss_newton(
-    m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float, steps: int
+    m: Model, f: int, weight: FloatArray, length_m: FloatArray, q0: float, q1: float, steps: int
 ) -> tuple[float, float]:
     """Base angles [rad] after ``steps`` Gauss-Newton steps from (q0, q1)."""
     for _ in range(steps):
@@ -69,7 +73,7 @@ def gauss_newton(
 
 @law
 def gradient_search(
-    m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float, steps: int
+    m: Model, f: int, weight: FloatArray, length_m: FloatArray, q0: float, q1: float, steps: int
 ) -> tuple[float, float]:
     """Base angles [rad] after ``steps`` steps of the corrected Algorithm 1 from (q0, q1).
 
@@ -92,7 +96,9 @@ def gradient_search(
 
 
 @law
-def base_angles(m: Any, f: int, weight: Any, length_m: Any, q0: float, q1: float) -> tuple[float, float]:
+def base_angles(
+    m: Model, f: int, weight: FloatArray, length_m: FloatArray, q0: float, q1: float
+) -> tuple[float, float]:
     """Base angles [rad] by the search that the model names, from the last ones."""
     if m.thumb_gauss_newton != 0:
         return gauss_newton(m, f, weight, length_m, q0, q1, m.thumb_iterations)

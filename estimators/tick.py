@@ -10,17 +10,24 @@ from estimators.channels import take_axes, take_motors_and_halls
 from estimators.fingers import finger_angles, finger_torques, residuals, tips
 from estimators.homing import home as home
 from estimators.memory import ESTIMATOR_MEMORY as ESTIMATOR_MEMORY
+from estimators.memory import EstimatorMemory
 from estimators.plausibility import wrist_error
 from estimators.speeds import joint_speeds, motor_speeds
 from estimators.tension import measured_lengths, read_tensions
 from estimators.weights import unseen_counts, weigh_tendons
 from estimators.wrist import palm_pose, read_axes, wrist_torque
 from signals.compiled import law
-from signals.records import RecordArray
+from signals.layout import Records
+from signals.typed import Measurement, Model, State
 
 
 @law
-def estimate(model: RecordArray, measurement: RecordArray, memory: RecordArray, state: RecordArray) -> None:
+def estimate(
+    model: Records[Model],
+    measurement: Records[Measurement],
+    memory: Records[EstimatorMemory],
+    state: Records[State],
+) -> None:
     """Estimated state of the hand into ``state`` from one measurement.
 
     Args:

@@ -9,18 +9,20 @@ joint angles of the others (motor-only).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from estimators.memory import EstimatorMemory
 from mechanics.plausible import BEYOND_STOP_RAD
 from mechanics.springs import count_of_lever, spring_state
 from signals.compiled import law
 from signals.modes import Channel
+from signals.typed import Model, State
 
 OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
 
 
 @law
-def weight_of_lever(m: Any, t: int, lever_rad: float) -> float:
+def weight_of_lever(m: Model, t: int, lever_rad: float) -> float:
     """Weight 0..1 of tendon ``t``'s length at a lever angle."""
     k = m.tendon_spring[t]
     if lever_rad < m.lever_min_rad[k] - BEYOND_STOP_RAD:
@@ -32,7 +34,7 @@ def weight_of_lever(m: Any, t: int, lever_rad: float) -> float:
 
 
 @law
-def weigh_tendons(m: Any, mem: Any, s: Any) -> None:
+def weigh_tendons(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Weights of all tendons into ``mem``; a finger with a tendon below full weight is marked."""
     for f in range(m.n_fingers):
         mem.degraded[f] = 0
@@ -47,7 +49,7 @@ def weigh_tendons(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def unseen_counts(m: Any, mem: Any, s: Any) -> None:
+def unseen_counts(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Counts of motor-only tendons into ``mem``, for the next cycle: from joint angles, motor and wrist.
 
     ``e = h(q) + R theta + dh_wrist + e0`` with the angles that the finger's other tendons give; the lever's

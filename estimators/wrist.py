@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from estimators.memory import EstimatorMemory
 from estimators.speeds import filter_share, filtered_speed, since_last_s
 from mechanics.frames import set_identity
 from mechanics.wrist import wrist_jacobian, wrist_lengths, wrist_pose
 from signals.compiled import law
+from signals.typed import Measurement, Model, State
 
 AXIS_SPEED_HZ: Final = 20.0
 """Cut-off of the wrist axes' speed: four times their drive's bandwidth, well below the noise of a
@@ -15,7 +17,7 @@ potentiometer differentiated at the control rate."""
 
 
 @law
-def read_axes(m: Any, z: Any, mem: Any, s: Any) -> None:
+def read_axes(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> None:
     """Axis angles [rad] and filtered speeds [rad/s] into ``s``."""
     cutoff_hz = min(m.velocity_filter_hz, AXIS_SPEED_HZ)
     for a in range(m.n_axes):
@@ -39,7 +41,7 @@ def read_axes(m: Any, z: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def palm_pose(m: Any, mem: Any, s: Any) -> None:
+def palm_pose(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Palm pose into ``mem``; path lengths through the wrist minus neutral [m] into ``s``.
 
     Without a wrist the pose is fixed; with the wrist switched off (``use_wrist`` 0) the lengths are not
@@ -60,7 +62,7 @@ def palm_pose(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def wrist_torque(m: Any, mem: Any, s: Any) -> None:
+def wrist_torque(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Torque that all tendons put on the wrist axes, ``-P_w^T f`` [N m], into ``s``."""
     for a in range(m.n_axes):
         torque = 0.0

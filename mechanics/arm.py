@@ -12,41 +12,41 @@ G_i = sum_{j >= i} T_j J_j T_j^T. Standard Denavit-Hartenberg: joint i turns abo
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Annotated, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import FloatArray, dtype_of
 
-FloatArray = NDArray[np.float64]
 N_LINKS: Final = 12
 
-ARM: Final = np.dtype(
-    [
-        ("n", "i8"),
-        ("a_m", "f8", (N_LINKS,)),
-        ("alpha_rad", "f8", (N_LINKS,)),
-        ("d_m", "f8", (N_LINKS,)),
-        ("offset_rad", "f8", (N_LINKS,)),
-        ("pseudo", "f8", (N_LINKS, 4, 4)),  # J_i of (1), link frame
-        ("gravity_m_s2", "f8", (3,)),
-        ("damping_nms_rad", "f8", (N_LINKS,)),
-        ("stiffness_nm_rad", "f8", (N_LINKS,)),
-        ("rest_rad", "f8", (N_LINKS,)),
-        ("T", "f8", (N_LINKS, 4, 4)),  # scratch from here on: base from link
-        ("D", "f8", (N_LINKS, 4, 4)),
-        ("G", "f8", (N_LINKS, 4, 4)),
-        ("X", "f8", (4, 4)),
-        ("Y", "f8", (4, 4)),
-        ("H", "f8", (N_LINKS, N_LINKS)),
-        ("L", "f8", (N_LINKS, N_LINKS)),
-        ("v", "f8", (N_LINKS,)),
-        ("g", "f8", (N_LINKS,)),
-    ],
-    align=True,
-)
-"""One arm with its scratch."""
+
+class ArmRecord(Protocol):
+    """One arm with its scratch."""
+
+    n: int
+    a_m: Annotated[FloatArray, N_LINKS]
+    alpha_rad: Annotated[FloatArray, N_LINKS]
+    d_m: Annotated[FloatArray, N_LINKS]
+    offset_rad: Annotated[FloatArray, N_LINKS]
+    pseudo: Annotated[FloatArray, N_LINKS, 4, 4]  # J_i of (1), link frame
+    gravity_m_s2: Annotated[FloatArray, 3]
+    damping_nms_rad: Annotated[FloatArray, N_LINKS]
+    stiffness_nm_rad: Annotated[FloatArray, N_LINKS]
+    rest_rad: Annotated[FloatArray, N_LINKS]
+    T: Annotated[FloatArray, N_LINKS, 4, 4]  # scratch from here on: base from link
+    D: Annotated[FloatArray, N_LINKS, 4, 4]
+    G: Annotated[FloatArray, N_LINKS, 4, 4]
+    X: Annotated[FloatArray, 4, 4]
+    Y: Annotated[FloatArray, 4, 4]
+    H: Annotated[FloatArray, N_LINKS, N_LINKS]
+    L: Annotated[FloatArray, N_LINKS, N_LINKS]
+    v: Annotated[FloatArray, N_LINKS]
+    g: Annotated[FloatArray, N_LINKS]
+
+
+ARM: Final = dtype_of(ArmRecord)
 
 
 def pseudo_inertia(mass_kg: float, com_m: FloatArray, inertia_kg_m2: FloatArray) -> FloatArray:
@@ -69,7 +69,7 @@ def dh_transform(a_m: float, alpha_rad: float, d_m: float, angle_rad: float) -> 
 
 
 @law
-def multiply_4(A: Any, B: Any, C: Any) -> None:
+def multiply_4(A: FloatArray, B: FloatArray, C: FloatArray) -> None:
     """C = A B, shape (4, 4); C is neither of them."""
     for i in range(4):
         for j in range(4):
@@ -77,7 +77,7 @@ def multiply_4(A: Any, B: Any, C: Any) -> None:
 
 
 @law
-def trace_product(A: Any, B: Any) -> float:
+def trace_product(A: FloatArray, B: FloatArray) -> float:
     """tr(A B^T), shape (4, 4)."""
     total = 0.0
     for i in range(4):
@@ -86,7 +86,7 @@ def trace_product(A: Any, B: Any) -> float:
 
 
 @law
-def link_transform(m: Any, i: int, q: float, A: Any) -> None:
+def link_transform(m: ArmRecord, i: int, q: float, A: FloatArray) -> None:
     """Denavit-Hartenberg matrix of joint ``i`` at angle ``q`` [rad] into ``A``."""
     c, s = math.cos(q + m.offset_rad[i]), math.sin(q + m.offset_rad[i])
     k, t = math.cos(m.alpha_rad[i]), math.sin(m.alpha_rad[i])
@@ -97,7 +97,7 @@ def link_transform(m: Any, i: int, q: float, A: Any) -> None:
 
 
 @law
-def screw(D: Any, i: int, z0: float, z1: float, z2: float, x: float, y: float, z: float) -> None:
+def screw(D: FloatArray, i: int, z0: float, z1: float, z2: float, x: float, y: float, z: float) -> None:
     """Turn about direction (z0, z1, z2) through (x, y, z) as a 4 x 4 velocity matrix."""
     D[i, 0, 0], D[i, 0, 1], D[i, 0, 2], D[i, 0, 3] = 0.0, -z2, z1, z2 * y - z1 * z
     D[i, 1, 0], D[i, 1, 1], D[i, 1, 2], D[i, 1, 3] = z2, 0.0, -z0, z0 * z - z2 * x
@@ -106,7 +106,7 @@ def screw(D: Any, i: int, z0: float, z1: float, z2: float, x: float, y: float, z
 
 
 @law
-def arm_pose(m: Any, q: FloatArray) -> None:
+def arm_pose(m: ArmRecord, q: FloatArray) -> None:
     """Write ``m.T`` (base from link) and ``m.D`` (screws) from joint angles, shape (n,)."""
     T, D, A = m.T, m.D, m.X
     screw(D, 0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
@@ -121,7 +121,7 @@ def arm_pose(m: Any, q: FloatArray) -> None:
 
 
 @law
-def composite_pseudo(m: Any) -> None:
+def composite_pseudo(m: ArmRecord) -> None:
     """Write ``m.G``: pseudo-inertia of each link and all beyond it, base frame."""
     X, Y, G = m.X, m.Y, m.G
     for i in range(m.n - 1, -1, -1):
@@ -138,7 +138,7 @@ def composite_pseudo(m: Any) -> None:
 
 
 @law
-def lagrange_terms(m: Any, q: FloatArray, qd: FloatArray) -> None:
+def lagrange_terms(m: ArmRecord, q: FloatArray, qd: FloatArray) -> None:
     """Write ``m.H`` (4), ``m.v`` and ``m.g`` (10) from joint angles and speeds, shape (n,)."""
     arm_pose(m, q)
     composite_pseudo(m)
@@ -165,7 +165,7 @@ def lagrange_terms(m: Any, q: FloatArray, qd: FloatArray) -> None:
 
 
 @law
-def wrench_torque(m: Any, force: FloatArray, tau: FloatArray) -> None:
+def wrench_torque(m: ArmRecord, force: FloatArray, tau: FloatArray) -> None:
     """Add J^T F to ``tau``, shape (n,), for a wrench on the last link, in and about its own frame (6,).
 
     J and F are in the same frame (16); the wrench of the environment on the hand counts positive (9).

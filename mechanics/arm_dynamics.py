@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mechanics.arm import lagrange_terms, wrench_torque
+from mechanics.arm import ArmRecord, lagrange_terms, wrench_torque
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray, Records
 
 
 @law
-def factor(m: Any, step_s: float) -> None:
+def factor(m: ArmRecord, step_s: float) -> None:
     """Write the Cholesky factor of ``m.H`` plus the implicit diagonal into ``m.L``."""
     L = m.L
     for i in range(m.n):
@@ -30,7 +25,7 @@ def factor(m: Any, step_s: float) -> None:
 
 @law
 def arm_acceleration(
-    arm: Any,
+    arm: Records[ArmRecord],
     q: FloatArray,
     qd: FloatArray,
     tau_nm: FloatArray,
@@ -69,7 +64,7 @@ def arm_acceleration(
 
 
 @law
-def arm_energy_j(arm: Any, q: FloatArray, qd: FloatArray) -> tuple[float, float]:
+def arm_energy_j(arm: Records[ArmRecord], q: FloatArray, qd: FloatArray) -> tuple[float, float]:
     """Kinetic energy (5), and potential energy (7) with joint springs [J]."""
     m = arm[0]
     lagrange_terms(m, q, qd)

@@ -17,60 +17,60 @@ docs/papers/carpal_wrist.md. Leg angles th_i count from the outward base directi
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Annotated, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import FloatArray, dtype_of
 
-FloatArray = NDArray[np.float64]
 LEGS: Final = ((1.0, 0.0), (-0.5, math.sqrt(0.75)), (-0.5, -math.sqrt(0.75)))
 """Directions e_i of the legs in the base plane."""
 LEG_X: Final = np.array([leg[0] for leg in LEGS])
 LEG_Y: Final = np.array([leg[1] for leg in LEGS])
 
-CARPAL: Final = np.dtype(
-    [
-        ("r_m", "f8"),  # radius of the base and distal joints
-        ("l_m", "f8"),  # length of a leg link
-        ("mass_kg", "f8"),
-        ("com_m", "f8", (3,)),  # tool and plate, from the distal centre, distal frame
-        ("inertia_kg_m2", "f8", (3, 3)),  # about the centre of mass, distal frame
-        ("gravity_m_s2", "f8", (3,)),
-        ("stiffness_nm_rad", "f8", (3,)),  # springs and dampers at the motors
-        ("rest_rad", "f8", (3,)),
-        ("damping_nms_rad", "f8", (3,)),
-        ("lower", "f8", (3,)),  # joint stops, as in a tree
-        ("upper", "f8", (3,)),
-        ("stop_stiffness", "f8", (3,)),
-        ("stop_damping", "f8", (3,)),
-        ("M", "f8", (3, 3)),  # middle joints; from here on scratch
-        ("M1", "f8", (3, 3)),  # dM_i/dth_i
-        ("N", "f8", (3,)),
-        ("p", "f8"),
-        ("J", "f8", (3, 3)),  # d(Nx, Ny, p)/dth
-        ("inverse", "f8", (3, 3)),  # A^-1
-        ("R", "f8", (3, 3)),
-        ("D", "f8", (3,)),
-        ("Jw", "f8", (3, 3)),  # angular velocity of the distal plate, base axes
-        ("Jv", "f8", (3, 3)),  # velocity of its centre, base axes
-        ("w", "f8", (3,)),
-        ("wd", "f8", (3,)),  # angular acceleration at thdd = 0
-        ("vd", "f8", (3,)),  # acceleration of the centre at thdd = 0
-        ("rg", "f8", (3,)),  # R G
-        ("Iw", "f8", (3, 3)),  # R I R^T
-        ("Jg", "f8", (3, 3)),  # velocity of the centre of mass, base axes
-        ("A", "f8", (3, 3)),  # mass matrix
-        ("h", "f8", (3,)),  # everything else: A thdd + h = M
-    ],
-    align=True,
-)
-"""One wrist with its scratch."""
+
+class CarpalRecord(Protocol):
+    """One wrist with its scratch."""
+
+    r_m: float  # radius of the base and distal joints
+    l_m: float  # length of a leg link
+    mass_kg: float
+    com_m: Annotated[FloatArray, 3]  # tool and plate, from the distal centre, distal frame
+    inertia_kg_m2: Annotated[FloatArray, 3, 3]  # about the centre of mass, distal frame
+    gravity_m_s2: Annotated[FloatArray, 3]
+    stiffness_nm_rad: Annotated[FloatArray, 3]  # springs and dampers at the motors
+    rest_rad: Annotated[FloatArray, 3]
+    damping_nms_rad: Annotated[FloatArray, 3]
+    lower: Annotated[FloatArray, 3]  # joint stops, as in a tree
+    upper: Annotated[FloatArray, 3]
+    stop_stiffness: Annotated[FloatArray, 3]
+    stop_damping: Annotated[FloatArray, 3]
+    M: Annotated[FloatArray, 3, 3]  # middle joints; from here on scratch
+    M1: Annotated[FloatArray, 3, 3]  # dM_i/dth_i
+    N: Annotated[FloatArray, 3]
+    p: float
+    J: Annotated[FloatArray, 3, 3]  # d(Nx, Ny, p)/dth
+    inverse: Annotated[FloatArray, 3, 3]  # A^-1
+    R: Annotated[FloatArray, 3, 3]
+    D: Annotated[FloatArray, 3]
+    Jw: Annotated[FloatArray, 3, 3]  # angular velocity of the distal plate, base axes
+    Jv: Annotated[FloatArray, 3, 3]  # velocity of its centre, base axes
+    w: Annotated[FloatArray, 3]
+    wd: Annotated[FloatArray, 3]  # angular acceleration at thdd = 0
+    vd: Annotated[FloatArray, 3]  # acceleration of the centre at thdd = 0
+    rg: Annotated[FloatArray, 3]  # R G
+    Iw: Annotated[FloatArray, 3, 3]  # R I R^T
+    Jg: Annotated[FloatArray, 3, 3]  # velocity of the centre of mass, base axes
+    A: Annotated[FloatArray, 3, 3]  # mass matrix
+    h: Annotated[FloatArray, 3]  # everything else: A thdd + h = M
+
+
+CARPAL: Final = dtype_of(CarpalRecord)
 
 
 @law
-def middle_joints(c: Any, th: FloatArray) -> None:
+def middle_joints(c: CarpalRecord, th: FloatArray) -> None:
     """Write ``c.M``, ``c.M1`` from the leg angles [rad], shape (3,)."""
     for i in range(3):
         k, s = math.cos(th[i]), math.sin(th[i])
@@ -80,7 +80,7 @@ def middle_joints(c: Any, th: FloatArray) -> None:
 
 
 @law
-def mirror(c: Any) -> None:
+def mirror(c: CarpalRecord) -> None:
     """Write ``c.N``, ``c.p``, ``c.R``, ``c.D`` from the middle joints."""
     M, N, R, D = c.M, c.N, c.R, c.D
     ax, ay, az = M[1, 0] - M[0, 0], M[1, 1] - M[0, 1], M[1, 2] - M[0, 2]
@@ -97,7 +97,7 @@ def mirror(c: Any) -> None:
 
 
 @law
-def invert_loop(c: Any) -> float:
+def invert_loop(c: CarpalRecord) -> float:
     """Write ``c.inverse`` = A^-1 and return det A [m2]."""
     M, N, B = c.M, c.N, c.inverse
     nx, ny, nz = N[0] / N[2], N[1] / N[2], -N[2]
@@ -114,7 +114,7 @@ def invert_loop(c: Any) -> float:
 
 
 @law
-def carpal_jacobian(c: Any) -> None:
+def carpal_jacobian(c: CarpalRecord) -> None:
     """Write ``c.J``, ``c.Jw``, ``c.Jv`` after ``mirror``: columns are the legs."""
     invert_loop(c)
     N, J, R, Jw, Jv, M1 = c.N, c.J, c.R, c.Jw, c.Jv, c.M1
@@ -132,7 +132,7 @@ def carpal_jacobian(c: Any) -> None:
 
 
 @law
-def carpal_bias(c: Any, th: FloatArray, thd: FloatArray) -> None:
+def carpal_bias(c: CarpalRecord, th: FloatArray, thd: FloatArray) -> None:
     """Write ``c.w``, ``c.wd``, ``c.vd`` from leg angles and rates, after ``carpal_jacobian``.
 
     A (Nxdd, Nydd, pdd) = -( N.M_i'' thd_i^2 + 2 Nd.(M_i' thd_i - pd z) - (Nd.Nd/Nz) d_iz ) at thdd = 0.
@@ -166,7 +166,7 @@ def carpal_bias(c: Any, th: FloatArray, thd: FloatArray) -> None:
 
 
 @law
-def carpal_motion(c: Any, th: FloatArray, thd: FloatArray) -> None:
+def carpal_motion(c: CarpalRecord, th: FloatArray, thd: FloatArray) -> None:
     """Pose, Jacobians and bias of the distal plate from leg angles and rates, shape (3,)."""
     middle_joints(c, th)
     mirror(c)

@@ -9,20 +9,14 @@ the sum over m and would count three times (docs/papers/carpal_wrist.md).
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from mechanics.carpal import carpal_motion
+from mechanics.carpal import CarpalRecord, carpal_motion
 from mechanics.passive import stop_energy_j, stop_torque
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray, Records
 
 
 @law
-def tool_motion(c: Any) -> None:
+def tool_motion(c: CarpalRecord) -> None:
     """Write ``c.rg``, ``c.Iw``, ``c.Jg``: the tool in base axes, after ``carpal_motion``."""
     R, B, Iw, Jw, Jg, rg = c.R, c.inertia_kg_m2, c.Iw, c.Jw, c.Jg, c.rg
     for i in range(3):
@@ -40,7 +34,7 @@ def tool_motion(c: Any) -> None:
 
 
 @law
-def bias_wrench(c: Any) -> tuple[float, float, float, float, float, float]:
+def bias_wrench(c: CarpalRecord) -> tuple[float, float, float, float, float, float]:
     """Force and moment about the centre of mass that the motion at thdd = 0 needs, gravity included."""
     w, wd, rg, Iw, g, m = c.w, c.wd, c.rg, c.Iw, c.gravity_m_s2, c.mass_kg
     a, b, d = w[0], w[1], w[2]
@@ -58,7 +52,7 @@ def bias_wrench(c: Any) -> tuple[float, float, float, float, float, float]:
 
 
 @law
-def carpal_equations(c: Any, th: FloatArray, thd: FloatArray, step_s: float) -> None:
+def carpal_equations(c: CarpalRecord, th: FloatArray, thd: FloatArray, step_s: float) -> None:
     """Write ``c.A``, ``c.h`` from leg angles and rates; ``step_s`` > 0: implicit springs and dampers."""
     carpal_motion(c, th, thd)
     tool_motion(c)
@@ -81,7 +75,7 @@ def carpal_equations(c: Any, th: FloatArray, thd: FloatArray, step_s: float) -> 
 
 
 @law
-def solve_3(A: Any, b0: float, b1: float, b2: float, x: FloatArray) -> None:
+def solve_3(A: FloatArray, b0: float, b1: float, b2: float, x: FloatArray) -> None:
     """Solve A x = b for a symmetric positive definite 3 x 3 matrix by LDL^T."""
     l10, l20 = A[1, 0] / A[0, 0], A[2, 0] / A[0, 0]
     d1 = A[1, 1] - l10 * A[1, 0]
@@ -96,7 +90,12 @@ def solve_3(A: Any, b0: float, b1: float, b2: float, x: FloatArray) -> None:
 
 @law
 def carpal_acceleration(
-    carpal: Any, th: FloatArray, thd: FloatArray, motor_nm: FloatArray, step_s: float, thdd: FloatArray
+    carpal: Records[CarpalRecord],
+    th: FloatArray,
+    thd: FloatArray,
+    motor_nm: FloatArray,
+    step_s: float,
+    thdd: FloatArray,
 ) -> None:
     """Leg accelerations [rad/s2] from motor torques [N m], arrays of shape (3,), ``carpal`` of shape (1,)."""
     c = carpal[0]
@@ -106,7 +105,7 @@ def carpal_acceleration(
 
 @law
 def carpal_torque(
-    carpal: Any, th: FloatArray, thd: FloatArray, thdd: FloatArray, motor_nm: FloatArray
+    carpal: Records[CarpalRecord], th: FloatArray, thd: FloatArray, thdd: FloatArray, motor_nm: FloatArray
 ) -> None:
     """Motor torques [N m] that give the leg accelerations (6.16), arrays of shape (3,)."""
     c = carpal[0]
@@ -116,7 +115,7 @@ def carpal_torque(
 
 
 @law
-def carpal_energy_j(carpal: Any, th: FloatArray, thd: FloatArray) -> tuple[float, float]:
+def carpal_energy_j(carpal: Records[CarpalRecord], th: FloatArray, thd: FloatArray) -> tuple[float, float]:
     """Kinetic energy, and potential energy of gravity and springs [J]."""
     c = carpal[0]
     carpal_equations(c, th, thd, 0.0)

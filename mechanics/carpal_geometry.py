@@ -16,10 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.carpal import CARPAL, LEG_X, LEG_Y, carpal_motion, invert_loop, middle_joints, mirror
+from mechanics.carpal import (
+    CARPAL,
+    LEG_X,
+    LEG_Y,
+    CarpalRecord,
+    carpal_motion,
+    invert_loop,
+    middle_joints,
+    mirror,
+)
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 class CarpalError(ValueError):
@@ -46,7 +54,7 @@ def leg_angle(r_m: float, l_m: float, i: int, nx: float, ny: float, nz: float, p
 
 
 @law
-def margins(c: Any, th: FloatArray) -> tuple[float, float, float, float, float]:
+def margins(c: CarpalRecord, th: FloatArray) -> tuple[float, float, float, float, float]:
     """Distances from singular poses, 0 singular, about 1 at best.
 
     Returns:

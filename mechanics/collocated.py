@@ -15,10 +15,12 @@ At rest it is the measured angle: the stiffness that is felt is the one asked fo
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final, Protocol
 
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.modes import FingerKind, TendonKind
+from signals.typed import Model, State
 
 TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
 INSERTION: Final = int(TendonKind.INSERTION_POINTS)
@@ -27,8 +29,22 @@ LEAST_DETERMINANT: Final = 1e-6
 """Share of the squared curvature below which two base tendons count as parallel and are not used."""
 
 
+class FeedbackMemory(Protocol):
+    """Fields of a memory that joint feedback uses: per joint, per tendon and the coupling matrix."""
+
+    feedback_rad: FloatArray
+    feedback_speed_rad_s: FloatArray
+    change_rad: FloatArray
+    last_motor_rad: FloatArray
+    last_wrist_m: FloatArray
+    path_m: FloatArray
+    path_speed_m_s: FloatArray
+    wrist_speed_m_s: FloatArray
+    P_tj_m: FloatArray
+
+
 @law
-def base_inverse(m: Any, P: Any, f: int) -> tuple[float, float, float]:
+def base_inverse(m: Model, P: FloatArray, f: int) -> tuple[float, float, float]:
     """(P^T P)^-1 of a tensegrity base: entries 00, 01, 11 [1/m^2]; zero where it is singular."""
     j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
     a00 = a01 = a11 = 0.0
@@ -45,7 +61,7 @@ def base_inverse(m: Any, P: Any, f: int) -> tuple[float, float, float]:
 
 
 @law
-def from_tendons(m: Any, P: Any, f: int, path: Any, out: Any) -> None:
+def from_tendons(m: Model, P: FloatArray, f: int, path: FloatArray, out: FloatArray) -> None:
     """Joint motion of finger ``f`` that the tendon motions ``path`` (T,) make: ``-P^+ path`` into ``out``."""
     first = 0
     if m.finger_kind[f] == TENSEGRITY:
@@ -68,7 +84,7 @@ def from_tendons(m: Any, P: Any, f: int, path: Any, out: Any) -> None:
 
 
 @law
-def begin_feedback(m: Any, mem: Any, s: Any, f: int) -> None:
+def begin_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
     """Feedback of finger ``f`` starts at the measured angles."""
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -80,7 +96,7 @@ def begin_feedback(m: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def joint_feedback(m: Any, mem: Any, s: Any, f: int) -> None:
+def joint_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
     """Feedback angles [rad] and speeds [rad/s] of finger ``f`` into ``mem``, one cycle on."""
     share = 1.0 - math.exp(-2.0 * math.pi * CROSSOVER_HZ * m.dt_s)
     for k in range(m.finger_n_tendons[f]):

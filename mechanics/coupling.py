@@ -9,11 +9,6 @@ pulley tendons are relative to the straight finger, those of base tendons absolu
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanics.thumb import (
     INSERTION,
     add_base_jacobian,
@@ -22,14 +17,15 @@ from mechanics.thumb import (
     insertion_length,
 )
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.modes import FingerKind
+from signals.typed import Model
 
-FloatArray = NDArray[np.float64]
 TENSEGRITY = int(FingerKind.TENSEGRITY_BASE)
 
 
 @law
-def tendon_lengths(m: Any, q_rad: FloatArray, h_out: FloatArray) -> None:
+def tendon_lengths(m: Model, q_rad: FloatArray, h_out: FloatArray) -> None:
     """Path lengths in the fingers [m] into ``h_out``, shape (T,), from joint angles, shape (J,)."""
     P_tj_m = m.P_tj_m
     joints = m.n_joints
@@ -46,7 +42,7 @@ def tendon_lengths(m: Any, q_rad: FloatArray, h_out: FloatArray) -> None:
 
 
 @law
-def tendon_length(m: Any, t: int, q_rad: FloatArray) -> float:
+def tendon_length(m: Model, t: int, q_rad: FloatArray) -> float:
     """Path length [m] of tendon ``t`` in its finger, from joint angles, shape (J,)."""
     h, f = 0.0, m.tendon_finger[t]
     for b in range(m.finger_n_joints[f]):
@@ -58,7 +54,7 @@ def tendon_length(m: Any, t: int, q_rad: FloatArray) -> float:
 
 
 @law
-def tendon_jacobian(m: Any, q_rad: FloatArray, P_out: FloatArray) -> None:
+def tendon_jacobian(m: Model, q_rad: FloatArray, P_out: FloatArray) -> None:
     """P = dh/dq [m/rad] into ``P_out``, shape (T, J), from joint angles, shape (J,)."""
     P_tj_m = m.P_tj_m
     joints = m.n_joints
@@ -73,7 +69,7 @@ def tendon_jacobian(m: Any, q_rad: FloatArray, P_out: FloatArray) -> None:
 
 
 @law
-def joint_torque(m: Any, P_tj_m: FloatArray, tension_n: FloatArray, tau_out: FloatArray) -> None:
+def joint_torque(m: Model, P_tj_m: FloatArray, tension_n: FloatArray, tau_out: FloatArray) -> None:
     """Joint torque tau = -P^T f [N m] into ``tau_out``, shape (J,), from tensions, shape (T,)."""
     joints = m.n_joints
     for j in range(joints):
@@ -86,7 +82,7 @@ def joint_torque(m: Any, P_tj_m: FloatArray, tension_n: FloatArray, tau_out: Flo
 
 @law
 def joint_stiffness(
-    m: Any,
+    m: Model,
     q_rad: FloatArray,
     tension_n: FloatArray,
     stiffness_n_m: FloatArray,
@@ -118,7 +114,7 @@ def joint_stiffness(
 
 
 @law
-def add_geometric_stiffness(m: Any, q_rad: FloatArray, tension_n: FloatArray, K: FloatArray) -> None:
+def add_geometric_stiffness(m: Model, q_rad: FloatArray, tension_n: FloatArray, K: FloatArray) -> None:
     """Add (dP^T/dq) f [N m/rad] to ``K``, shape (J, J): zero but for tensegrity bases."""
     for finger in range(m.n_fingers):
         if m.finger_kind[finger] == TENSEGRITY:

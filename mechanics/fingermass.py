@@ -9,20 +9,15 @@ too, stand still. Everything is in the palm frame, spatial vectors about its ori
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanics.handbody import body_inertia, momentum
 from mechanics.kinematics import body_poses
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
+from signals.typed import Model
 
 
 @law
-def place_of_joint(m: Any, f: int, j: int) -> int:
+def place_of_joint(m: Model, f: int, j: int) -> int:
     """Place of joint ``j`` in finger ``f``; -1: not one of its joints."""
     for x in range(m.finger_n_joints[f]):
         if m.finger_joint[f, x] == j:
@@ -31,7 +26,7 @@ def place_of_joint(m: Any, f: int, j: int) -> int:
 
 
 @law
-def joint_screw(m: Any, R: FloatArray, p: FloatArray, b: int, screw: FloatArray) -> None:
+def joint_screw(m: Model, R: FloatArray, p: FloatArray, b: int, screw: FloatArray) -> None:
     """Motion of body ``b`` by its joint, about the palm's origin, into ``screw``, shape (6,)."""
     k = m.body_ratio[b]
     ax, ay, az = k * m.body_axis[b, 0], k * m.body_axis[b, 1], k * m.body_axis[b, 2]
@@ -46,7 +41,7 @@ def joint_screw(m: Any, R: FloatArray, p: FloatArray, b: int, screw: FloatArray)
 
 @law
 def finger_mass(
-    m: Any,
+    m: Model,
     f: int,
     q_rad: FloatArray,
     R: FloatArray,
@@ -88,7 +83,7 @@ def finger_mass(
 
 
 @law
-def _add_body(m: Any, f: int, b: int, screw: FloatArray, inertia: FloatArray, H_out: FloatArray) -> None:
+def _add_body(m: Model, f: int, b: int, screw: FloatArray, inertia: FloatArray, H_out: FloatArray) -> None:
     """S^T I S of one body: every pair of joints on its way to the palm, in both orders."""
     e = b
     while e > 0:

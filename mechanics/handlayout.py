@@ -7,50 +7,53 @@ matrix, and in the damping or stiffness of a finger's tendons, only if one is on
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import numpy as np
 
 from signals.compiled import law
+from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
 from signals.sizes import AXES, BODIES, FINGERS, JOINTS
+from signals.typed import Model
 
 COORDINATES: Final = AXES + JOINTS
 
-HANDTREE_WORK: Final = np.dtype(
-    [
-        ("H", "f8", (COORDINATES, COORDINATES)),
-        ("bias", "f8", (COORDINATES,)),
-        ("R", "f8", (BODIES, 3, 3)),
-        ("p", "f8", (BODIES, 3)),
-        ("tips", "f8", (FINGERS, 3)),
-        ("palm_R", "f8", (3, 3)),
-        ("palm_o", "f8", (3,)),
-        ("S", "f8", (6, AXES)),
-        ("S_bias", "f8", (6,)),
-        ("screw", "f8", (BODIES, 6)),
-        ("twist", "f8", (BODIES, 6)),
-        ("rate", "f8", (BODIES, 6)),
-        ("force", "f8", (BODIES, 6)),
-        ("inertia", "f8", (BODIES, 10)),
-        ("n_coords", "i8"),
-        ("body_coord", "i8", (BODIES,)),
-        ("coord_order", "i8", (COORDINATES,)),
-        ("coord_parent", "i8", (COORDINATES,)),
-    ],
-    align=True,
-)
-"""Scratch and results of one hand's dynamics.
 
-H, bias: mass matrix (symmetric, full) and bias. R, p: body poses in the palm frame. tips: fingertips in it.
-palm_R, palm_o: palm in the forearm frame. S, S_bias: the palm's motion. screw: each body's joint axis times
-its ratio. twist, rate: velocities and accelerations (gravity as an acceleration) of the bodies. force,
-inertia: of the body together with all bodies beyond it. n_coords and what follows: the layout.
-"""
+class HandtreeWork(Protocol):
+    """Scratch and results of one hand's dynamics.
+
+    H, bias: mass matrix (symmetric, full) and bias. R, p: body poses in the palm frame. tips: fingertips in
+    it. palm_R, palm_o: palm in the forearm frame. S, S_bias: the palm's motion. screw: each body's joint axis
+    times its ratio. twist, rate: velocities and accelerations (gravity as an acceleration) of the bodies.
+    force, inertia: of the body together with all bodies beyond it. n_coords and what follows: the layout.
+    """
+
+    H: Annotated[FloatArray, COORDINATES, COORDINATES]
+    bias: Annotated[FloatArray, COORDINATES]
+    R: Annotated[FloatArray, BODIES, 3, 3]
+    p: Annotated[FloatArray, BODIES, 3]
+    tips: Annotated[FloatArray, FINGERS, 3]
+    palm_R: Annotated[FloatArray, 3, 3]
+    palm_o: Annotated[FloatArray, 3]
+    S: Annotated[FloatArray, 6, AXES]
+    S_bias: Annotated[FloatArray, 6]
+    screw: Annotated[FloatArray, BODIES, 6]
+    twist: Annotated[FloatArray, BODIES, 6]
+    rate: Annotated[FloatArray, BODIES, 6]
+    force: Annotated[FloatArray, BODIES, 6]
+    inertia: Annotated[FloatArray, BODIES, 10]
+    n_coords: int
+    body_coord: Annotated[IntArray, BODIES]
+    coord_order: Annotated[IntArray, COORDINATES]
+    coord_parent: Annotated[IntArray, COORDINATES]
+
+
+HANDTREE_WORK: Final = dtype_of(HandtreeWork)
 
 
 @law
-def lay_out(m: Any, w: Any) -> None:
+def lay_out(m: Model, w: HandtreeWork) -> None:
     """Write ``n_coords``, ``body_coord``, ``coord_parent`` (-1: root) and ``coord_order`` of a hand.
 
     ``coord_order`` lists parents before children. Called once per model.

@@ -6,18 +6,13 @@ root. The pattern covers H, damping and stiffness P^T C P of each finger, and th
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
+from mechanics.handlayout import HandtreeWork
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @law
-def factor(w: Any, A: FloatArray) -> bool:
+def factor(w: HandtreeWork, A: FloatArray) -> bool:
     """Factor a symmetric positive matrix in place.
 
     Args:
@@ -49,7 +44,7 @@ def factor(w: Any, A: FloatArray) -> bool:
 
 
 @law
-def solve(w: Any, A: FloatArray, x: FloatArray) -> None:
+def solve(w: HandtreeWork, A: FloatArray, x: FloatArray) -> None:
     """Solve A x = b in place with ``A`` from ``factor``: ``x``, shape (COORDINATES,), enters as b."""
     parent, order = w.coord_parent, w.coord_order
     for n in range(w.n_coords - 1, -1, -1):
@@ -70,7 +65,7 @@ def solve(w: Any, A: FloatArray, x: FloatArray) -> None:
 
 
 @law
-def product(w: Any, A: FloatArray, x: FloatArray, y_out: FloatArray) -> None:
+def product(w: HandtreeWork, A: FloatArray, x: FloatArray, y_out: FloatArray) -> None:
     """``y = A x`` of an unfactored matrix with the tree's pattern, shape (COORDINATES,) each."""
     parent = w.coord_parent
     for k in range(w.n_coords):

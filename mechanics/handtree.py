@@ -16,20 +16,15 @@ Usage: ``work = new_work(model)`` once, then ``hand_dynamics(model[0], ..., work
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanics.handbody import body_inertia, inertial_force, momentum
-from mechanics.handlayout import COORDINATES, HANDTREE_WORK, check_tree, lay_out
+from mechanics.handlayout import COORDINATES, HANDTREE_WORK, HandtreeWork, check_tree, lay_out
 from mechanics.handsolve import factor, solve
 from mechanics.kinematics import body_poses, tips_of
 from mechanics.wrist import wrist_motion, wrist_pose
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.records import RecordArray, new
-
-FloatArray = NDArray[np.float64]
+from signals.typed import Model
 
 __all__ = [
     "COORDINATES",
@@ -57,7 +52,7 @@ def new_work(model: RecordArray) -> RecordArray:
 
 
 @law
-def place_inertias(m: Any, w: Any) -> None:
+def place_inertias(m: Model, w: HandtreeWork) -> None:
     """Each body's inertia in the palm frame, about its origin, into ``w.inertia``."""
     mass, com, I_c = m.body_mass_kg, m.body_com_m, m.body_inertia_kg_m2
     R, p, inertia = w.R, w.p, w.inertia
@@ -73,7 +68,7 @@ def place_inertias(m: Any, w: Any) -> None:
 
 
 @law
-def place_screws(m: Any, w: Any) -> None:
+def place_screws(m: Model, w: HandtreeWork) -> None:
     """Each body's joint axis, times its ratio, as a motion about the palm origin into ``w.screw``."""
     axis, ratio, coord = m.body_axis, m.body_ratio, w.body_coord
     R, p, screw = w.R, w.p, w.screw
@@ -91,7 +86,7 @@ def place_screws(m: Any, w: Any) -> None:
 
 
 @law
-def move_palm(m: Any, axis_q_rad: FloatArray, axis_qd_rad_s: FloatArray, w: Any) -> None:
+def move_palm(m: Model, axis_q_rad: FloatArray, axis_qd_rad_s: FloatArray, w: HandtreeWork) -> None:
     """Pose, twist and acceleration (gravity included) of the palm, from the wrist axes."""
     twist, rate = w.twist[0], w.rate[0]
     R, o, S, bias = w.palm_R, w.palm_o, w.S, w.S_bias
@@ -115,7 +110,7 @@ def move_palm(m: Any, axis_q_rad: FloatArray, axis_qd_rad_s: FloatArray, w: Any)
 
 
 @law
-def spread_motion(m: Any, qd_rad_s: FloatArray, w: Any) -> None:
+def spread_motion(m: Model, qd_rad_s: FloatArray, w: HandtreeWork) -> None:
     """Twists, accelerations at qdd = 0 and forces of all bodies, palm first."""
     parents, joints = m.body_parent, m.body_joint
     screw, twist, rate, force, inertia = w.screw, w.twist, w.rate, w.force, w.inertia
@@ -140,7 +135,7 @@ def spread_motion(m: Any, qd_rad_s: FloatArray, w: Any) -> None:
 
 
 @law
-def clear_pattern(w: Any) -> None:
+def clear_pattern(w: HandtreeWork) -> None:
     """Zero the bias and those entries of H that the tree can fill."""
     H, bias, parent = w.H, w.bias, w.coord_parent
     for i in range(w.n_coords):
@@ -153,7 +148,7 @@ def clear_pattern(w: Any) -> None:
 
 
 @law
-def gather(m: Any, w: Any) -> None:
+def gather(m: Model, w: HandtreeWork) -> None:
     """Composite inertias and forces from the tips to the palm; the joints' part of H and bias on the way."""
     parents, coord, axes = m.body_parent, w.body_coord, m.n_axes
     H, bias, S, screw, force, inertia = w.H, w.bias, w.S, w.screw, w.force, w.inertia
@@ -187,7 +182,7 @@ def gather(m: Any, w: Any) -> None:
 
 
 @law
-def gather_wrist(m: Any, w: Any) -> None:
+def gather_wrist(m: Model, w: HandtreeWork) -> None:
     """The wrist's own block of H and bias, from the whole hand's composite inertia and force."""
     H, bias, S, f = w.H, w.bias, w.S, w.force[0]
     for k in range(m.n_axes):
@@ -202,12 +197,12 @@ def gather_wrist(m: Any, w: Any) -> None:
 
 @law
 def hand_dynamics(
-    m: Any,
+    m: Model,
     axis_q_rad: FloatArray,
     axis_qd_rad_s: FloatArray,
     q_rad: FloatArray,
     qd_rad_s: FloatArray,
-    w: Any,
+    w: HandtreeWork,
 ) -> None:
     """Mass matrix, bias, body poses and fingertips of one state.
 
@@ -231,7 +226,9 @@ def hand_dynamics(
 
 
 @law
-def add_force(m: Any, w: Any, body: int, at: FloatArray, force_n: FloatArray, tau: FloatArray) -> None:
+def add_force(
+    m: Model, w: HandtreeWork, body: int, at: FloatArray, force_n: FloatArray, tau: FloatArray
+) -> None:
     """Add J^T F of a force on ``body`` at a point [m], both in the palm frame, shape (3,), to ``tau``.
 
     ``tau``, shape (COORDINATES,), is in generalised coordinates: wrist axes, then joints.
@@ -253,7 +250,7 @@ def add_force(m: Any, w: Any, body: int, at: FloatArray, force_n: FloatArray, ta
 
 
 @law
-def add_tip_force(w: Any, m: Any, finger: int, force_n: FloatArray, tau: FloatArray) -> None:
+def add_tip_force(w: HandtreeWork, m: Model, finger: int, force_n: FloatArray, tau: FloatArray) -> None:
     """Add J^T F of a force on one fingertip, palm frame, shape (3,), to ``tau``, shape (COORDINATES,).
 
     ``w`` holds the state of the last ``hand_dynamics``. A finger without a tip takes no force.
@@ -264,7 +261,9 @@ def add_tip_force(w: Any, m: Any, finger: int, force_n: FloatArray, tau: FloatAr
 
 
 @law
-def energies(m: Any, axis_qd_rad_s: FloatArray, qd_rad_s: FloatArray, w: Any) -> tuple[float, float]:
+def energies(
+    m: Model, axis_qd_rad_s: FloatArray, qd_rad_s: FloatArray, w: HandtreeWork
+) -> tuple[float, float]:
     """Kinetic and potential energy of the tree [J] in the state of the last ``hand_dynamics``.
 
     The potential's zero is the origin of the forearm frame.

@@ -11,16 +11,12 @@ The bodies of a finger come from ``finger_bodies`` (Table 5.1).
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import rotated, set_identity
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
+from signals.typed import Model
 
 __all__ = [
     "Body",
@@ -35,7 +31,7 @@ __all__ = [
 
 
 @law
-def body_poses(m: Any, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray) -> None:
+def body_poses(m: Model, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray) -> None:
     """Poses of all bodies in the palm frame.
 
     Args:
@@ -72,7 +68,7 @@ def body_poses(m: Any, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray) 
 
 
 @law
-def tips_of(m: Any, R: FloatArray, p: FloatArray, tips_out: FloatArray) -> None:
+def tips_of(m: Model, R: FloatArray, p: FloatArray, tips_out: FloatArray) -> None:
     """Fingertips in the palm frame [m] into ``tips_out``, shape (F, 3), from the poses of ``body_poses``.
 
     A finger without a tip (the HMC) gets zeros.
@@ -90,14 +86,14 @@ def tips_of(m: Any, R: FloatArray, p: FloatArray, tips_out: FloatArray) -> None:
 
 
 @law
-def fingertips(m: Any, q_rad: FloatArray, R: FloatArray, p: FloatArray, tips_out: FloatArray) -> None:
+def fingertips(m: Model, q_rad: FloatArray, R: FloatArray, p: FloatArray, tips_out: FloatArray) -> None:
     """Body poses into ``R`` (B, 3, 3) and ``p`` (B, 3), then fingertips [m] into ``tips_out`` (F, 3)."""
     body_poses(m, q_rad, R, p)
     tips_of(m, R, p, tips_out)
 
 
 @law
-def tip_jacobian(m: Any, finger: int, R: FloatArray, p: FloatArray, jac_out: FloatArray) -> None:
+def tip_jacobian(m: Model, finger: int, R: FloatArray, p: FloatArray, jac_out: FloatArray) -> None:
     """Jacobian of one fingertip in the palm frame [m/rad] into ``jac_out``, shape (3, J).
 
     ``R``, ``p`` come from ``body_poses``. Column j is the sum over the bodies of joint j between the palm and

@@ -11,11 +11,11 @@ from step to step. The left side falls with the lever angle, so the root is one.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from mechanics.hysteresis import dahl
 from mechanics.springs import spring_at
 from signals.compiled import law
+from signals.typed import Model
 
 SMALL_RAD = 1e-4
 """Newton step from the lever before that is taken as it is: it leaves 1e-6 rad, half a millinewton."""
@@ -36,7 +36,7 @@ def loop_slope_1_rad(
 
 @law
 def excess_m(
-    m: Any, t: int, lever_rad: float, start_rad: float, loop_sign: float, elongation_m: float
+    m: Model, t: int, lever_rad: float, start_rad: float, loop_sign: float, elongation_m: float
 ) -> tuple[float, float, float, float]:
     """(excess [m], its slope [m/rad], force with friction [N], loop state) at a trial lever angle."""
     force, dforce, path, dpath = spring_at(m, t, lever_rad)
@@ -50,7 +50,7 @@ def excess_m(
 
 
 @law
-def _searched(m: Any, t: int, start_rad: float, loop_sign: float, elongation_m: float) -> float:
+def _searched(m: Model, t: int, start_rad: float, loop_sign: float, elongation_m: float) -> float:
     """Lever angle [rad] by bisection between the stops; a stop itself where the root lies beyond it."""
     spring = m.tendon_spring[t]
     low, high = m.lever_min_rad[spring], m.lever_max_rad[spring]
@@ -80,7 +80,7 @@ def _turned(loop_sign: float, side: float, way: float) -> float:
 
 @law
 def _solved(
-    m: Any, t: int, elongation_m: float, start: float, loop_sign: float
+    m: Model, t: int, elongation_m: float, start: float, loop_sign: float
 ) -> tuple[float, float, float]:
     """The same from any distance: Newton steps, then bisection where they do not settle."""
     spring = m.tendon_spring[t]
@@ -101,7 +101,7 @@ def _solved(
 
 @law
 def loop_state(
-    m: Any, t: int, elongation_m: float, lever_rad: float, loop_sign: float
+    m: Model, t: int, elongation_m: float, lever_rad: float, loop_sign: float
 ) -> tuple[float, float, float]:
     """Lever angle [rad], tension [N] and loop state of a tendon after a step.
 

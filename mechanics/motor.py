@@ -13,15 +13,15 @@ is left out: at full speed and 2 A its share turns the voltage by 14 deg, 3 % of
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from signals.compiled import law
+from signals.typed import Model
 
 SQRT_3 = math.sqrt(3.0)
 
 
 @law
-def torque_bounds_nm(m: Any, motor: int, speed_rad_s: float) -> tuple[float, float]:
+def torque_bounds_nm(m: Model, motor: int, speed_rad_s: float) -> tuple[float, float]:
     """Least and greatest torque [N m] at the gear output at an output speed [rad/s].
 
     Beyond the no-load speed both have the sign that brakes. A motor without resistance or back-EMF in
@@ -40,7 +40,7 @@ def torque_bounds_nm(m: Any, motor: int, speed_rad_s: float) -> tuple[float, flo
 
 
 @law
-def command_bounds_nm(m: Any, motor: int, speed_rad_s: float) -> tuple[float, float]:
+def command_bounds_nm(m: Model, motor: int, speed_rad_s: float) -> tuple[float, float]:
     """Least and greatest torque [N m] that a drive at an output speed [rad/s] may be asked for.
 
     As ``torque_bounds_nm``, but zero is always between them: what brakes a motor beyond its no-load speed is
@@ -51,7 +51,7 @@ def command_bounds_nm(m: Any, motor: int, speed_rad_s: float) -> tuple[float, fl
 
 
 @law
-def copper_loss_w(m: Any, motor: int, current_a: float) -> float:
+def copper_loss_w(m: Model, motor: int, current_a: float) -> float:
     """Heat [W] that a current [A, amplitude] makes in the winding."""
     return float(1.5 * m.motor_resistance_ohm[motor] * current_a * current_a)
 

@@ -12,9 +12,23 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
-from typing import Any
+from typing import Protocol
 
 from signals.compiled import law
+
+
+class Muscle(Protocol):
+    """Fields of a record with a muscle."""
+
+    stiffness_n_m: float
+    damping_ns_m: float
+    thermal_n_k: float
+    ambient_degc: float
+    resistance_ohm: float
+    loss_w_k: float
+    capacity_j_k: float
+    friction_n: float
+    friction_speed_m_s: float
 
 
 class MuscleDrive(IntEnum):
@@ -36,7 +50,7 @@ CURRENT = int(MuscleDrive.CURRENT)
 
 
 @law
-def muscle_force_n(m: Any, stretch_m: float, stretch_rate_m_s: float, temperature_degc: float) -> float:
+def muscle_force_n(m: Muscle, stretch_m: float, stretch_rate_m_s: float, temperature_degc: float) -> float:
     """Force of the muscle [N], never negative: it cannot push."""
     force = m.stiffness_n_m * stretch_m + m.damping_ns_m * stretch_rate_m_s
     force += m.thermal_n_k * (temperature_degc - m.ambient_degc)
@@ -44,7 +58,7 @@ def muscle_force_n(m: Any, stretch_m: float, stretch_rate_m_s: float, temperatur
 
 
 @law
-def temperature_rate_k_s(m: Any, current_a: float, temperature_degc: float) -> float:
+def temperature_rate_k_s(m: Muscle, current_a: float, temperature_degc: float) -> float:
     """Rate of the muscle's temperature [K/s] at a current [A]."""
     heat = current_a * current_a * m.resistance_ohm
     rate: float = (heat - m.loss_w_k * (temperature_degc - m.ambient_degc)) / m.capacity_j_k
@@ -52,7 +66,7 @@ def temperature_rate_k_s(m: Any, current_a: float, temperature_degc: float) -> f
 
 
 @law
-def transmitted_n(m: Any, force_n: float, shortening_m_s: float) -> float:
+def transmitted_n(m: Muscle, force_n: float, shortening_m_s: float) -> float:
     """Force that reaches the finger [N] while the tendon shortens at the given speed, friction taken off."""
     if m.friction_n == 0.0:
         return force_n
@@ -61,7 +75,7 @@ def transmitted_n(m: Any, force_n: float, shortening_m_s: float) -> float:
 
 
 @law
-def holding_current_a(m: Any, temperature_degc: float) -> float:
+def holding_current_a(m: Muscle, temperature_degc: float) -> float:
     """Current [A] that holds a temperature; 0 at or below the surroundings."""
     loss_w = m.loss_w_k * (temperature_degc - m.ambient_degc)
     current: float = math.sqrt(max(0.0, float(loss_w)) / m.resistance_ohm)

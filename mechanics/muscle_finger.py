@@ -10,10 +10,7 @@ an option. Angles: q1 against the horizontal x axis, q2, q3 relative; positive t
 from __future__ import annotations
 
 import math
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Annotated, Final, Protocol
 
 from mechanics.muscle import (
     CURRENT,
@@ -25,51 +22,51 @@ from mechanics.muscle import (
 )
 from mechanics.passive import stop_energy_j, stop_torque
 from signals.compiled import law
+from signals.layout import FloatArray, Records, dtype_of
 
-FloatArray = NDArray[np.float64]
 
-FINGER: Final = np.dtype(
-    [
-        ("drive", "i8"),  # MuscleDrive
-        ("reduced", "i8"),  # 1: the paper's reduced model
-        ("length_m", "f8", (3,)),
-        ("com_m", "f8", (3,)),  # from the proximal joint, along the link
-        ("mass_kg", "f8", (3,)),
-        ("inertia_kg_m2", "f8", (3,)),  # about the centre of mass
-        ("gravity_m_s2", "f8"),  # along -y
-        ("stiffness_nm_rad", "f8", (3,)),
-        ("rest_rad", "f8", (3,)),
-        ("joint_damping_nms_rad", "f8", (3,)),
-        ("lower", "f8", (3,)),  # joint stops, as in a tree
-        ("upper", "f8", (3,)),
-        ("stop_stiffness", "f8", (3,)),
-        ("stop_damping", "f8", (3,)),
-        ("offset_m", "f8"),  # of the tendon at every joint
-        ("split", "f8", (3,)),  # alpha, beta, gamma
-        ("stiffness_n_m", "f8"),  # muscle; from here on mechanics.muscle
-        ("damping_ns_m", "f8"),
-        ("thermal_n_k", "f8"),
-        ("ambient_degc", "f8"),
-        ("resistance_ohm", "f8"),
-        ("loss_w_k", "f8"),
-        ("capacity_j_k", "f8"),
-        ("temperature_max_degc", "f8"),
-        ("friction_n", "f8"),
-        ("friction_speed_m_s", "f8"),
-        ("D", "f8", (3, 3)),  # scratch from here on
-        ("coriolis", "f8", (3,)),
-        ("gravity", "f8", (3,)),
-        ("force_n", "f8"),
-        ("tau", "f8", (3,)),
-        ("share", "f8", (3,)),  # implicit diagonal of the stops
-    ],
-    align=True,
-)
-"""One finger with its scratch."""
+class MuscleFingerRecord(Protocol):
+    """One finger with its scratch."""
+
+    drive: int  # MuscleDrive
+    reduced: int  # 1: the paper's reduced model
+    length_m: Annotated[FloatArray, 3]
+    com_m: Annotated[FloatArray, 3]  # from the proximal joint, along the link
+    mass_kg: Annotated[FloatArray, 3]
+    inertia_kg_m2: Annotated[FloatArray, 3]  # about the centre of mass
+    gravity_m_s2: float  # along -y
+    stiffness_nm_rad: Annotated[FloatArray, 3]
+    rest_rad: Annotated[FloatArray, 3]
+    joint_damping_nms_rad: Annotated[FloatArray, 3]
+    lower: Annotated[FloatArray, 3]  # joint stops, as in a tree
+    upper: Annotated[FloatArray, 3]
+    stop_stiffness: Annotated[FloatArray, 3]
+    stop_damping: Annotated[FloatArray, 3]
+    offset_m: float  # of the tendon at every joint
+    split: Annotated[FloatArray, 3]  # alpha, beta, gamma
+    stiffness_n_m: float  # muscle; from here on mechanics.muscle
+    damping_ns_m: float
+    thermal_n_k: float
+    ambient_degc: float
+    resistance_ohm: float
+    loss_w_k: float
+    capacity_j_k: float
+    temperature_max_degc: float
+    friction_n: float
+    friction_speed_m_s: float
+    D: Annotated[FloatArray, 3, 3]  # scratch from here on
+    coriolis: Annotated[FloatArray, 3]
+    gravity: Annotated[FloatArray, 3]
+    force_n: float
+    tau: Annotated[FloatArray, 3]
+    share: Annotated[FloatArray, 3]  # implicit diagonal of the stops
+
+
+FINGER: Final = dtype_of(MuscleFingerRecord)
 
 
 @law
-def finger_inertia(f: Any, q: FloatArray) -> None:
+def finger_inertia(f: MuscleFingerRecord, q: FloatArray) -> None:
     """Write ``f.D`` (A17, corrected) from joint angles [rad], shape (3,)."""
     l1, l2 = f.length_m[0], f.length_m[1]
     c1, c2, c3 = f.com_m[0], f.com_m[1], f.com_m[2]
@@ -91,7 +88,7 @@ def finger_inertia(f: Any, q: FloatArray) -> None:
 
 
 @law
-def finger_coriolis(f: Any, q: FloatArray, qd: FloatArray) -> None:
+def finger_coriolis(f: MuscleFingerRecord, q: FloatArray, qd: FloatArray) -> None:
     """Write ``f.coriolis`` = sum C_ijk qd_i qd_j with the 27 symbols of (A18)."""
     l1, l2, c2, c3 = f.length_m[0], f.length_m[1], f.com_m[1], f.com_m[2]
     m2, m3 = f.mass_kg[1], f.mass_kg[2]
@@ -105,7 +102,7 @@ def finger_coriolis(f: Any, q: FloatArray, qd: FloatArray) -> None:
 
 
 @law
-def finger_gravity(f: Any, q: FloatArray) -> None:
+def finger_gravity(f: MuscleFingerRecord, q: FloatArray) -> None:
     """Write ``f.gravity`` = dP_g/dq of (A11)."""
     l1, l2, g = f.length_m[0], f.length_m[1], f.gravity_m_s2
     m1, m2, m3 = f.mass_kg[0], f.mass_kg[1], f.mass_kg[2]
@@ -117,7 +114,9 @@ def finger_gravity(f: Any, q: FloatArray) -> None:
 
 
 @law
-def muscle_pull_n(f: Any, q: FloatArray, qd: FloatArray, given: float, temperature_degc: float) -> float:
+def muscle_pull_n(
+    f: MuscleFingerRecord, q: FloatArray, qd: FloatArray, given: float, temperature_degc: float
+) -> float:
     """Force in the finger's tendon [N] for the drive in use; ``given`` is force, temperature or current."""
     shortening = f.offset_m * (qd[0] + qd[1] + qd[2])
     if f.drive == FORCE:
@@ -133,7 +132,9 @@ def muscle_pull_n(f: Any, q: FloatArray, qd: FloatArray, given: float, temperatu
 
 
 @law
-def solve_joints(f: Any, r0: float, r1: float, r2: float, step_s: float, qdd: FloatArray) -> None:
+def solve_joints(
+    f: MuscleFingerRecord, r0: float, r1: float, r2: float, step_s: float, qdd: FloatArray
+) -> None:
     """Solve (D + implicit diagonal) qdd = r, with D's diagonal alone in the reduced model."""
     D, c, k, s = f.D, f.joint_damping_nms_rad, f.stiffness_nm_rad, f.share
     a = D[0, 0] + step_s * (c[0] + step_s * k[0]) + s[0]
@@ -154,7 +155,7 @@ def solve_joints(f: Any, r0: float, r1: float, r2: float, step_s: float, qdd: Fl
 
 @law
 def finger_acceleration(
-    finger: Any,
+    finger: Records[MuscleFingerRecord],
     q: FloatArray,
     qd: FloatArray,
     tau_nm: FloatArray,
@@ -196,7 +197,9 @@ def finger_acceleration(
 
 
 @law
-def finger_energy_j(finger: Any, q: FloatArray, qd: FloatArray) -> tuple[float, float]:
+def finger_energy_j(
+    finger: Records[MuscleFingerRecord], q: FloatArray, qd: FloatArray
+) -> tuple[float, float]:
     """Kinetic energy, and potential energy (A11) [J]."""
     f = finger[0]
     finger_inertia(f, q)

@@ -7,17 +7,15 @@ The palm turns about twice as far as q71, and a pure yaw needs a small q71 as we
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.wrist_loop import palm_pose, wrist_margin
 from mechanics.wrist_motion import palm_twists
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.records import RecordArray
-
-FloatArray = NDArray[np.float64]
+from signals.typed import Model
 
 MARGIN_MIN = 0.02
 """Least ``wrist_margin`` of a usable pose: below it the palm turns without bound per axis angle."""
@@ -37,7 +35,7 @@ class WristOutOfRange(ValueError):
 
 
 @law
-def pitch_yaw(m: Any, q71_rad: float, q73_rad: float) -> tuple[float, float]:
+def pitch_yaw(m: Model, q71_rad: float, q73_rad: float) -> tuple[float, float]:
     """Palm pitch and yaw [rad]."""
     xx, _, _, xy, _, _, xz, _, _, _, _, _ = palm_pose(m, q71_rad, q73_rad)
     return math.atan2(xz, abs(xx)), math.asin(min(max(xy, -1.0), 1.0))
@@ -45,7 +43,7 @@ def pitch_yaw(m: Any, q71_rad: float, q73_rad: float) -> tuple[float, float]:
 
 @law
 def solve_axes(
-    m: Any, pitch_rad: float, yaw_rad: float, q71_rad: float, q73_rad: float
+    m: Model, pitch_rad: float, yaw_rad: float, q71_rad: float, q73_rad: float
 ) -> tuple[float, float, float]:
     """Axis angles of a palm pitch and yaw, and the error left [rad].
 

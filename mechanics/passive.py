@@ -9,18 +9,40 @@ h = 0 this is the paper's explicit form. A stop pushes, it never pulls.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Protocol
 
 from signals.compiled import law
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
+
+class Stops(Protocol):
+    """Fields of a record with joint stops, one number a joint each."""
+
+    lower: FloatArray
+    upper: FloatArray
+    stop_stiffness: FloatArray
+    stop_damping: FloatArray
+
+
+class PassiveJoints(Stops, Protocol):
+    """Fields of a record with springs and dampers at its joints too."""
+
+    n_dofs: int
+    armature: FloatArray
+    damping: FloatArray
+    stiffness: FloatArray
+    rest: FloatArray
+
+
+class PassiveWork(Protocol):
+    """What ``passive_torques`` writes, one number a joint each."""
+
+    passive: FloatArray
+    arm: FloatArray
 
 
 @law
-def stop_torque(t: Any, d: int, q: float, qd: float, h: float) -> tuple[float, float]:
+def stop_torque(t: Stops, d: int, q: float, qd: float, h: float) -> tuple[float, float]:
     """Torque of a joint stop [N m or N] and its implicit diagonal; (0, 0) inside the range."""
     if t.stop_stiffness[d] == 0.0:
         return 0.0, 0.0
@@ -40,7 +62,7 @@ def stop_torque(t: Any, d: int, q: float, qd: float, h: float) -> tuple[float, f
 
 
 @law
-def stop_energy_j(t: Any, d: int, q: float) -> float:
+def stop_energy_j(t: Stops, d: int, q: float) -> float:
     """Energy stored in a joint stop [J]."""
     depth = max(q - t.upper[d], t.lower[d] - q, 0.0)
     if depth > 0.0:
@@ -50,7 +72,7 @@ def stop_energy_j(t: Any, d: int, q: float) -> float:
 
 
 @law
-def passive_torques(t: Any, w: Any, q: FloatArray, qd: FloatArray, h: float) -> None:
+def passive_torques(t: PassiveJoints, w: PassiveWork, q: FloatArray, qd: FloatArray, h: float) -> None:
     """Write ``w.passive`` and ``w.arm`` from positions and velocities, shape (nv,), and step ``h`` [s]."""
     damping, stiffness, rest = t.damping, t.stiffness, t.rest
     for d in range(t.n_dofs):

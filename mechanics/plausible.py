@@ -6,12 +6,13 @@ A sample beyond them is of no part of this hand, whatever its channel says of it
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from mechanics.springs import lever_of_count
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel
+from signals.typed import Model
 
 NONE: Final = int(Cause.NONE)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
@@ -33,20 +34,20 @@ UNKNOWN: Final = 0xFFFFFFFF & ~sum(Channel)
 
 
 @law
-def motor_way_rad(m: Any, i: int, time_s: float) -> float:
+def motor_way_rad(m: Model, i: int, time_s: float) -> float:
     """Greatest change [rad] of motor ``i``'s angle in a time [s]."""
     return float(MOTOR_SHARE * m.motor_speed_limit_rad_s[i] * time_s + MOTOR_RAD)
 
 
 @law
-def axis_way_rad(m: Any, a: int, time_s: float) -> float:
+def axis_way_rad(m: Model, a: int, time_s: float) -> float:
     """Greatest change [rad] of wrist axis ``a``'s angle in a time [s], its noise included."""
     way = AXIS_SHARE * m.axis_speed_limit_rad_s[a] * time_s
     return float(way + AXIS_NOISE * m.axis_noise_rad[a] + AXIS_RAD)
 
 
 @law
-def beyond_stop(m: Any, t: int, lever_rad: float) -> bool:
+def beyond_stop(m: Model, t: int, lever_rad: float) -> bool:
     """True if a lever angle lies where no lever can be: its sensor is wrong."""
     k = m.tendon_spring[t]
     return bool(
@@ -55,7 +56,7 @@ def beyond_stop(m: Any, t: int, lever_rad: float) -> bool:
 
 
 @law
-def at_rail(m: Any, t: int, count: float) -> bool:
+def at_rail(m: Model, t: int, count: float) -> bool:
     """True if a Hall count is at an end of its range, or of a lever beyond its stops."""
     inside = 0.0 < count < m.hall_count_max[t]
     return bool(not inside or beyond_stop(m, t, lever_of_count(m, t, count)))

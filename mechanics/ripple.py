@@ -8,14 +8,13 @@ A friction-like torque: ``B w' = tau_m - tau(w) - tau_r(theta) - load``. Its mea
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechanics.sine import sine
 from signals.compiled import law
+from signals.typed import Model
 
 
 @law
-def ripple_nm(m: Any, motor: int, angle_rad: float) -> float:
+def ripple_nm(m: Model, motor: int, angle_rad: float) -> float:
     """Ripple torque [N m] at the gear output, opposing the motor, at the output angle [rad]."""
     total = 0.0
     for n in range(m.n_ripples):

@@ -11,12 +11,11 @@ stretches: there ``T = (e + L(stop)) EA/l0``.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechanics.interpolation import hermite, hermite_or_line, interval_of
 from mechanics.lever import ImpossibleGeometry, SpringGeometry
 from mechanics.springtables import SpringTables, spring_tables
 from signals.compiled import law
+from signals.typed import Model
 
 __all__ = [
     "ImpossibleGeometry",
@@ -35,19 +34,19 @@ __all__ = [
 
 
 @law
-def lever_of_count(m: Any, t: int, count: float) -> float:
+def lever_of_count(m: Model, t: int, count: float) -> float:
     """Lever angle [rad] of a Hall count."""
     return float((count - m.hall_zero_count[t]) / m.hall_counts_rad[t])
 
 
 @law
-def count_of_lever(m: Any, t: int, lever_rad: float) -> float:
+def count_of_lever(m: Model, t: int, lever_rad: float) -> float:
     """Hall count, with fraction and not yet limited to the sensor's range, of a lever angle [rad]."""
     return float(m.hall_zero_count[t] + lever_rad * m.hall_counts_rad[t])
 
 
 @law
-def spring_at(m: Any, t: int, lever_rad: float) -> tuple[float, float, float, float]:
+def spring_at(m: Model, t: int, lever_rad: float) -> tuple[float, float, float, float]:
     """Tendon force [N], its slope [N/rad], path [m] and its slope [m/rad] at a lever angle.
 
     From the Hermite tables, the force times the tendon's ``spring_scale``; beyond the stops both are
@@ -79,7 +78,7 @@ def spring_at(m: Any, t: int, lever_rad: float) -> tuple[float, float, float, fl
 
 
 @law
-def elongation_of_lever(m: Any, t: int, lever_rad: float) -> tuple[float, float]:
+def elongation_of_lever(m: Model, t: int, lever_rad: float) -> tuple[float, float]:
     """Tension [N] and elastic elongation [m] of tendon ``t`` at a lever angle [rad]."""
     force, _, path, _ = spring_at(m, t, lever_rad)
     tension = max(force, 0.0)
@@ -87,7 +86,7 @@ def elongation_of_lever(m: Any, t: int, lever_rad: float) -> tuple[float, float]
 
 
 @law
-def spring_energy_j(m: Any, t: int, lever_rad: float) -> float:
+def spring_energy_j(m: Model, t: int, lever_rad: float) -> float:
     """Elastic energy [J] of the mechanism at a lever angle between its stops, 0 at the slack stop.
 
     Its slope at the nodes is that of virtual work, ``dV = -f dL``; the tendon's own is not in it.
@@ -110,7 +109,7 @@ def series_stiffness_n_m(mechanism_n_m: float, compliance_m_n: float) -> float:
 
 
 @law
-def stiffness_of_force(m: Any, t: int, force_n: float) -> float:
+def stiffness_of_force(m: Model, t: int, force_n: float) -> float:
     """Stiffness [N/m] of mechanism and tendon in series at a tendon force, for controllers.
 
     Between the stops the mechanism's own curve. Beyond them the lever is rigid and the true stiffness is
@@ -129,7 +128,7 @@ def stiffness_of_force(m: Any, t: int, force_n: float) -> float:
 
 
 @law
-def _interval_of_elongation(m: Any, s: int, elongation_m: float, stretch_m_n: float, guess: int) -> int:
+def _interval_of_elongation(m: Model, s: int, elongation_m: float, stretch_m_n: float, guess: int) -> int:
     """Interval of the table that holds an elongation; the node elongations fall with the index.
 
     The guessed interval and its neighbours are looked at first; else bisection, always the same number
@@ -154,7 +153,7 @@ def _interval_of_elongation(m: Any, s: int, elongation_m: float, stretch_m_n: fl
 
 @law
 def spring_state(
-    m: Any, t: int, elongation_m: float, lever_guess_rad: float, loop_sign: float
+    m: Model, t: int, elongation_m: float, lever_guess_rad: float, loop_sign: float
 ) -> tuple[float, float]:
     """Lever angle [rad] and tension [N] of a tendon at an elongation.
 

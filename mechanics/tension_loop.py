@@ -7,9 +7,10 @@ stiffness, which grows tenfold from 5 to 100 N, and noise with it. The gain fall
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from signals.compiled import law
+from signals.typed import Model
 
 NOMINAL_N_M: Final = 7200.0
 """Stiffness at which the gain of the hand file holds: the reference tendon at 20 N."""
@@ -18,7 +19,7 @@ GREATEST_SHARE: Final = 1.25
 
 
 @law
-def scheduled_kp(m: Any, stiffness_n_m: float) -> float:
+def scheduled_kp(m: Model, stiffness_n_m: float) -> float:
     """Proportional gain [N m/N] at a tendon stiffness [N/m]."""
     share = math.sqrt(NOMINAL_N_M / max(stiffness_n_m, 1.0))
     return float(m.tension_kp_nm_n) * min(max(share, LEAST_SHARE), GREATEST_SHARE)
@@ -26,7 +27,7 @@ def scheduled_kp(m: Any, stiffness_n_m: float) -> float:
 
 @law
 def tension_torque_nm(
-    m: Any, t: int, wanted_n: float, tension_n: float, stiffness_n_m: float, speed_error_rad_s: float
+    m: Model, t: int, wanted_n: float, tension_n: float, stiffness_n_m: float, speed_error_rad_s: float
 ) -> float:
     """Motor torque [N m] of tendon ``t``'s loop; the speed error is measured minus wanted motor speed."""
     load = m.spool_radius_m[t] * wanted_n

@@ -5,14 +5,13 @@ r"""Winding and case temperature of a motor: two heat capacities in a chain to t
 
 from __future__ import annotations
 
-from typing import Any
-
 from signals.compiled import law
+from signals.typed import Model
 
 
 @law
 def thermal_step(
-    m: Any, winding_degc: float, case_degc: float, heat_w: float, dt_s: float
+    m: Model, winding_degc: float, case_degc: float, heat_w: float, dt_s: float
 ) -> tuple[float, float]:
     """Winding and case temperature [degC] after ``dt_s`` at a heat [W]; implicit Euler, stable for any step.
 

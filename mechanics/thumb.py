@@ -9,21 +9,18 @@ P is the exact first derivative of h, the curvature its second. q0, q1 are the f
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.modes import TendonKind
+from signals.typed import Model
 
-FloatArray = NDArray[np.float64]
 INSERTION = int(TendonKind.INSERTION_POINTS)
 
 
 @law
 def insertion_offset(
-    m: Any, finger: int, t: int, q0_rad: float, q1_rad: float
+    m: Model, finger: int, t: int, q0_rad: float, q1_rad: float
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
     """Vector X0 -> X of base tendon ``t`` [m] and its two derivatives [m/rad], in frame {10}."""
     s0, c0 = math.sin(q0_rad), math.cos(q0_rad)
@@ -51,7 +48,7 @@ def insertion_offset(
 
 
 @law
-def insertion_length(m: Any, finger: int, t: int, q0_rad: float, q1_rad: float) -> float:
+def insertion_length(m: Model, finger: int, t: int, q0_rad: float, q1_rad: float) -> float:
     """Length of base tendon ``t`` [m] (eq. 5.20)."""
     x, y, z, _, _, _, _, _, _ = insertion_offset(m, finger, t, q0_rad, q1_rad)
     return math.sqrt(x * x + y * y + z * z)
@@ -59,7 +56,7 @@ def insertion_length(m: Any, finger: int, t: int, q0_rad: float, q1_rad: float) 
 
 @law
 def insertion_gradient(
-    m: Any, finger: int, t: int, q0_rad: float, q1_rad: float
+    m: Model, finger: int, t: int, q0_rad: float, q1_rad: float
 ) -> tuple[float, float, float]:
     """Length [m] of base tendon ``t`` and its row of P, (dh/dq0, dh/dq1) [m/rad]."""
     x, y, z, ax, ay, az, bx, by, bz = insertion_offset(m, finger, t, q0_rad, q1_rad)
@@ -69,7 +66,7 @@ def insertion_gradient(
 
 @law
 def insertion_curvature(
-    m: Any, finger: int, t: int, q0_rad: float, q1_rad: float
+    m: Model, finger: int, t: int, q0_rad: float, q1_rad: float
 ) -> tuple[float, float, float]:
     """Second derivatives (h_00, h_01, h_11) of base tendon ``t`` [m/rad^2].
 
@@ -93,7 +90,7 @@ def insertion_curvature(
 
 
 @law
-def add_base_lengths(m: Any, finger: int, q0_rad: float, q1_rad: float, h: FloatArray) -> None:
+def add_base_lengths(m: Model, finger: int, q0_rad: float, q1_rad: float, h: FloatArray) -> None:
     """Add the absolute lengths [m] of the finger's base tendons to their places in ``h``, shape (T,)."""
     tendons = m.finger_tendon
     kind = m.tendon_kind
@@ -104,7 +101,7 @@ def add_base_lengths(m: Any, finger: int, q0_rad: float, q1_rad: float, h: Float
 
 
 @law
-def add_base_jacobian(m: Any, finger: int, q0_rad: float, q1_rad: float, P: FloatArray) -> None:
+def add_base_jacobian(m: Model, finger: int, q0_rad: float, q1_rad: float, P: FloatArray) -> None:
     """Add the rows of P [m/rad] of the finger's base tendons to ``P``, shape (T, J), first two joints."""
     tendons = m.finger_tendon
     kind = m.tendon_kind

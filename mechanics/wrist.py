@@ -10,17 +10,13 @@ Geometry: ``mechanics.wrist_loop``; velocities: ``mechanics.wrist_motion``; palm
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.palm_angles import WristOutOfRange, axes_of_palm, axis_range, palm_angles
 from mechanics.wrist_loop import palm_pose, wrist_margin
 from mechanics.wrist_motion import palm_twists, wrist_motion
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
+from signals.typed import Model
 
 __all__ = [
     "WristOutOfRange",
@@ -38,7 +34,7 @@ __all__ = [
 
 
 @law
-def wrist_pose(m: Any, q71_rad: float, q73_rad: float, R_out: FloatArray, o_out: FloatArray) -> None:
+def wrist_pose(m: Model, q71_rad: float, q73_rad: float, R_out: FloatArray, o_out: FloatArray) -> None:
     """Palm in the forearm frame {0}: R_0P into ``R_out`` (3, 3), origin [m] into ``o_out`` (3,)."""
     (
         R_out[0, 0],
@@ -94,7 +90,7 @@ def packed(
 
 
 @law
-def palm_lengths(m: Any, R: FloatArray, o: FloatArray, h_out: FloatArray) -> None:
+def palm_lengths(m: Model, R: FloatArray, o: FloatArray, h_out: FloatArray) -> None:
     """Absolute path lengths [m] of a palm pose, R (3, 3) and o (3,), into ``h_out``, shape (T,)."""
     pose = packed(R, o)
     for t in range(m.n_tendons):
@@ -103,7 +99,7 @@ def palm_lengths(m: Any, R: FloatArray, o: FloatArray, h_out: FloatArray) -> Non
 
 
 @law
-def wrist_lengths(m: Any, q71_rad: float, q73_rad: float, h_out: FloatArray) -> None:
+def wrist_lengths(m: Model, q71_rad: float, q73_rad: float, h_out: FloatArray) -> None:
     """Absolute path lengths through the wrist [m] into ``h_out``, shape (T,)."""
     pose = palm_pose(m, q71_rad, q73_rad)
     for t in range(m.n_tendons):
@@ -130,7 +126,7 @@ def length_rates(
 
 
 @law
-def palm_jacobian(m: Any, R: FloatArray, o: FloatArray, S: FloatArray, P_out: FloatArray) -> None:
+def palm_jacobian(m: Model, R: FloatArray, o: FloatArray, S: FloatArray, P_out: FloatArray) -> None:
     """P_w [m/rad] of a palm pose and its ``wrist_motion`` S, shape (6, 2), into ``P_out``, shape (T, 2)."""
     pose = packed(R, o)
     u = (S[0, 0], S[1, 0], S[2, 0], S[3, 0], S[4, 0], S[5, 0])
@@ -141,7 +137,7 @@ def palm_jacobian(m: Any, R: FloatArray, o: FloatArray, S: FloatArray, P_out: Fl
 
 
 @law
-def wrist_jacobian(m: Any, q71_rad: float, q73_rad: float, P_out: FloatArray) -> None:
+def wrist_jacobian(m: Model, q71_rad: float, q73_rad: float, P_out: FloatArray) -> None:
     """P_w = dh_wrist/d(q71, q73) [m/rad] into ``P_out``, shape (T, 2)."""
     pose = palm_pose(m, q71_rad, q73_rad)
     twists = palm_twists(m, q71_rad, q73_rad)

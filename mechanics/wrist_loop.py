@@ -17,9 +17,17 @@ on the branch with the plus sign: the crossed one (A = (a, b/2, 0) in neutral), 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Protocol
 
 from signals.compiled import law
+from signals.layout import FloatArray
+from signals.typed import Model
+
+
+class WristSize(Protocol):
+    """Field of a record with a wrist of this kind."""
+
+    wrist_size_m: FloatArray
 
 
 @law
@@ -86,7 +94,7 @@ def crossed_solution(alpha: float, beta: float, gamma: float) -> tuple[float, fl
 
 
 @law
-def wrist_margin(m: Any, q71_rad: float, q73_rad: float) -> float:
+def wrist_margin(m: Model, q71_rad: float, q73_rad: float) -> float:
     """Distance from the pose where the loop locks: 1 neutral, 0 locked, negative beyond.
 
     The last loop locks where its root is 0. With the palm straight ahead that is q71 = +-90 deg, where all
@@ -104,7 +112,7 @@ def wrist_margin(m: Any, q71_rad: float, q73_rad: float) -> float:
 
 @law
 def palm_pose(
-    m: Any, q71_rad: float, q73_rad: float
+    m: WristSize, q71_rad: float, q73_rad: float
 ) -> tuple[float, float, float, float, float, float, float, float, float, float, float, float]:
     """Palm in the forearm frame {0}: R_0P row by row, then the origin o [m]."""
     size = m.wrist_size_m

@@ -11,15 +11,11 @@ F(q71, t_B, sigma) = 0, differentiated implicitly:
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mechanics.wrist_loop import closure, crossed_solution, parallelogram
+from mechanics.wrist_loop import WristSize, closure, crossed_solution, parallelogram
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
+from signals.typed import Model
 
 LOCK_M = 1e-9
 """Least dF/dsigma that is divided by: at the lock itself no velocity exists, values stay finite."""
@@ -60,7 +56,7 @@ def tilt_rates(
 
 @law
 def palm_twists(
-    m: Any, q71: float, q73: float
+    m: WristSize, q71: float, q73: float
 ) -> tuple[float, float, float, float, float, float, float, float, float, float, float, float]:
     """Columns of S by q71, then by q73: angular velocity and velocity of the palm origin, palm components."""
     size = m.wrist_size_m
@@ -90,7 +86,7 @@ def palm_twists(
 
 @law
 def palm_bias(
-    m: Any, q71: float, q73: float, qd71: float, qd73: float
+    m: WristSize, q71: float, q73: float, qd71: float, qd73: float
 ) -> tuple[float, float, float, float, float, float]:
     """d/dt(S) (qd71, qd73): spatial acceleration at constant axis speeds, palm components."""
     size = m.wrist_size_m
@@ -121,7 +117,7 @@ def palm_bias(
 
 @law
 def wrist_motion(
-    m: Any, q71: float, q73: float, qd71: float, qd73: float, S_out: FloatArray, bias_out: FloatArray
+    m: Model, q71: float, q73: float, qd71: float, qd73: float, S_out: FloatArray, bias_out: FloatArray
 ) -> None:
     """Spatial Jacobian and bias of the palm frame, in palm components, angular part first.
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.kinematics import body_poses
 from mechanics.wrist import wrist_pose
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 from signals.names import HandNames
 from signals.records import RecordArray
-
-FloatArray = NDArray[np.float64]
+from signals.typed import Model
 
 BONE: Final = "#c9d1db"
 JOINT: Final = "#8a94a3"
@@ -25,12 +24,12 @@ VIEWS: Final = (("from the palm", 1, 1.0), ("from the thumb's side", 2, -1.0))
 
 
 @law
-def _poses(model: Any, q_rad: Any, R: Any, p: Any) -> None:
+def _poses(model: Records[Model], q_rad: FloatArray, R: FloatArray, p: FloatArray) -> None:
     body_poses(model[0], q_rad, R, p)
 
 
 @law
-def _palm(model: Any, axis_rad: Any, R: Any, o: Any) -> None:
+def _palm(model: Records[Model], axis_rad: FloatArray, R: FloatArray, o: FloatArray) -> None:
     wrist_pose(model[0], axis_rad[0], axis_rad[1], R, o)
 
 

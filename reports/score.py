@@ -7,37 +7,41 @@ worst instant of that time. Errors of the estimate and the true force exist only
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import numpy as np
 
 from signals.compiled import law
+from signals.layout import FloatArray, IntArray, Records, dtype_of
 from signals.modes import MachineState, Mode
 from signals.records import RecordArray
 from signals.sizes import FINGERS, JOINTS
+from signals.typed import Frame, Model, State, Truth
 
-SCORE: Final = np.dtype(
-    [
-        ("frames", "i8"),
-        ("estimate_sq", "f8", (JOINTS,)),
-        ("estimate_max", "f8"),
-        ("tracking_n", "i8", (JOINTS,)),
-        ("tracking_sq", "f8", (JOINTS,)),
-        ("tension_min", "f8"),
-        ("tension_max", "f8"),
-        ("force_n", "i8"),
-        ("force_sq", "f8"),
-        ("true_force_sq", "f8"),
-        ("residual_n", "i8"),
-        ("residual_sq", "f8"),
-        ("residual_max", "f8"),
-        ("tip_start_m", "f8", (FINGERS, 3)),
-        ("drift_n", "i8"),
-        ("drift_sq", "f8"),
-        ("drift_max", "f8"),
-    ],
-    align=True,
-)
+
+class ScoreRecord(Protocol):
+    """Sums over the frames of a run."""
+
+    frames: int
+    estimate_sq: Annotated[FloatArray, JOINTS]
+    estimate_max: float
+    tracking_n: Annotated[IntArray, JOINTS]
+    tracking_sq: Annotated[FloatArray, JOINTS]
+    tension_min: float
+    tension_max: float
+    force_n: int
+    force_sq: float
+    true_force_sq: float
+    residual_n: int
+    residual_sq: float
+    residual_max: float
+    tip_start_m: Annotated[FloatArray, FINGERS, 3]
+    drift_n: int
+    drift_sq: float
+    drift_max: float
+
+
+SCORE: Final = dtype_of(ScoreRecord)
 _ACTIVE: Final = int(MachineState.ACTIVE)
 _IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
 
@@ -51,7 +55,7 @@ def new_score() -> RecordArray:
 
 
 @law
-def _joints(model: Any, state: Any, truth: Any, score: Any) -> None:
+def _joints(model: Model, state: State, truth: Truth, score: ScoreRecord) -> None:
     for j in range(model.n_joints):
         error = state.joint_angle_rad[j] - truth.joint_angle_rad[j]
         score.estimate_sq[j] += error * error
@@ -64,7 +68,7 @@ def _joints(model: Any, state: Any, truth: Any, score: Any) -> None:
 
 
 @law
-def _tendons(model: Any, state: Any, truth: Any, score: Any) -> None:
+def _tendons(model: Model, state: State, truth: Truth, score: ScoreRecord) -> None:
     for t in range(model.n_tendons):
         tension = state.tension_n[t]
         score.tension_min = min(score.tension_min, tension)
@@ -81,7 +85,7 @@ def _tendons(model: Any, state: Any, truth: Any, score: Any) -> None:
 
 
 @law
-def _tips(model: Any, truth: Any, score: Any) -> None:
+def _tips(model: Model, truth: Truth, score: ScoreRecord) -> None:
     for finger in range(model.n_fingers):
         square = 0.0
         for k in range(3):
@@ -95,7 +99,9 @@ def _tips(model: Any, truth: Any, score: Any) -> None:
 
 
 @law
-def add_frames(model: RecordArray, frames: RecordArray, from_ns: int, score: RecordArray) -> None:
+def add_frames(
+    model: Records[Model], frames: Records[Frame], from_ns: int, score: Records[ScoreRecord]
+) -> None:
     """Add frames, shape (n,) of FRAME, to the sums.
 
     Args:

@@ -24,7 +24,9 @@ from runtime.entries import address_of, begin_at, new_parts, tick_at
 from signals.clock import new_timespec, now_ns
 from signals.compiled import law
 from signals.faults import Cause
+from signals.layout import Records
 from signals.records import RecordArray
+from signals.typed import Model, State
 from telemetry.shm import ring
 from telemetry.shm.channel import Channel
 
@@ -124,6 +126,6 @@ class Pipeline:
 
 
 @law
-def blame_hand(model: RecordArray, state: RecordArray, cause: int, value: float, limit: float) -> None:
+def blame_hand(model: Records[Model], state: Records[State], cause: int, value: float, limit: float) -> None:
     """Fault of the whole hand; the guard's next tick reacts."""
     latch_hand(model[0], state[0], cause, -1, value, limit)

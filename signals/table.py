@@ -1,11 +1,13 @@
-"""Every signal, once: name, unit, shape, kind, meaning, room of origin.
+"""Every signal, once: name, unit, shape, kind, meaning, room of origin, key in the live topics.
 
 From these lines come the records' dtypes, the shared-memory layout, the telemetry messages, the log
-schema and the reference page in the docs. A new signal is one line.
+schema, the classes of ``signals.typed`` and the reference page in the docs. A new signal is one line;
+``./dev signals`` writes the two files that are made from it.
 
-Columns of ``_ROWS``: name | unit | shape | kind | origin | meaning. Shape names index spaces of
+Columns of ``_ROWS``: name | unit | shape | kind | origin | meaning [| live]. Shape names index spaces of
 ``signals.sizes.EXTENTS`` joined by ``x``; ``-`` is a scalar. Kinds: f8, i8, u8, i4, u4. Names of physical
-quantities carry their unit as suffix.
+quantities carry their unit as suffix. Live is the key of the signal in the topics ``view`` and ``raw``, for a
+signal of one motor, tendon, joint, finger or axis each; without it the signal is logged only.
 """
 
 from __future__ import annotations
@@ -27,12 +29,16 @@ class Signal:
     kind: str
     origin: str
     meaning: str
+    live: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Capacity along each dimension."""
         return tuple(EXTENTS[d] for d in self.dims)
 
+
+LIVE_DIMS: Final = (("motor",), ("tendon",), ("joint",), ("finger",), ("axis",))
+"""Shapes of signals that may be live: their parts have names."""
 
 _ROWS: Final[dict[str, str]] = {
     "measurement": """
@@ -41,9 +47,9 @@ seq                        | 1     | -      | u8 | drivers | number of the excha
 motor_time_ns              | ns    | motor  | i8 | drivers | monotonic time of the motor's sample
 hall_time_ns               | ns    | tendon | i8 | drivers | monotonic time of the Hall sample
 axis_time_ns               | ns    | axis   | i8 | drivers | monotonic time of the wrist axis' sample
-motor_angle_rad            | rad   | motor  | f8 | drivers | motor angle at the gear output, positive winds the tendon in
+motor_angle_rad            | rad   | motor  | f8 | drivers | motor angle at the gear output, positive winds the tendon in | motor
 motor_speed_rad_s          | rad/s | motor  | f8 | drivers | motor speed at the gear output, from the device
-motor_current_a            | A     | motor  | f8 | drivers | torque-producing motor current
+motor_current_a            | A     | motor  | f8 | drivers | torque-producing motor current | current
 motor_temperature_degc     | degC  | motor  | f8 | drivers | temperature reported by the motor (case)
 axis_angle_rad             | rad   | axis   | f8 | drivers | wrist axis angle from its potentiometer
 hall_fine_count            | count | tendon | f8 | drivers | Hall count with fraction where the device filters; equals hall_count else
@@ -91,7 +97,7 @@ hand_cause                 | code  | -      | i8 | controllers | latched signals
 hand_cause_part            | index | -      | i8 | controllers | index of the part that caused it, -1: none
 hand_cause_value           | 1     | -      | f8 | controllers | figure of the cause
 hand_cause_limit           | 1     | -      | f8 | controllers | its limit
-tension_n                  | N     | tendon | f8 | estimators  | tendon force read from the lever
+tension_n                  | N     | tendon | f8 | estimators  | tendon force read from the lever | tension
 tendon_stiffness_n_m       | N/m   | tendon | f8 | estimators  | stiffness of spring and tendon in series
 lever_angle_rad            | rad   | tendon | f8 | estimators  | lever angle from the Hall count
 elongation_m               | m     | tendon | f8 | estimators  | elastic elongation of spring and tendon
@@ -100,10 +106,10 @@ motor_speed_rad_s          | rad/s | motor  | f8 | estimators  | filtered motor 
 tendon_length_m            | m     | tendon | f8 | estimators  | measured path length in the finger, wrist removed
 residual_m                 | m     | tendon | f8 | estimators  | part of the lengths that no joint angle explains
 residual_unexplained_m     | m     | tendon | f8 | estimators  | residual without the share that wrist_error_rad explains
-joint_angle_rad            | rad   | joint  | f8 | estimators  | estimated joint angle
-joint_speed_rad_s          | rad/s | joint  | f8 | estimators  | estimated, filtered joint speed
-joint_torque_nm            | N m   | joint  | f8 | estimators  | joint torque of the measured tensions
-axis_angle_rad             | rad   | axis   | f8 | estimators  | wrist axis angle in use
+joint_angle_rad            | rad   | joint  | f8 | estimators  | estimated joint angle | pos
+joint_speed_rad_s          | rad/s | joint  | f8 | estimators  | estimated, filtered joint speed | vel
+joint_torque_nm            | N m   | joint  | f8 | estimators  | joint torque of the measured tensions | torque
+axis_angle_rad             | rad   | axis   | f8 | estimators  | wrist axis angle in use | axis
 axis_speed_rad_s           | rad/s | axis   | f8 | estimators  | its filtered derivative
 wrist_length_m             | m     | tendon | f8 | estimators  | path length through the wrist minus its neutral value
 wrist_torque_nm            | N m   | axis   | f8 | estimators  | torque of all tendons on the wrist
@@ -112,16 +118,16 @@ finger_residual_m          | m     | finger | f8 | estimators  | rms residual of
 finger_condition           | 1     | finger | f8 | estimators  | condition number of the finger's coupling matrix
 fingertip_m                | m     | finger x xyz | f8 | estimators | fingertip in the palm frame
 fingertip_forearm_m        | m     | finger x xyz | f8 | estimators | fingertip in the forearm frame
-ref_joint_angle_rad        | rad   | joint  | f8 | controllers | joint angle wanted now
+ref_joint_angle_rad        | rad   | joint  | f8 | controllers | joint angle wanted now | cmd
 ref_joint_torque_nm        | N m   | joint  | f8 | controllers | joint torque wanted
 cmd_joint_torque_nm        | N m   | joint  | f8 | controllers | joint torque that the tendons can give
-ref_tension_n              | N     | tendon | f8 | controllers | tension wanted
+ref_tension_n              | N     | tendon | f8 | controllers | tension wanted | tension_cmd
 ref_motor_speed_rad_s      | rad/s | motor  | f8 | controllers | motor speed wanted, for the friction feedforward
 friction_torque_nm         | N m   | motor  | f8 | controllers | friction feedforward
 ripple_torque_nm           | N m   | motor  | f8 | controllers | ripple feedforward
 ref_motor_torque_nm        | N m   | motor  | f8 | controllers | motor torque wanted, before the guard
-motor_torque_nm            | N m   | motor  | f8 | controllers | motor torque sent, after the guard
-winding_temperature_degc   | degC  | motor  | f8 | controllers | winding temperature, model with sensor
+motor_torque_nm            | N m   | motor  | f8 | controllers | motor torque sent, after the guard | motor_torque
+winding_temperature_degc   | degC  | motor  | f8 | controllers | winding temperature, model with sensor | temp
 torque_scale               | 1     | finger | f8 | controllers | share of the wanted joint torque that is feasible
 finger_status              | bits  | finger | u4 | estimators  | signals.modes.Channel bits of the finger's sensors
 finger_state               | enum  | finger | u4 | controllers | signals.modes.MachineState of the finger
@@ -137,9 +143,9 @@ clip_count                 | 1     | motor  | u4 | controllers | cycles in which
 """,
     "truth": """
 time_s                     | s     | -      | f8 | sim | simulated time
-joint_angle_rad            | rad   | joint  | f8 | sim | true joint angle at the instant of the measurement
+joint_angle_rad            | rad   | joint  | f8 | sim | true joint angle at the instant of the measurement | true_pos
 joint_speed_rad_s          | rad/s | joint  | f8 | sim | true joint speed
-tension_n                  | N     | tendon | f8 | sim | true tendon force at the spring, towards the finger
+tension_n                  | N     | tendon | f8 | sim | true tendon force at the spring, towards the finger | true_tension
 finger_tension_n           | N     | tendon | f8 | sim | true tendon force in the finger, behind the guides
 lever_angle_rad            | rad   | tendon | f8 | sim | true lever angle
 motor_angle_rad            | rad   | motor  | f8 | sim | true motor angle
@@ -327,14 +333,31 @@ finger_reaction            | enum  | finger | i8 | configs | signals.modes.React
 def _parse(record: str, text: str) -> list[Signal]:
     signals = []
     for line in text.strip().splitlines():
-        name, unit, shape, kind, origin, meaning = (c.strip() for c in line.split("|"))
+        name, unit, shape, kind, origin, meaning, *live = (c.strip() for c in line.split("|"))
         dims = () if shape == "-" else tuple(d.strip() for d in shape.split(" x "))
         unknown = [d for d in dims if d not in EXTENTS]
         if unknown:
             raise ValueError(f"signal {record}.{name}: unknown index space {unknown}")
-        signals.append(Signal(record, name, unit, dims, kind, origin, meaning))
+        if live and (len(live) > 1 or record == "model" or dims not in LIVE_DIMS):
+            raise ValueError(
+                f"signal {record}.{name}: live {live}: one key, of a cycle, shape of {LIVE_DIMS}"
+            )
+        signals.append(Signal(record, name, unit, dims, kind, origin, meaning, *live))
     return signals
 
 
 TABLE: Final[dict[str, list[Signal]]] = {r: _parse(r, text) for r, text in _ROWS.items()}
 """Record name -> its signals in the order of the text."""
+
+
+def _live() -> dict[str, Signal]:
+    found: dict[str, Signal] = {}
+    for signal in (s for signals in TABLE.values() for s in signals if s.live):
+        if signal.live in found:
+            raise ValueError(f"signal {signal.record}.{signal.name}: live key {signal.live!r} is there twice")
+        found[signal.live] = signal
+    return found
+
+
+LIVE: Final = _live()
+"""Key in the live topics -> its signal."""

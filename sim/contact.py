@@ -7,9 +7,13 @@ tell contact from faults. Collision geometry, grasps with many contacts and free
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from mechanics.handlayout import HandtreeWork
 from signals.compiled import law
+from signals.layout import FloatArray
+from signals.typed import Model
+from sim.plant_record import PlantRecord
 
 TIP_RADIUS_M: Final = 0.008
 """Radius of a fingertip, as the rods of the bones."""
@@ -18,7 +22,7 @@ SLIP_SPEED_M_S: Final = 0.005
 
 
 @law
-def _contact_force(m: Any, x: Any, v: Any, f: Any) -> float:
+def _contact_force(m: Model, x: FloatArray, v: FloatArray, f: FloatArray) -> float:
     """Force on the tip at ``x`` [m] moving with ``v`` [m/s], palm frame, into ``f`` [N]; returns |normal|."""
     dx = x[0] - m.object_center_m[0]
     dy = x[1] - m.object_center_m[1]
@@ -42,8 +46,8 @@ def _contact_force(m: Any, x: Any, v: Any, f: Any) -> float:
 
 @law
 def add_wrench(
-    m: Any,
-    k: Any,
+    m: Model,
+    k: HandtreeWork,
     body: int,
     nx: float,
     ny: float,
@@ -51,7 +55,7 @@ def add_wrench(
     fx: float,
     fy: float,
     fz: float,
-    tau: Any,
+    tau: FloatArray,
 ) -> None:
     """Add the joint torques of a wrench on ``body`` about the palm origin, palm frame, to ``tau``."""
     coord, parent, screw = k.body_coord, m.body_parent, k.screw
@@ -65,7 +69,7 @@ def add_wrench(
 
 
 @law
-def add_contact_torques(m: Any, p: Any, k: Any) -> None:
+def add_contact_torques(m: Model, p: PlantRecord, k: HandtreeWork) -> None:
     """Add the object's forces on all fingertips to ``p.external_nm`` and keep ``p.contact_n``.
 
     The object is held in the palm, so its force is internal to the hand: the wrist does not feel it.

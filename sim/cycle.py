@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numba.np.numpy_support import carray
 
+from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import HANDTREE_WORK
 from mechanics.kinematics import fingertips
 from mechanics.motor import copper_loss_w
 from mechanics.thermal import thermal_step
 from signals.compiled import law
+from signals.layout import Records
 from signals.pointers import pointer
 from signals.records import COMMAND, MEASUREMENT, MODEL, TRUTH
+from signals.typed import Command, Measurement, Model, Truth
 from sim.energy import stored_energy
 from sim.finite import blame_positions, blame_substep, is_sound
 from sim.motors import lay_out_ripples
 from sim.paths import begin_paths, update_paths
 from sim.plant import substep, update_tensions
-from sim.plant_record import PLANT
+from sim.plant_record import PLANT, PlantRecord
 from sim.sensors import read_sensors
 
 PARTS: Final = ("model", "plant", "work", "command", "measurement", "truth")
@@ -27,14 +30,14 @@ PARTS: Final = ("model", "plant", "work", "command", "measurement", "truth")
 
 
 @law
-def settle(m: Any, p: Any) -> None:
+def settle(m: Model, p: PlantRecord) -> None:
     """Tensions and levers that belong to the plant's present positions."""
     update_paths(m, p)
     update_tensions(m, p)
 
 
 @law
-def _fill_truth(m: Any, p: Any, k: Any, y: Any) -> None:
+def _fill_truth(m: Model, p: PlantRecord, k: HandtreeWork, y: Truth) -> None:
     y.time_s = p.time_s
     for j in range(m.n_joints):
         y.joint_angle_rad[j] = p.q_rad[j]
@@ -61,7 +64,7 @@ def _fill_truth(m: Any, p: Any, k: Any, y: Any) -> None:
 
 
 @law
-def _take_command(m: Any, p: Any, c: Any) -> None:
+def _take_command(m: Model, p: PlantRecord, c: Command) -> None:
     for i in range(m.n_motors):
         p.motor_enabled[i] = 1 if c.motor_mode[i] == 1 and not p.motor_reset[i] else 0
         current = c.motor_current_a[i]
@@ -74,7 +77,14 @@ def _take_command(m: Any, p: Any, c: Any) -> None:
 
 
 @law
-def observe(model: Any, plant: Any, work: Any, measurement: Any, truth: Any, now_ns: int) -> None:
+def observe(
+    model: Records[Model],
+    plant: Records[PlantRecord],
+    work: Records[HandtreeWork],
+    measurement: Records[Measurement],
+    truth: Records[Truth],
+    now_ns: int,
+) -> None:
     """Truth and sensors at the plant's present instant, without moving it."""
     m, p, k = model[0], plant[0], work[0]
     begin_paths(m, p)
@@ -85,12 +95,12 @@ def observe(model: Any, plant: Any, work: Any, measurement: Any, truth: Any, now
 
 @law
 def advance(
-    model: Any,
-    plant: Any,
-    work: Any,
-    command: Any,
-    measurement: Any,
-    truth: Any,
+    model: Records[Model],
+    plant: Records[PlantRecord],
+    work: Records[HandtreeWork],
+    command: Records[Command],
+    measurement: Records[Measurement],
+    truth: Records[Truth],
     elapsed_s: float,
     substeps: int,
     now_ns: int,

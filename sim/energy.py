@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import energies, hand_dynamics
 from mechanics.interpolation import hermite_or_line, interval_of
 from signals.compiled import law
+from signals.typed import Model
+from sim.plant_record import PlantRecord
 
 
 @law
-def spring_energy(m: Any, t: int, lever_rad: float) -> float:
+def spring_energy(m: Model, t: int, lever_rad: float) -> float:
     """Elastic energy [J] of a mechanism at a lever angle, 0 at the slack stop; its differential is -f dL."""
     s = m.tendon_spring[t]
     low, high = m.lever_min_rad[s], m.lever_max_rad[s]
@@ -28,7 +29,7 @@ def spring_energy(m: Any, t: int, lever_rad: float) -> float:
 
 
 @law
-def stored_energy(m: Any, p: Any, k: Any) -> float:
+def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
     """Kinetic energy of joints, axes and rotors, elastic energy of springs, tendons and joint stops [J]."""
     hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
     kinetic, potential = energies(m, p.axis_rad_s, p.qd_rad_s, k)

@@ -7,9 +7,11 @@ are looked at in the order in which they were computed: the first one that is no
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from signals.compiled import law
+from signals.typed import Model
+from sim.plant_record import PlantRecord
 
 FASTEST_RAD_S: Final = 1e4
 JOINT: Final = 1
@@ -19,7 +21,7 @@ TENDON: Final = 4
 
 
 @law
-def is_sound(m: Any, p: Any) -> bool:
+def is_sound(m: Model, p: PlantRecord) -> bool:
     """True if every speed is a number below ``FASTEST_RAD_S``; loops without a branch: vector code."""
     bad = 0
     for j in range(m.n_joints):
@@ -32,7 +34,7 @@ def is_sound(m: Any, p: Any) -> bool:
 
 
 @law
-def blame(p: Any, what: int, index: int) -> None:
+def blame(p: PlantRecord, what: int, index: int) -> None:
     """The plant diverged, and where; the first word counts."""
     if p.diverged == 0:
         p.diverged = what
@@ -40,7 +42,7 @@ def blame(p: Any, what: int, index: int) -> None:
 
 
 @law
-def blame_positions(m: Any, p: Any) -> None:
+def blame_positions(m: Model, p: PlantRecord) -> None:
     """A position or speed that was no number before a substep began."""
     for a in range(m.n_axes):
         if not math.isfinite(p.axis_rad[a] + p.axis_rad_s[a]):
@@ -54,7 +56,7 @@ def blame_positions(m: Any, p: Any) -> None:
 
 
 @law
-def blame_forces(m: Any, p: Any) -> None:
+def blame_forces(m: Model, p: PlantRecord) -> None:
     """A force or torque of the substep that is no number, from the tendons to the joints, then the drives."""
     for t in range(m.n_tendons):
         if not math.isfinite(p.tension_n[t] + p.finger_tension_n[t] + p.guide_slope_ns_m[t]):
@@ -71,7 +73,7 @@ def blame_forces(m: Any, p: Any) -> None:
 
 
 @law
-def blame_inertias(m: Any, p: Any) -> None:
+def blame_inertias(m: Model, p: PlantRecord) -> None:
     """A joint whose own mass or damping makes its acceleration no number, or an axis; not by coupling."""
     for j in range(m.n_joints):
         if not math.isfinite(p.columns[0, m.n_axes + j]):
@@ -82,7 +84,7 @@ def blame_inertias(m: Any, p: Any) -> None:
 
 
 @law
-def blame_fastest(m: Any, p: Any) -> None:
+def blame_fastest(m: Model, p: PlantRecord) -> None:
     """The fastest joint, axis or motor; one that is no number is faster than all."""
     what, index, most = JOINT, 0, -1.0
     for j in range(m.n_joints):
@@ -101,7 +103,7 @@ def blame_fastest(m: Any, p: Any) -> None:
 
 
 @law
-def blame_substep(m: Any, p: Any) -> None:
+def blame_substep(m: Model, p: PlantRecord) -> None:
     """Name what made the substep that was just done unsound."""
     blame_forces(m, p)
     blame_inertias(m, p)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
 from mechanics.motor import torque_bounds_nm
 from mechanics.sine import sine
 from signals.compiled import law
+from signals.typed import Model
+from sim.plant_record import PlantRecord
 
 
 @law
-def lay_out_ripples(m: Any, p: Any) -> None:
+def lay_out_ripples(m: Model, p: PlantRecord) -> None:
     """The model's ripples with the motors side by side, as ``_ripples`` reads them; once per period."""
     for n in range(m.n_ripples):
         for i in range(m.n_motors):
@@ -20,7 +20,7 @@ def lay_out_ripples(m: Any, p: Any) -> None:
 
 
 @law
-def _ripples(m: Any, p: Any) -> None:
+def _ripples(m: Model, p: PlantRecord) -> None:
     """``mechanics.ripple`` of all motors, harmonic by harmonic."""
     ripple, theta, ratio = p.ripple_nm, p.theta_rad, m.gear_ratio
     for i in range(m.n_motors):
@@ -34,7 +34,7 @@ def _ripples(m: Any, p: Any) -> None:
 
 
 @law
-def _torques(m: Any, p: Any) -> None:
+def _torques(m: Model, p: PlantRecord) -> None:
     """What the drives give: the current's torque within the limits of current and voltage."""
     torque, constant, current = p.motor_torque_nm, m.motor_torque_constant_nm_a, p.current_a
     w, enabled, lost = p.w_rad_s, p.motor_enabled, p.motor_lost
@@ -45,7 +45,7 @@ def _torques(m: Any, p: Any) -> None:
 
 
 @law
-def _loads(m: Any, p: Any) -> None:
+def _loads(m: Model, p: PlantRecord) -> None:
     load, tension, radius = p.motor_load_nm, p.tension_n, m.spool_radius_m
     for i in range(m.n_motors):
         load[i] = 0.0
@@ -54,7 +54,7 @@ def _loads(m: Any, p: Any) -> None:
 
 
 @law
-def _account_motors(m: Any, p: Any, h: float) -> None:
+def _account_motors(m: Model, p: PlantRecord, h: float) -> None:
     """Work of the drives, heat of friction and ripple."""
     for i in range(m.n_motors):
         dw = p.motor_kick_rad_s[i]
@@ -65,7 +65,7 @@ def _account_motors(m: Any, p: Any, h: float) -> None:
 
 
 @law
-def kick_motors(m: Any, p: Any, h: float) -> None:
+def kick_motors(m: Model, p: PlantRecord, h: float) -> None:
     """Motor speeds (eq. 3.2 with the sign corrected): B dw/dt = tau - friction(w) - ripple - R f."""
     _loads(m, p)
     _torques(m, p)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from mechanics.coupling import TENSEGRITY, tendon_jacobian
 from mechanics.thumb import add_base_jacobian, add_base_lengths
 from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
+from signals.typed import Model
+from sim.plant_record import PlantRecord
 
 
 @law
-def begin_paths(m: Any, p: Any) -> None:
+def begin_paths(m: Model, p: PlantRecord) -> None:
     """Once per period: the rows of P that no pose changes, and a wrist that has to be looked at anew."""
     tendon_jacobian(m, p.q_rad, p.P_tj_m)
     for a in range(m.n_axes):
@@ -20,7 +21,7 @@ def begin_paths(m: Any, p: Any) -> None:
 
 
 @law
-def _thumb_paths(m: Any, p: Any, finger: int) -> None:
+def _thumb_paths(m: Model, p: PlantRecord, finger: int) -> None:
     q0, q1 = p.q_rad[m.finger_joint[finger, 0]], p.q_rad[m.finger_joint[finger, 1]]
     for k in range(m.finger_n_tendons[finger]):
         t = m.finger_tendon[finger, k]
@@ -31,7 +32,7 @@ def _thumb_paths(m: Any, p: Any, finger: int) -> None:
 
 
 @law
-def update_paths(m: Any, p: Any) -> None:
+def update_paths(m: Model, p: PlantRecord) -> None:
     """Lengths and Jacobians at the plant's present positions; after ``begin_paths``.
 
     A row of P has entries for the joints of its tendon's branch alone; the wrist is computed when an axis

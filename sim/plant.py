@@ -13,23 +13,27 @@ The wrist drive prescribes the acceleration of its axes as long as its torque li
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from mechanics.guides import guided_tension_n
+from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import hand_dynamics
 from mechanics.leverloop import loop_state
 from mechanics.springs import spring_at, spring_state
 from signals.compiled import law
+from signals.layout import IntArray
 from signals.modes import SensorLevel
+from signals.typed import Model
 from sim.contact import add_contact_torques, add_wrench
 from sim.motors import kick_motors
 from sim.paths import update_paths
+from sim.plant_record import PlantRecord
 
 FULL: Final = int(SensorLevel.FULL)
 
 
 @law
-def _drift(m: Any, p: Any, h: float) -> None:
+def _drift(m: Model, p: PlantRecord, h: float) -> None:
     q, qd, theta, w = p.q_rad, p.qd_rad_s, p.theta_rad, p.w_rad_s
     for j in range(m.n_joints):
         q[j] += h * qd[j]
@@ -40,7 +44,7 @@ def _drift(m: Any, p: Any, h: float) -> None:
 
 
 @law
-def _account_lever(m: Any, p: Any, t: int, before: float) -> None:
+def _account_lever(m: Model, p: PlantRecord, t: int, before: float) -> None:
     """Heat of the lever's friction loop over a lever motion."""
     force, _, path, _ = spring_at(m, t, p.lever_rad[t])
     earlier, _, path_before, _ = spring_at(m, t, before)
@@ -49,7 +53,7 @@ def _account_lever(m: Any, p: Any, t: int, before: float) -> None:
 
 
 @law
-def _path_speeds(m: Any, p: Any) -> None:
+def _path_speeds(m: Model, p: PlantRecord) -> None:
     """dh/dt of every tendon [m/s]: through its finger and through the wrist."""
     P, Pw, qd = p.P_tj_m, p.P_tw_m, p.qd_rad_s
     for t in range(m.n_tendons):
@@ -64,7 +68,7 @@ def _path_speeds(m: Any, p: Any) -> None:
 
 
 @law
-def update_tensions(m: Any, p: Any) -> None:
+def update_tensions(m: Model, p: PlantRecord) -> None:
     """Tension of every tendon at the spring and in the finger, and the guides' implicit slope."""
     length, wrist, neutral = p.length_m, p.wrist_length_m, m.wrist_neutral_length_m
     theta, e0, radius = p.theta_rad, p.e0_m, m.spool_radius_m
@@ -95,7 +99,7 @@ def update_tensions(m: Any, p: Any) -> None:
 
 
 @law
-def _joint_torques(m: Any, p: Any, k: Any) -> None:
+def _joint_torques(m: Model, p: PlantRecord, k: HandtreeWork) -> None:
     """Generalised forces [axes, joints] and the lower half of every branch's implicit damping matrix."""
     na = m.n_axes
     tau, damping = p.tau_nm, p.damping_nms_rad
@@ -125,7 +129,7 @@ def _joint_torques(m: Any, p: Any, k: Any) -> None:
 
 
 @law
-def _add_tendons(m: Any, p: Any) -> None:
+def _add_tendons(m: Model, p: PlantRecord) -> None:
     """Torques of the tendons, -P^T f, and the damping of their guides, P^T slope P."""
     na, tau, damping, wrist_damping = m.n_axes, p.tau_nm, p.damping_nms_rad, p.axis_damping_nms_rad
     P, Pw, slope, f = p.P_tj_m, p.P_tw_m, p.guide_slope_ns_m, p.finger_tension_n
@@ -151,7 +155,7 @@ def _add_tendons(m: Any, p: Any) -> None:
 
 
 @law
-def _add_tip_wrenches(m: Any, p: Any, k: Any) -> None:
+def _add_tip_wrenches(m: Model, p: PlantRecord, k: HandtreeWork) -> None:
     """Torques of external wrenches on the fingertips, given in the palm frame; the wrist feels them too."""
     for g in range(m.n_fingers):
         body = m.finger_tip_body[g]
@@ -171,7 +175,7 @@ def _add_tip_wrenches(m: Any, p: Any, k: Any) -> None:
 
 
 @law
-def _solve_branch(p: Any, n: int, joints: Any, offset: int) -> None:
+def _solve_branch(p: PlantRecord, n: int, joints: IntArray, offset: int) -> None:
     """Solve ``block x = columns`` in place by Cholesky for the three right-hand sides of a branch.
 
     The diagonal holds the reciprocals: divisions are slow.
@@ -197,7 +201,7 @@ def _solve_branch(p: Any, n: int, joints: Any, offset: int) -> None:
 
 
 @law
-def _kick_joints(m: Any, p: Any, k: Any, h: float) -> None:
+def _kick_joints(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> None:
     """Velocity change of joints and wrist axes, with the wrist drive's torque within its limits."""
     na = m.n_axes
     H, bias, tau, damping, wrist_damping = k.H, k.bias, p.tau_nm, p.damping_nms_rad, p.axis_damping_nms_rad
@@ -254,7 +258,7 @@ def _kick_joints(m: Any, p: Any, k: Any, h: float) -> None:
 
 
 @law
-def _axis_acceleration(m: Any, p: Any, a: int) -> float:
+def _axis_acceleration(m: Model, p: PlantRecord, a: int) -> float:
     """Acceleration that the wrist drive's position loop wants: second order, speed limited."""
     omega = 2.0 * math.pi * m.axis_bandwidth_hz[a]
     damping = 2.0 * m.axis_damping_ratio[a] * omega
@@ -267,7 +271,7 @@ def _axis_acceleration(m: Any, p: Any, a: int) -> float:
 
 
 @law
-def _account_joints(m: Any, p: Any, h: float) -> None:
+def _account_joints(m: Model, p: PlantRecord, h: float) -> None:
     """Work of the drive and of external wrenches, heat of joints and guides, over this kick."""
     na = m.n_axes
     for a in range(na):
@@ -302,7 +306,7 @@ def _account_joints(m: Any, p: Any, h: float) -> None:
 
 
 @law
-def substep(m: Any, p: Any, k: Any, h: float) -> None:
+def substep(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> None:
     """Advance the plant by ``h`` seconds (m: model, p: plant, k: workspace of the hand tree)."""
     _drift(m, p, 0.5 * h)
     update_paths(m, p)

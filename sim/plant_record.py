@@ -2,105 +2,107 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import numpy as np
 
+from signals.layout import FloatArray, IntArray, UintArray, dtype_of
 from signals.sizes import AXES, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
 
 COORDINATES: Final = AXES + JOINTS
 BRANCH_JOINTS: Final = 8
 """Most joints that may hang on one child of the palm."""
 
-PLANT: Final = np.dtype(
-    [
-        ("time_s", "f8"),
-        ("cycle", "i8"),
-        ("substeps", "i8"),
-        # joints by branch of the tree: all that hangs on one child of the palm
-        ("n_branches", "i8"),
-        ("branch_joints", "i8", (FINGERS,)),
-        ("branch_joint", "i8", (FINGERS, BRANCH_JOINTS)),
-        ("tendon_branch", "i8", (TENDONS,)),
-        ("sensor_level", "i8"),
-        ("guides_on", "i8"),
-        ("contact_on", "i8"),
-        ("energy_on", "i8"),
-        ("rng", "u8", (4,)),
-        # mechanical state
-        ("q_rad", "f8", (JOINTS,)),
-        ("qd_rad_s", "f8", (JOINTS,)),
-        ("theta_rad", "f8", (MOTORS,)),
-        ("w_rad_s", "f8", (MOTORS,)),
-        ("axis_rad", "f8", (AXES,)),
-        ("axis_rad_s", "f8", (AXES,)),
-        ("lever_rad", "f8", (TENDONS,)),
-        ("loop_sign", "f8", (TENDONS,)),
-        ("e0_m", "f8", (TENDONS,)),
-        ("winding_degc", "f8", (MOTORS,)),
-        ("case_degc", "f8", (MOTORS,)),
-        # command in force
-        ("current_a", "f8", (MOTORS,)),
-        ("motor_enabled", "i8", (MOTORS,)),
-        ("axis_wanted_rad", "f8", (AXES,)),
-        ("axis_enabled", "i8", (AXES,)),
-        # sensors
-        ("hall_filtered_rad", "f8", (TENDONS,)),
-        ("hall_played_rad", "f8", (TENDONS,)),
-        ("encoder_rad", "f8", (MOTORS,)),
-        # faults
-        ("tendon_off", "i8", (TENDONS,)),
-        ("hall_frozen", "i8", (TENDONS,)),
-        ("hall_frozen_count", "f8", (TENDONS,)),
-        ("hall_offset_count", "f8", (TENDONS,)),
-        ("hall_glitch_count", "f8", (TENDONS,)),
-        ("hall_noise_scale", "f8", (TENDONS,)),
-        ("motor_lost", "i8", (MOTORS,)),
-        ("motor_nan", "i8", (MOTORS,)),
-        ("motor_reset", "i8", (MOTORS,)),
-        ("encoder_frozen", "i8", (MOTORS,)),
-        ("encoder_offset_rad", "f8", (MOTORS,)),
-        ("friction_scale", "f8", (MOTORS,)),
-        ("axis_offset_rad", "f8", (AXES,)),
-        # world
-        ("tip_force_n", "f8", (FINGERS, 3)),
-        ("tip_moment_nm", "f8", (FINGERS, 3)),
-        ("contact_n", "f8", (FINGERS,)),
-        ("tip_work", "f8", (3, 3)),
-        # results and scratch of a substep
-        ("tension_n", "f8", (TENDONS,)),
-        ("finger_tension_n", "f8", (TENDONS,)),
-        ("guide_slope_ns_m", "f8", (TENDONS,)),
-        ("motor_torque_nm", "f8", (MOTORS,)),
-        ("length_m", "f8", (TENDONS,)),
-        ("P_tj_m", "f8", (TENDONS, JOINTS)),
-        ("wrist_length_m", "f8", (TENDONS,)),
-        ("P_tw_m", "f8", (TENDONS, AXES)),
-        ("tau_nm", "f8", (COORDINATES,)),
-        ("external_nm", "f8", (COORDINATES,)),
-        ("damping_nms_rad", "f8", (JOINTS, JOINTS)),
-        ("axis_damping_nms_rad", "f8", (AXES, COORDINATES)),
-        ("wrist_at_rad", "f8", (AXES,)),
-        ("path_speed_m_s", "f8", (TENDONS,)),
-        ("motor_load_nm", "f8", (MOTORS,)),
-        ("motor_friction_nm", "f8", (MOTORS,)),
-        ("motor_friction_slope_nms_rad", "f8", (MOTORS,)),
-        ("motor_kick_rad_s", "f8", (MOTORS,)),
-        ("ripple_nm", "f8", (MOTORS,)),
-        ("ripple_amplitude_nm", "f8", (RIPPLES, MOTORS)),
-        ("ripple_phase_rad", "f8", (RIPPLES, MOTORS)),
-        ("block", "f8", (BRANCH_JOINTS, BRANCH_JOINTS)),
-        ("columns", "f8", (3, COORDINATES)),
-        ("delta_rad_s", "f8", (COORDINATES,)),
-        ("axis_torque_nm", "f8", (AXES,)),
-        ("energy_in_j", "f8"),
-        ("energy_lost_j", "f8"),
-        ("diverged", "i8"),
-        ("diverged_index", "i8"),
-    ],
-    align=True,
-)
-"""State of one simulated hand, shape (1,) as every record."""
+
+class PlantRecord(Protocol):
+    """State of one simulated hand, shape (1,) as every record."""
+
+    time_s: float
+    cycle: int
+    substeps: int
+    # joints by branch of the tree: all that hangs on one child of the palm
+    n_branches: int
+    branch_joints: Annotated[IntArray, FINGERS]
+    branch_joint: Annotated[IntArray, FINGERS, BRANCH_JOINTS]
+    tendon_branch: Annotated[IntArray, TENDONS]
+    sensor_level: int
+    guides_on: int
+    contact_on: int
+    energy_on: int
+    rng: Annotated[UintArray, 4]
+    # mechanical state
+    q_rad: Annotated[FloatArray, JOINTS]
+    qd_rad_s: Annotated[FloatArray, JOINTS]
+    theta_rad: Annotated[FloatArray, MOTORS]
+    w_rad_s: Annotated[FloatArray, MOTORS]
+    axis_rad: Annotated[FloatArray, AXES]
+    axis_rad_s: Annotated[FloatArray, AXES]
+    lever_rad: Annotated[FloatArray, TENDONS]
+    loop_sign: Annotated[FloatArray, TENDONS]
+    e0_m: Annotated[FloatArray, TENDONS]
+    winding_degc: Annotated[FloatArray, MOTORS]
+    case_degc: Annotated[FloatArray, MOTORS]
+    # command in force
+    current_a: Annotated[FloatArray, MOTORS]
+    motor_enabled: Annotated[IntArray, MOTORS]
+    axis_wanted_rad: Annotated[FloatArray, AXES]
+    axis_enabled: Annotated[IntArray, AXES]
+    # sensors
+    hall_filtered_rad: Annotated[FloatArray, TENDONS]
+    hall_played_rad: Annotated[FloatArray, TENDONS]
+    encoder_rad: Annotated[FloatArray, MOTORS]
+    # faults
+    tendon_off: Annotated[IntArray, TENDONS]
+    hall_frozen: Annotated[IntArray, TENDONS]
+    hall_frozen_count: Annotated[FloatArray, TENDONS]
+    hall_offset_count: Annotated[FloatArray, TENDONS]
+    hall_glitch_count: Annotated[FloatArray, TENDONS]
+    hall_noise_scale: Annotated[FloatArray, TENDONS]
+    motor_lost: Annotated[IntArray, MOTORS]
+    motor_nan: Annotated[IntArray, MOTORS]
+    motor_reset: Annotated[IntArray, MOTORS]
+    encoder_frozen: Annotated[IntArray, MOTORS]
+    encoder_offset_rad: Annotated[FloatArray, MOTORS]
+    friction_scale: Annotated[FloatArray, MOTORS]
+    axis_offset_rad: Annotated[FloatArray, AXES]
+    # world
+    tip_force_n: Annotated[FloatArray, FINGERS, 3]
+    tip_moment_nm: Annotated[FloatArray, FINGERS, 3]
+    contact_n: Annotated[FloatArray, FINGERS]
+    tip_work: Annotated[FloatArray, 3, 3]
+    # results and scratch of a substep
+    tension_n: Annotated[FloatArray, TENDONS]
+    finger_tension_n: Annotated[FloatArray, TENDONS]
+    guide_slope_ns_m: Annotated[FloatArray, TENDONS]
+    motor_torque_nm: Annotated[FloatArray, MOTORS]
+    length_m: Annotated[FloatArray, TENDONS]
+    P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
+    wrist_length_m: Annotated[FloatArray, TENDONS]
+    P_tw_m: Annotated[FloatArray, TENDONS, AXES]
+    tau_nm: Annotated[FloatArray, COORDINATES]
+    external_nm: Annotated[FloatArray, COORDINATES]
+    damping_nms_rad: Annotated[FloatArray, JOINTS, JOINTS]
+    axis_damping_nms_rad: Annotated[FloatArray, AXES, COORDINATES]
+    wrist_at_rad: Annotated[FloatArray, AXES]
+    path_speed_m_s: Annotated[FloatArray, TENDONS]
+    motor_load_nm: Annotated[FloatArray, MOTORS]
+    motor_friction_nm: Annotated[FloatArray, MOTORS]
+    motor_friction_slope_nms_rad: Annotated[FloatArray, MOTORS]
+    motor_kick_rad_s: Annotated[FloatArray, MOTORS]
+    ripple_nm: Annotated[FloatArray, MOTORS]
+    ripple_amplitude_nm: Annotated[FloatArray, RIPPLES, MOTORS]
+    ripple_phase_rad: Annotated[FloatArray, RIPPLES, MOTORS]
+    block: Annotated[FloatArray, BRANCH_JOINTS, BRANCH_JOINTS]
+    columns: Annotated[FloatArray, 3, COORDINATES]
+    delta_rad_s: Annotated[FloatArray, COORDINATES]
+    axis_torque_nm: Annotated[FloatArray, AXES]
+    energy_in_j: float
+    energy_lost_j: float
+    diverged: int
+    diverged_index: int
+
+
+PLANT: Final = dtype_of(PlantRecord)
 
 
 def new_plant() -> Any:

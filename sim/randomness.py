@@ -7,21 +7,20 @@ a run could not be repeated by its seed.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import UintArray
 
 
 @law
-def _rotl(x: Any, k: Any) -> Any:
+def _rotl(x: np.uint64, k: int) -> np.uint64:
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
 
 
 @law
-def next_uniform(state: Any) -> Any:
+def next_uniform(state: UintArray) -> float:
     """Uniform number in [0, 1); advances ``state``, shape (4,), uint64."""
     result = _rotl(state[0] + state[3], 23) + state[0]
     t = state[1] << np.uint64(17)
@@ -35,7 +34,7 @@ def next_uniform(state: Any) -> Any:
 
 
 @law
-def next_normals(state: Any) -> Any:
+def next_normals(state: UintArray) -> tuple[float, float]:
     """Two independent standard normal numbers by Box and Muller; advances ``state`` by two draws."""
     u = next_uniform(state)
     v = next_uniform(state)
@@ -44,12 +43,12 @@ def next_normals(state: Any) -> Any:
 
 
 @law
-def next_normal(state: Any) -> Any:
+def next_normal(state: UintArray) -> float:
     """One standard normal number; advances ``state`` by two draws."""
     x, _ = next_normals(state)
     return x
 
 
-def seed_state(seed: int) -> NDArray[np.uint64]:
+def seed_state(seed: int) -> UintArray:
     """State of the generator for a seed, shape (4,), spread by numpy's SeedSequence."""
     return np.asarray(np.random.SeedSequence(seed).generate_state(4, np.uint64), dtype=np.uint64)

@@ -8,11 +8,12 @@ samples are taken at one instant, the end of the plant's step.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from mechanics.hysteresis import play
 from mechanics.springs import count_of_lever
 from signals.compiled import law
+from signals.typed import Measurement, Model
+from sim.plant_record import PlantRecord
 from sim.randomness import next_normal, next_normals
 
 MISSING = 1
@@ -20,7 +21,7 @@ RESET = 32
 
 
 @law
-def _read_motors(m: Any, p: Any, z: Any, now_ns: int) -> None:
+def _read_motors(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
     ideal = p.sensor_level == 0
     angle, speed = z.motor_angle_rad, z.motor_speed_rad_s
     for i in range(m.n_motors):
@@ -46,7 +47,7 @@ def _read_motors(m: Any, p: Any, z: Any, now_ns: int) -> None:
 
 
 @law
-def _read_halls(m: Any, p: Any, z: Any, now_ns: int) -> None:
+def _read_halls(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
     level = p.sensor_level
     fine, coarse = z.hall_fine_count, z.hall_count
     filter_hz, share, spare = 0.0, 1.0, 0.0
@@ -84,7 +85,7 @@ def _read_halls(m: Any, p: Any, z: Any, now_ns: int) -> None:
 
 
 @law
-def _read_axes(m: Any, p: Any, z: Any, now_ns: int) -> None:
+def _read_axes(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
     for a in range(m.n_axes):
         z.axis_time_ns[a] = now_ns
         z.axis_status[a] = 0
@@ -98,7 +99,7 @@ def _read_axes(m: Any, p: Any, z: Any, now_ns: int) -> None:
 
 
 @law
-def read_sensors(m: Any, p: Any, z: Any, now_ns: int) -> None:
+def read_sensors(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
     """Fill the measurement ``z`` from the plant ``p`` at the instant ``now_ns`` [ns]."""
     _read_motors(m, p, z, now_ns)
     _read_halls(m, p, z, now_ns)

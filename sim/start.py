@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,16 +9,18 @@ from mechanics.coupling import tendon_lengths
 from mechanics.springs import spring_at
 from signals.choices import WrongChoice
 from signals.compiled import law
+from signals.layout import Records
 from signals.records import RecordArray
+from signals.typed import Model
 from sim.options import SimOptions
-from sim.plant_record import BRANCH_JOINTS
+from sim.plant_record import BRANCH_JOINTS, PlantRecord
 
 START_LIMIT_N = 20.0
 """A hand at rest keeps its tension by gear friction alone (0.88 N m at the output): above 80 N it unwinds."""
 
 
 @law
-def _lever_of_force(m: Any, t: int, force_n: float) -> float:
+def _lever_of_force(m: Model, t: int, force_n: float) -> float:
     s = m.tendon_spring[t]
     low, high = m.lever_min_rad[s], m.lever_max_rad[s]
     for _ in range(60):
@@ -34,7 +34,7 @@ def _lever_of_force(m: Any, t: int, force_n: float) -> float:
 
 
 @law
-def elongation_of_force(m: Any, t: int, force_n: float) -> tuple[float, float]:
+def elongation_of_force(m: Model, t: int, force_n: float) -> tuple[float, float]:
     """Elongation [m] and lever angle [rad] of a tendon at a force [N], friction loop at its middle."""
     s = m.tendon_spring[t]
     slackest, _, _, _ = spring_at(m, t, m.lever_max_rad[s])
@@ -47,7 +47,7 @@ def elongation_of_force(m: Any, t: int, force_n: float) -> tuple[float, float]:
 
 
 @law
-def _pretension(model: Any, plant: Any, force_n: float) -> None:
+def _pretension(model: Records[Model], plant: Records[PlantRecord], force_n: float) -> None:
     m, p = model[0], plant[0]
     for t in range(m.n_tendons):
         e, lever = elongation_of_force(m, t, force_n)
@@ -59,7 +59,7 @@ def _pretension(model: Any, plant: Any, force_n: float) -> None:
 
 
 @law
-def _lengths_at_start(model: Any, plant: Any) -> None:
+def _lengths_at_start(model: Records[Model], plant: Records[PlantRecord]) -> None:
     tendon_lengths(model[0], plant[0].q_rad, plant[0].length_m)
 
 

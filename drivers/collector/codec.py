@@ -12,9 +12,12 @@ import struct
 import zlib
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+
+from signals.layout import dtype_of
 
 from drivers.places import UDP_PORT
 
@@ -73,54 +76,71 @@ class SetupResult(IntEnum):
     SLOTS = 3
 
 
-_HEADER: Final[list[Any]] = [
-    ("magic", "<u4"),
-    ("kind", "u1"),
-    ("slots", "u1"),
-    ("flags", "<u2"),
-    ("session", "<u4"),
-    ("seq", "<u4"),
-]
-COMMAND_HEAD: Final = np.dtype(
-    [
-        *_HEADER,
-        ("host_time_ns", "<u8"),
-        ("axis_angle", "<i4", (2,)),
-        ("axis_enable", "u1", (2,)),
-        ("spare", "u1", (6,)),
-    ],
-    align=True,
-)
-COMMAND_SLOT: Final = np.dtype(
-    [("angle", "<i4"), ("current", "<i2"), ("mode", "u1"), ("spare", "u1")], align=True
-)
-SAMPLE_HEAD: Final = np.dtype(
-    [
-        *_HEADER,
-        ("device_time_ns", "<u8"),
-        ("host_time_ns", "<u8"),
-        ("echo_seq", "<u4"),
-        ("command_age_us", "<u4"),
-        ("axis_angle", "<i4", (2,)),
-        ("axis_status", "<u2", (2,)),
-        ("bus_voltage", "<u2"),
-        ("boot", "<u2"),
-    ],
-    align=True,
-)
-SAMPLE_SLOT: Final = np.dtype(
-    [
-        ("angle", "<i4"),
-        ("speed", "<i4"),
-        ("current", "<i2"),
-        ("temperature", "<i2"),
-        ("hall", "<u2"),
-        ("motor_status", "<u2"),
-        ("hall_status", "<u2"),
-        ("age_us", "<u2"),
-    ],
-    align=True,
-)
+U1 = Annotated[int, "u1"]
+U2 = Annotated[int, "<u2"]
+I2 = Annotated[int, "<i2"]
+U4 = Annotated[int, "<u4"]
+I4 = Annotated[int, "<i4"]
+U8 = Annotated[int, "<u8"]
+
+
+class _Header(Protocol):
+    magic: U4
+    kind: U1
+    slots: U1
+    flags: U2
+    session: U4
+    seq: U4
+
+
+class CommandHead(_Header, Protocol):
+    """First bytes of a command."""
+
+    host_time_ns: U8
+    axis_angle: Annotated[NDArray[np.int32], 2]
+    axis_enable: Annotated[NDArray[np.uint8], 2]
+    spare: Annotated[NDArray[np.uint8], 6]
+
+
+class CommandSlot(Protocol):
+    """A motor of a command."""
+
+    angle: I4
+    current: I2
+    mode: U1
+    spare: U1
+
+
+class SampleHead(_Header, Protocol):
+    """First bytes of a sample."""
+
+    device_time_ns: U8
+    host_time_ns: U8
+    echo_seq: U4
+    command_age_us: U4
+    axis_angle: Annotated[NDArray[np.int32], 2]
+    axis_status: Annotated[NDArray[np.uint16], 2]
+    bus_voltage: U2
+    boot: U2
+
+
+class SampleSlot(Protocol):
+    """A motor and a Hall channel of a sample."""
+
+    angle: I4
+    speed: I4
+    current: I2
+    temperature: I2
+    hall: U2
+    motor_status: U2
+    hall_status: U2
+    age_us: U2
+
+
+COMMAND_HEAD: Final = dtype_of(CommandHead)
+COMMAND_SLOT: Final = dtype_of(CommandSlot)
+SAMPLE_HEAD: Final = dtype_of(SampleHead)
+SAMPLE_SLOT: Final = dtype_of(SampleSlot)
 LIMIT_SLOT: Final = np.dtype([("current", "<i2"), ("temperature", "<i2"), ("speed", "<i4")], align=True)
 
 HEAD: Final = struct.Struct("<IBBHII")

@@ -6,15 +6,23 @@ survives a round trip bit for bit. The same two directions serve the driver and 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from drivers.collector.codec import ANGLE_LSB_RAD, CURRENT_LSB_A, SPEED_LSB_RAD_S, TEMPERATURE_LSB_DEGC
+from drivers.collector.codec import (
+    ANGLE_LSB_RAD,
+    CURRENT_LSB_A,
+    SPEED_LSB_RAD_S,
+    TEMPERATURE_LSB_DEGC,
+    CommandHead,
+    CommandSlot,
+    SampleHead,
+    SampleSlot,
+)
 from signals.compiled import law
+from signals.layout import Records
+from signals.typed import Command, Measurement
 
-Records = NDArray[Any]
 Indices = NDArray[np.int64]
 
 PER_RAD = 1.0 / ANGLE_LSB_RAD
@@ -41,7 +49,13 @@ def fixed(value: float, per_unit: float, top: float) -> int:
 
 
 @law
-def fill_command(command: Records, head: Records, slots: Records, motor_of_slot: Indices, axes: int) -> int:
+def fill_command(
+    command: Records[Command],
+    head: Records[CommandHead],
+    slots: Records[CommandSlot],
+    motor_of_slot: Indices,
+    axes: int,
+) -> int:
     """Write a COMMAND record into the wire of a command; returns ``2 n_motors + axes_on``.
 
     ``n_motors`` is how many motors are asked for torque (as ``drivers.slots.wanted_on``), ``axes_on`` is 1 if
@@ -82,7 +96,9 @@ def fill_command(command: Records, head: Records, slots: Records, motor_of_slot:
 
 
 @law
-def take_command(head: Records, slots: Records, axes: int, command: Records) -> None:
+def take_command(
+    head: Records[CommandHead], slots: Records[CommandSlot], axes: int, command: Records[Command]
+) -> None:
     """Read the wire of a command into a COMMAND record; slot i is motor i (the board's side)."""
     c = command[0]
     h = head[0]
@@ -99,7 +115,12 @@ def take_command(head: Records, slots: Records, axes: int, command: Records) -> 
 
 @law
 def fill_sample(
-    measurement: Records, head: Records, slots: Records, axes: int, hall_per_count: float, now_ns: int
+    measurement: Records[Measurement],
+    head: Records[SampleHead],
+    slots: Records[SampleSlot],
+    axes: int,
+    hall_per_count: float,
+    now_ns: int,
 ) -> None:
     """Write a MEASUREMENT record into the wire of a sample; slot i is motor i (the board's side).
 
@@ -135,15 +156,15 @@ def fill_sample(
 
 @law
 def take_sample(
-    head: Records,
-    slots: Records,
+    head: Records[SampleHead],
+    slots: Records[SampleSlot],
     motor_of_slot: Indices,
     hall_of_slot: Indices,
     axes: int,
     count_per_wire: float,
     sample_ns: int,
     flags: int,
-    measurement: Records,
+    measurement: Records[Measurement],
 ) -> int:
     """Read the wire of a sample into a MEASUREMENT record.
 

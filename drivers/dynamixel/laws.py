@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import Records
+from signals.typed import Command, Measurement
 
-Records = NDArray[Any]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -37,7 +36,7 @@ def bounded(value: float, top: float) -> float:
 
 
 @law
-def at_rest(command: Records, motors: Indices, rest: Bools) -> int:
+def at_rest(command: Records[Command], motors: Indices, rest: Bools) -> int:
     """Which motors are asked for no torque: OFF, or CURRENT with 0 A; returns how many are not."""
     c = command[0]
     on = 0
@@ -50,7 +49,7 @@ def at_rest(command: Records, motors: Indices, rest: Bools) -> int:
 
 @law
 def goal_counts(
-    command: Records,
+    command: Records[Command],
     motors: Indices,
     modes: Words,
     a_count: Floats,
@@ -125,7 +124,7 @@ def take_blocks(
     bits: Words,
     temperature_degc: Floats,
     times_ns: tuple[int, int],
-    measurement: Records,
+    measurement: Records[Measurement],
 ) -> int:
     """Write the blocks of a whole fast reply into the measurement.
 

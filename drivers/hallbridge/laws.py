@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import BitsArray, Records
+from signals.typed import Measurement
 
 MISSING = 1
 STALE = 2
@@ -16,7 +16,7 @@ DEVICE_ERROR = 4
 
 @law
 def opened_words(
-    words: NDArray[np.uint16], value: int, error: int, stale: int, counts: NDArray[np.int64], bits: Any
+    words: NDArray[np.uint16], value: int, error: int, stale: int, counts: NDArray[np.int64], bits: BitsArray
 ) -> int:
     """Counts and Channel bits of the words of one sample; returns channels with a bit.
 
@@ -48,7 +48,7 @@ def take_channels(
     axis_zero: NDArray[np.float64],
     axis_rad: NDArray[np.float64],
     times_ns: tuple[int, int],
-    measurement: NDArray[Any],
+    measurement: Records[Measurement],
 ) -> int:
     """Write one sample of all channels; a channel with STALE keeps its value and its time, MISSING if none.
 

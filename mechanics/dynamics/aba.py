@@ -13,26 +13,21 @@ tau^A of the parent.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanics.dynamics.bias import start_bodies, subtract_loads
 from mechanics.dynamics.custom import accelerate_custom, articulate_custom
 from mechanics.dynamics.posture import place, spin
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
 from mechanics.dynamics.spatial import carry_force, carry_inertia, times_inertia
 from mechanics.passive import passive_torques
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 
-FloatArray = NDArray[np.float64]
 REVOLUTE = int(JointKind.REVOLUTE)
 CUSTOM = int(JointKind.CUSTOM)
 
 
 @law
-def spatial_axis(w: Any, i: int, hinge: bool) -> None:
+def spatial_axis(w: TreeWork, i: int, hinge: bool) -> None:
     """Add I_A phi to ``w.n`` and phi^T I_A phi to ``w.M``, phi along z."""
     IA, n = w.IA, w.n
     if hinge:
@@ -54,7 +49,7 @@ def spatial_axis(w: Any, i: int, hinge: bool) -> None:
 
 
 @law
-def articulate(t: Any, w: Any, i: int, tau: float) -> None:
+def articulate(t: TreeRecord, w: TreeWork, i: int, tau: float) -> None:
     """Inward step of body ``i`` with one coordinate: I_A becomes N, b becomes b + N C + n tau^A / M."""
     IA, n, b, C = w.IA, w.n, w.b, w.C
     hinge = t.kind[i] == REVOLUTE
@@ -104,7 +99,7 @@ def articulate(t: Any, w: Any, i: int, tau: float) -> None:
 
 
 @law
-def articulate_coupled(t: Any, w: Any, i: int) -> None:
+def articulate_coupled(t: TreeRecord, w: TreeWork, i: int) -> None:
     """Inward step of a coupled hinge: carried rigidly, its share added to n, M and tau^A of the parent."""
     IA, b, C, E, n = w.IA, w.b, w.C, w.E, w.n
     p, k = t.parent[i], t.ratio[i]
@@ -130,7 +125,7 @@ def articulate_coupled(t: Any, w: Any, i: int) -> None:
 
 
 @law
-def inward(t: Any, w: Any, tau: FloatArray) -> None:
+def inward(t: TreeRecord, w: TreeWork, tau: FloatArray) -> None:
     """Backward dynamics loop from joint torques, shape (nv,): articulated inertias and biases."""
     parent, dof = t.parent, t.dof
     for i in range(t.n_bodies - 1, -1, -1):
@@ -148,7 +143,7 @@ def inward(t: Any, w: Any, tau: FloatArray) -> None:
 
 
 @law
-def carry_acceleration(t: Any, w: Any, i: int) -> None:
+def carry_acceleration(t: TreeRecord, w: TreeWork, i: int) -> None:
     """Write X a_p into ``w.a``; the world accelerates by -g."""
     E, r, a, p = w.E, w.r, w.a, t.parent[i]
     if p < 0:
@@ -168,7 +163,7 @@ def carry_acceleration(t: Any, w: Any, i: int) -> None:
 
 
 @law
-def outward(t: Any, w: Any, qdd: FloatArray) -> None:
+def outward(t: TreeRecord, w: TreeWork, qdd: FloatArray) -> None:
     """Second kinematics loop: joint accelerations, shape (nv,), and ``w.a``."""
     kind, dof, a, C, n = t.kind, t.dof, w.a, w.C, w.n
     for i in range(t.n_bodies):
@@ -194,13 +189,13 @@ def outward(t: Any, w: Any, qdd: FloatArray) -> None:
 
 @law
 def aba(
-    tree: Any,
+    tree: Records[TreeRecord],
     q: FloatArray,
     qd: FloatArray,
     tau: FloatArray,
     loads: FloatArray,
     step_s: float,
-    work: Any,
+    work: Records[TreeWork],
     qdd: FloatArray,
 ) -> None:
     """Joint accelerations of a tree.

@@ -5,30 +5,30 @@ Rows of the arrays are states. Loads are per state, shape (ns, nf, 6), or none, 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.aba import aba
 from mechanics.dynamics.crba import crba
+from mechanics.dynamics.records import TreeRecord, TreeWork
 from mechanics.dynamics.rnea import rnea
 from mechanics.dynamics.tree import Tree
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 
-FloatArray = NDArray[np.float64]
 NO_BATCH_LOADS: Final[FloatArray] = np.zeros((1, 0, 6))
 
 
 @law
 def aba_batch(
-    tree: Any,
+    tree: Records[TreeRecord],
     q: FloatArray,
     qd: FloatArray,
     tau: FloatArray,
     loads: FloatArray,
     step_s: float,
-    work: Any,
+    work: Records[TreeWork],
     qdd: FloatArray,
 ) -> None:
     """``aba`` for every row; arrays (ns, nv), loads (ns or 1, nf or 0, 6)."""
@@ -39,12 +39,12 @@ def aba_batch(
 
 @law
 def rnea_batch(
-    tree: Any,
+    tree: Records[TreeRecord],
     q: FloatArray,
     qd: FloatArray,
     qdd: FloatArray,
     loads: FloatArray,
-    work: Any,
+    work: Records[TreeWork],
     tau: FloatArray,
 ) -> None:
     """``rnea`` for every row; arrays (ns, nv), loads (ns or 1, nf or 0, 6)."""
@@ -54,7 +54,7 @@ def rnea_batch(
 
 
 @law
-def crba_batch(tree: Any, q: FloatArray, work: Any, M: FloatArray) -> None:
+def crba_batch(tree: Records[TreeRecord], q: FloatArray, work: Records[TreeWork], M: FloatArray) -> None:
     """``crba`` for every row; ``M`` (ns, nv, nv)."""
     for s in range(q.shape[0]):
         crba(tree, q[s], work, M[s])

@@ -7,18 +7,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
+from mechanics.dynamics.records import TreeRecord, TreeWork
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @law
-def start_bodies(t: Any, w: Any) -> None:
+def start_bodies(t: TreeRecord, w: TreeWork) -> None:
     """Write rigid inertias into ``w.IA``, velocity biases (16) into ``w.b``, and clear n, M, tau."""
     mass, moment, inertia = t.mass, t.moment, t.inertia
     W, IA, b, n = w.w, w.IA, w.b, w.n
@@ -52,7 +47,7 @@ def start_bodies(t: Any, w: Any) -> None:
 
 
 @law
-def subtract_loads(t: Any, w: Any, loads: FloatArray) -> None:
+def subtract_loads(t: TreeRecord, w: TreeWork, loads: FloatArray) -> None:
     """``b -= F_ext``: loads on the user's frames, shape (nf, 6) (force, moment about the frame's origin)."""
     R, P, b = t.frame_R, t.frame_p, w.b
     for f in range(loads.shape[0]):

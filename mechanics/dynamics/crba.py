@@ -7,24 +7,19 @@ Coupled bodies are projected: M = G^T M_bodies G with the ratios in G.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanics.dynamics.bias import start_bodies
 from mechanics.dynamics.posture import place, world_poses
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
 from mechanics.dynamics.spatial import carry_inertia, times_inertia
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 
-FloatArray = NDArray[np.float64]
 REVOLUTE = int(JointKind.REVOLUTE)
 CUSTOM = int(JointKind.CUSTOM)
 
 
 @law
-def n_columns(t: Any, i: int) -> int:
+def n_columns(t: TreeRecord, i: int) -> int:
     """Columns of the motion subspace of body ``i``'s joint."""
     if t.kind[i] == CUSTOM:
         return int(t.custom_dofs[t.slot[i]])
@@ -32,7 +27,7 @@ def n_columns(t: Any, i: int) -> int:
 
 
 @law
-def column(t: Any, w: Any, i: int, j: int) -> tuple[float, float, float, float, float, float]:
+def column(t: TreeRecord, w: TreeWork, i: int, j: int) -> tuple[float, float, float, float, float, float]:
     """Column ``j`` of the motion subspace of body ``i``, ratio included."""
     if t.kind[i] == CUSTOM:
         k, S = t.slot[i], w.S
@@ -43,7 +38,7 @@ def column(t: Any, w: Any, i: int, j: int) -> tuple[float, float, float, float, 
 
 
 @law
-def project_up(t: Any, w: Any, i: int, j: int, M: FloatArray) -> None:
+def project_up(t: TreeRecord, w: TreeWork, i: int, j: int, M: FloatArray) -> None:
     """Add the share of column ``j`` of body ``i`` and of all its ancestors to ``M``."""
     s = column(t, w, i, j)
     f0, f1, f2, m0, m1, m2 = times_inertia(w.IA, i, s[0], s[1], s[2], s[3], s[4], s[5])
@@ -70,7 +65,7 @@ def project_up(t: Any, w: Any, i: int, j: int, M: FloatArray) -> None:
 
 
 @law
-def crba(tree: Any, q: FloatArray, work: Any, M: FloatArray) -> None:
+def crba(tree: Records[TreeRecord], q: FloatArray, work: Records[TreeWork], M: FloatArray) -> None:
     """Mass matrix [kg m2, kg m, kg] into ``M``, shape (nv, nv); arguments as ``aba.aba``."""
     t, w = tree[0], work[0]
     n = t.n_dofs
@@ -88,7 +83,14 @@ def crba(tree: Any, q: FloatArray, work: Any, M: FloatArray) -> None:
 
 
 @law
-def jacobian(tree: Any, q: FloatArray, frame: int, point_m: FloatArray, work: Any, J: FloatArray) -> None:
+def jacobian(
+    tree: Records[TreeRecord],
+    q: FloatArray,
+    frame: int,
+    point_m: FloatArray,
+    work: Records[TreeWork],
+    J: FloatArray,
+) -> None:
     """Jacobian of a point of a body, world axes: velocity of the point, then angular velocity.
 
     Args:

@@ -12,19 +12,15 @@ which is (20)-(29) with a matrix for the spatial axis, as the paper allows below
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mechanics.dynamics.records import TreeRecord, TreeWork
 from mechanics.dynamics.spatial import times_inertia
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @law
-def spin_custom(t: Any, w: Any, i: int, qd: FloatArray) -> None:
+def spin_custom(t: TreeRecord, w: TreeWork, i: int, qd: FloatArray) -> None:
     """Complete ``w.w`` and ``w.C`` of body ``i`` (row holds E w_p and the centripetal part)."""
     k, d = t.slot[i], t.dof[i]
     S, s, W, C = w.S, w.s, w.w, w.C
@@ -49,7 +45,7 @@ def spin_custom(t: Any, w: Any, i: int, qd: FloatArray) -> None:
 
 
 @law
-def solve_factored(L: Any, k: int, n: int, x: Any) -> None:
+def solve_factored(L: FloatArray, k: int, n: int, x: FloatArray) -> None:
     """Solve ``L L^T x = x`` in place for row ``k`` of ``x``, Cholesky factor ``L[k]``, size ``n``."""
     for i in range(n):
         v = x[k, i]
@@ -64,7 +60,7 @@ def solve_factored(L: Any, k: int, n: int, x: Any) -> None:
 
 
 @law
-def factor_custom(t: Any, w: Any, i: int) -> None:
+def factor_custom(t: TreeRecord, w: TreeWork, i: int) -> None:
     """Write U = I_A S and the Cholesky factor of D = S^T U + arm of body ``i``'s joint."""
     k, d, n = t.slot[i], t.dof[i], t.custom_dofs[t.slot[i]]
     S, U, L = w.S, w.U, w.L
@@ -85,7 +81,7 @@ def factor_custom(t: Any, w: Any, i: int) -> None:
 
 
 @law
-def articulate_custom(t: Any, w: Any, i: int, tau: FloatArray) -> None:
+def articulate_custom(t: TreeRecord, w: TreeWork, i: int, tau: FloatArray) -> None:
     """Inward step of body ``i``: I_A becomes N, b becomes b + N C + U D^-1 tau^A, y is tau^A - U^T C."""
     k, d, n = t.slot[i], t.dof[i], t.custom_dofs[t.slot[i]]
     S, U, L, IA, b, C, x, y = w.S, w.U, w.L, w.IA, w.b, w.C, w.x, w.y
@@ -119,7 +115,7 @@ def articulate_custom(t: Any, w: Any, i: int, tau: FloatArray) -> None:
 
 
 @law
-def downdate(IA: Any, i: int, U: Any, k: int, a: int) -> None:
+def downdate(IA: FloatArray, i: int, U: FloatArray, k: int, a: int) -> None:
     """``I_A -= u u^T`` in row ``i`` with u the column ``a`` of ``U[k]``."""
     x, y, z = U[k, 0, a], U[k, 1, a], U[k, 2, a]
     u, v, m = U[k, 3, a], U[k, 4, a], U[k, 5, a]
@@ -147,7 +143,7 @@ def downdate(IA: Any, i: int, U: Any, k: int, a: int) -> None:
 
 
 @law
-def accelerate_custom(t: Any, w: Any, i: int, qdd: FloatArray) -> None:
+def accelerate_custom(t: TreeRecord, w: TreeWork, i: int, qdd: FloatArray) -> None:
     """Outward step of body ``i``: ``qdd`` of its joint, then ``w.a``; row holds X a_p without C."""
     k, d, n = t.slot[i], t.dof[i], t.custom_dofs[t.slot[i]]
     U, L, S, x, a = w.U, w.L, w.S, w.x, w.a

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanics.dynamics.posture import place, spin, world_poses
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
 from mechanics.passive import stop_energy_j
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 
-FloatArray = NDArray[np.float64]
 REVOLUTE = int(JointKind.REVOLUTE)
 CUSTOM = int(JointKind.CUSTOM)
 
 
 @law
-def origin_velocities(t: Any, w: Any, qd: FloatArray) -> None:
+def origin_velocities(t: TreeRecord, w: TreeWork, qd: FloatArray) -> None:
     """Write ``w.v``, velocities of the bodies' origins in body axes, after ``spin``."""
     E, r, v, W = w.E, w.r, w.v, w.w
     for i in range(t.n_bodies):
@@ -40,7 +35,7 @@ def origin_velocities(t: Any, w: Any, qd: FloatArray) -> None:
 
 
 @law
-def kinetic_j(t: Any, w: Any, qd: FloatArray) -> float:
+def kinetic_j(t: TreeRecord, w: TreeWork, qd: FloatArray) -> float:
     """Kinetic energy [J], armatures included, after ``spin``."""
     origin_velocities(t, w, qd)
     v, W, h, inertia = w.v, w.w, t.moment, t.inertia
@@ -63,7 +58,7 @@ def kinetic_j(t: Any, w: Any, qd: FloatArray) -> float:
 
 
 @law
-def potential_j(t: Any, w: Any, q: FloatArray) -> float:
+def potential_j(t: TreeRecord, w: TreeWork, q: FloatArray) -> float:
     """Energy of gravity (0 at the world's origin), joint springs and stops [J], after ``place``."""
     world_poses(t, w)
     R, P, h, g = w.R, w.p, t.moment, t.gravity
@@ -79,7 +74,9 @@ def potential_j(t: Any, w: Any, q: FloatArray) -> float:
 
 
 @law
-def energies(tree: Any, q: FloatArray, qd: FloatArray, work: Any) -> tuple[float, float]:
+def energies(
+    tree: Records[TreeRecord], q: FloatArray, qd: FloatArray, work: Records[TreeWork]
+) -> tuple[float, float]:
     """Kinetic and potential energy [J]; arguments as ``aba.aba``."""
     t, w = tree[0], work[0]
     place(t, w, q, qd)

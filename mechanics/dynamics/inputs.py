@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import FloatArray, IntArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Arrays = tuple[FloatArray, FloatArray, IntArray]
 
 
@@ -56,7 +53,7 @@ def constant(values: FloatArray, loaded: tuple[int, ...] = ()) -> Inputs:
 
 
 @law
-def sample(inputs: Any, t: float, u: FloatArray, loads: FloatArray) -> None:
+def sample(inputs: Arrays, t: float, u: FloatArray, loads: FloatArray) -> None:
     """Write the inputs at time ``t`` into ``u``, shape (n_inputs,), and ``loads``, shape (frames, 6)."""
     times, values, loaded = inputs
     last = times.shape[0] - 1

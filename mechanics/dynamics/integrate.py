@@ -11,16 +11,13 @@ A run stops as soon as a number is not finite or a joint moves by more than 1 ra
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mechanics.dynamics.inputs import sample
-from mechanics.dynamics.systems import accelerate, applied_torque, energy_j
+from mechanics.dynamics.inputs import Arrays, sample
+from mechanics.dynamics.systems import Parts, accelerate, applied_torque, energy_j
 from signals.compiled import law
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 JUMP: Final = 1.0
 """Greatest motion in one step [rad or m]."""
 N_ROWS: Final = 16
@@ -97,7 +94,7 @@ def gone_wrong(q: FloatArray, qd: FloatArray, z: FloatArray, h: float) -> int:
 @law
 def record_row(
     kind: int,
-    parts: Any,
+    parts: Parts,
     t: float,
     q: FloatArray,
     qd: FloatArray,
@@ -138,8 +135,8 @@ def restore(n: int, s: FloatArray, q: FloatArray, qd: FloatArray, z: FloatArray,
 @law
 def run(
     kind: int,
-    parts: Any,
-    inputs: Any,
+    parts: Parts,
+    inputs: Arrays,
     scheme: int,
     h: float,
     n_steps: int,

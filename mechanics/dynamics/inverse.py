@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from mechanics.arm import lagrange_terms
+from mechanics.arm import ArmRecord, lagrange_terms
 from mechanics.carpal_dynamics import carpal_torque
 from mechanics.dynamics.rnea import rnea
-from mechanics.dynamics.systems import K_CARPAL, K_FINGER, K_TREE
-from mechanics.muscle_finger import finger_coriolis, finger_gravity, finger_inertia
+from mechanics.dynamics.systems import K_CARPAL, K_FINGER, K_TREE, Parts
+from mechanics.muscle_finger import MuscleFingerRecord, finger_coriolis, finger_gravity, finger_inertia
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @law
-def finger_torque(f: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: FloatArray) -> None:
+def finger_torque(
+    f: MuscleFingerRecord, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: FloatArray
+) -> None:
     """Joint torques [N m] of the muscle finger, shape (3,)."""
     finger_inertia(f, q)
     finger_coriolis(f, q, qd)
@@ -31,7 +27,7 @@ def finger_torque(f: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: F
 
 
 @law
-def arm_torque(m: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: FloatArray) -> None:
+def arm_torque(m: ArmRecord, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: FloatArray) -> None:
     """Joint torques [N m] of an arm in Lagrange form, shape (n,)."""
     lagrange_terms(m, q, qd)
     for i in range(m.n):
@@ -44,7 +40,7 @@ def arm_torque(m: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray, tau: Floa
 @law
 def inverse(
     kind: int,
-    parts: Any,
+    parts: Parts,
     q: FloatArray,
     qd: FloatArray,
     qdd: FloatArray,

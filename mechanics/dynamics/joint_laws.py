@@ -7,18 +7,14 @@ hangs it where the joint stands on its parent. A joint of the law ``GIVEN`` is f
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.carpal import carpal_motion
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
 from mechanics.wrist_loop import palm_pose
 from mechanics.wrist_motion import palm_bias, palm_twists
 from signals.compiled import law
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 CUSTOM = int(JointKind.CUSTOM)
 
 
@@ -38,7 +34,7 @@ CARPAL = int(CustomLaw.CARPAL)
 
 
 @law
-def fill_parallelogram(t: Any, w: Any, i: int, q: FloatArray, qd: FloatArray) -> None:
+def fill_parallelogram(t: TreeRecord, w: TreeWork, i: int, q: FloatArray, qd: FloatArray) -> None:
     """Write E, r, S, s of the reference hand's wrist (chapter 6)."""
     k, d = t.slot[i], t.dof[i]
     E, r, S, s = w.E, w.r, w.S, w.s
@@ -58,7 +54,7 @@ def fill_parallelogram(t: Any, w: Any, i: int, q: FloatArray, qd: FloatArray) ->
 
 
 @law
-def fill_carpal(t: Any, w: Any, i: int, q: FloatArray, qd: FloatArray) -> None:
+def fill_carpal(t: TreeRecord, w: TreeWork, i: int, q: FloatArray, qd: FloatArray) -> None:
     """Write E, r, S, s of a carpal wrist."""
     k, d, c = t.slot[i], t.dof[i], w.carpal
     E, r, S, s, R = w.E, w.r, w.S, w.s, w.carpal.R
@@ -86,7 +82,7 @@ def fill_carpal(t: Any, w: Any, i: int, q: FloatArray, qd: FloatArray) -> None:
 
 
 @law
-def mount(t: Any, w: Any, i: int) -> None:
+def mount(t: TreeRecord, w: TreeWork, i: int) -> None:
     """Hang a filled pose where the joint stands: r = r0 + E0^T r, E = E E0."""
     E, r, E0 = w.E, w.r, t.E0
     x, y, z = r[i, 0], r[i, 1], r[i, 2]
@@ -98,7 +94,7 @@ def mount(t: Any, w: Any, i: int) -> None:
 
 
 @law
-def fill(t: Any, w: Any, q: FloatArray, qd: FloatArray) -> None:
+def fill(t: TreeRecord, w: TreeWork, q: FloatArray, qd: FloatArray) -> None:
     """Write E, r, S and s of all custom joints whose law is known here."""
     for i in range(t.n_bodies):
         if t.kind[i] == CUSTOM:

@@ -11,24 +11,20 @@ by ``mechanics.dynamics.joint_laws.fill``.
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.custom import spin_custom
 from mechanics.dynamics.joint_laws import fill
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
 from signals.compiled import law
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 REVOLUTE = int(JointKind.REVOLUTE)
 PRISMATIC = int(JointKind.PRISMATIC)
 CUSTOM = int(JointKind.CUSTOM)
 
 
 @law
-def place(t: Any, w: Any, q: FloatArray, qd: FloatArray) -> None:
+def place(t: TreeRecord, w: TreeWork, q: FloatArray, qd: FloatArray) -> None:
     """Write ``w.E``, ``w.r`` (and S, s of custom joints) from positions and velocities, shape (nv,)."""
     kind, dof, ratio, parallel = t.kind, t.dof, t.ratio, t.parallel
     E0, r0, E, r = t.E0, t.r0, w.E, w.r
@@ -57,7 +53,7 @@ def place(t: Any, w: Any, q: FloatArray, qd: FloatArray) -> None:
 
 
 @law
-def spin(t: Any, w: Any, qd: FloatArray) -> None:
+def spin(t: TreeRecord, w: TreeWork, qd: FloatArray) -> None:
     """Write ``w.w`` and ``w.C`` from velocities, shape (nv,), after ``place``."""
     kind, dof, ratio, parent = t.kind, t.dof, t.ratio, t.parent
     E, r, W, C = w.E, w.r, w.w, w.C
@@ -92,7 +88,7 @@ def spin(t: Any, w: Any, qd: FloatArray) -> None:
 
 
 @law
-def world_poses(t: Any, w: Any) -> None:
+def world_poses(t: TreeRecord, w: TreeWork) -> None:
     """Write ``w.R`` (world from body) and ``w.p`` [m] of all bodies, after ``place``."""
     E, r, R, P, parent = w.E, w.r, w.R, w.p, t.parent
     for i in range(t.n_bodies):
@@ -110,7 +106,7 @@ def world_poses(t: Any, w: Any) -> None:
 
 
 @law
-def frame_poses(t: Any, w: Any, R_out: FloatArray, p_out: FloatArray) -> None:
+def frame_poses(t: TreeRecord, w: TreeWork, R_out: FloatArray, p_out: FloatArray) -> None:
     """World poses of the user's frames: ``R_out`` (nf, 3, 3), ``p_out`` (nf, 3) [m], after world_poses."""
     for f in range(t.n_frames):
         i = t.frame_body[f]

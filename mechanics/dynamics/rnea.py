@@ -5,26 +5,21 @@ a_i = X a_p + phi qdd + C,   F_i = I_i a_i + b_i,   tau = phi^T F + arm qdd + ta
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanics.dynamics.aba import carry_acceleration
 from mechanics.dynamics.bias import start_bodies, subtract_loads
 from mechanics.dynamics.posture import place, spin
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
 from mechanics.dynamics.spatial import carry_force, times_inertia
 from mechanics.passive import passive_torques
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 
-FloatArray = NDArray[np.float64]
 REVOLUTE = int(JointKind.REVOLUTE)
 CUSTOM = int(JointKind.CUSTOM)
 
 
 @law
-def accelerate_bodies(t: Any, w: Any, qdd: FloatArray) -> None:
+def accelerate_bodies(t: TreeRecord, w: TreeWork, qdd: FloatArray) -> None:
     """Write ``w.a`` from joint accelerations, shape (nv,), after ``spin``."""
     a, C, S = w.a, w.C, w.S
     for i in range(t.n_bodies):
@@ -44,7 +39,7 @@ def accelerate_bodies(t: Any, w: Any, qdd: FloatArray) -> None:
 
 
 @law
-def gather_forces(t: Any, w: Any, tau: FloatArray) -> None:
+def gather_forces(t: TreeRecord, w: TreeWork, tau: FloatArray) -> None:
     """Turn ``w.b`` into joint forces I a + b, from the tips inwards, and project them on the joints."""
     b, a, S = w.b, w.a, w.S
     for i in range(t.n_bodies - 1, -1, -1):
@@ -72,12 +67,12 @@ def gather_forces(t: Any, w: Any, tau: FloatArray) -> None:
 
 @law
 def rnea(
-    tree: Any,
+    tree: Records[TreeRecord],
     q: FloatArray,
     qd: FloatArray,
     qdd: FloatArray,
     loads: FloatArray,
-    work: Any,
+    work: Records[TreeWork],
     tau: FloatArray,
 ) -> None:
     """Joint torques that give the accelerations ``qdd``; arguments as ``aba.aba``, explicit springs."""

@@ -10,20 +10,16 @@ Nothing here allocates; the tuples are registers.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
+from mechanics.dynamics.records import TreeRecord, TreeWork
 from signals.compiled import law
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 Six = tuple[float, float, float, float, float, float]
 Nine = tuple[float, float, float, float, float, float, float, float, float]
 
 
 @law
-def sandwich_symmetric(E: Any, i: int, S: Any, k: int) -> Six:
+def sandwich_symmetric(E: FloatArray, i: int, S: FloatArray, k: int) -> Six:
     """``E_i^T S E_i`` of the symmetric block at columns ``k``..``k+5`` of row ``i`` (xx xy xz yy yz zz)."""
     e00, e01, e02 = E[i, 0], E[i, 1], E[i, 2]
     e10, e11, e12 = E[i, 3], E[i, 4], E[i, 5]
@@ -50,7 +46,7 @@ def sandwich_symmetric(E: Any, i: int, S: Any, k: int) -> Six:
 
 
 @law
-def sandwich(E: Any, i: int, S: Any, k: int) -> Nine:
+def sandwich(E: FloatArray, i: int, S: FloatArray, k: int) -> Nine:
     """``E_i^T S E_i`` of the 3 x 3 block at columns ``k``..``k+8`` of row ``i``, row by row."""
     e00, e01, e02 = E[i, 0], E[i, 1], E[i, 2]
     e10, e11, e12 = E[i, 3], E[i, 4], E[i, 5]
@@ -81,7 +77,7 @@ def sandwich(E: Any, i: int, S: Any, k: int) -> Nine:
 
 
 @law
-def turned_symmetric(c: float, s: float, S: Any, i: int, k: int) -> Six:
+def turned_symmetric(c: float, s: float, S: FloatArray, i: int, k: int) -> Six:
     """``sandwich_symmetric`` for a turn about z: E = [[c, s, 0], [-s, c, 0], [0, 0, 1]]."""
     xx, xy, yy = S[i, k], S[i, k + 1], S[i, k + 3]
     xz, yz = S[i, k + 2], S[i, k + 4]
@@ -93,7 +89,7 @@ def turned_symmetric(c: float, s: float, S: Any, i: int, k: int) -> Six:
 
 
 @law
-def turned(c: float, s: float, S: Any, i: int, k: int) -> Nine:
+def turned(c: float, s: float, S: FloatArray, i: int, k: int) -> Nine:
     """``sandwich`` for a turn about z."""
     u0 = c * S[i, k] - s * S[i, k + 3]
     u1 = c * S[i, k + 1] - s * S[i, k + 4]
@@ -115,7 +111,7 @@ def turned(c: float, s: float, S: Any, i: int, k: int) -> Nine:
 
 
 @law
-def add_to_parent(IA: Any, p: int, r: Any, i: int, A: Six, B: Nine, D: Six) -> None:
+def add_to_parent(IA: FloatArray, p: int, r: FloatArray, i: int, A: Six, B: Nine, D: Six) -> None:
     """Add rotated blocks, shifted from the body's origin to the parent's, to row ``p`` of ``IA``."""
     x, y, z = r[i, 0], r[i, 1], r[i, 2]
     xx, xy, xz, yy, yz, zz = A
@@ -154,7 +150,7 @@ def add_to_parent(IA: Any, p: int, r: Any, i: int, A: Six, B: Nine, D: Six) -> N
 
 
 @law
-def carry_inertia(t: Any, w: Any, i: int, p: int) -> None:
+def carry_inertia(t: TreeRecord, w: TreeWork, i: int, p: int) -> None:
     """Add ``X_i^T N_i X_i`` (28), N_i in row ``i`` of ``w.IA``, to the parent's row ``p``."""
     E, IA = w.E, w.IA
     if t.parallel[i]:
@@ -168,7 +164,7 @@ def carry_inertia(t: Any, w: Any, i: int, p: int) -> None:
 
 @law
 def carry_force(
-    w: Any, i: int, p: int, f0: float, f1: float, f2: float, m0: float, m1: float, m2: float
+    w: TreeWork, i: int, p: int, f0: float, f1: float, f2: float, m0: float, m1: float, m2: float
 ) -> None:
     """Add ``X_i^T`` times a force at the body's origin to the parent's row ``p`` of ``w.b``."""
     E, b = w.E, w.b
@@ -185,7 +181,7 @@ def carry_force(
 
 
 @law
-def times_inertia(J: Any, i: int, x: float, y: float, z: float, u: float, v: float, w: float) -> Six:
+def times_inertia(J: FloatArray, i: int, x: float, y: float, z: float, u: float, v: float, w: float) -> Six:
     """Spatial inertia of row ``i`` times the motion (x, y, z; u, v, w)."""
     return (
         J[i, 0] * x + J[i, 1] * y + J[i, 2] * z + J[i, 6] * u + J[i, 7] * v + J[i, 8] * w,

@@ -14,18 +14,35 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.arm import ARM
+from mechanics.arm import ARM, ArmRecord
 from mechanics.arm_dynamics import arm_acceleration, arm_energy_j
-from mechanics.carpal import CARPAL
+from mechanics.carpal import CARPAL, CarpalRecord
 from mechanics.carpal_dynamics import carpal_acceleration, carpal_energy_j
 from mechanics.dynamics.aba import aba
 from mechanics.dynamics.energy import energies
-from mechanics.dynamics.records import TREE, WORK
-from mechanics.muscle_finger import FINGER, finger_acceleration, finger_energy_j, muscle_pull_n
+from mechanics.dynamics.records import TREE, WORK, TreeRecord, TreeWork
+from mechanics.muscle_finger import (
+    FINGER,
+    MuscleFingerRecord,
+    finger_acceleration,
+    finger_energy_j,
+    muscle_pull_n,
+)
 from signals.compiled import law
+from signals.layout import Records
+from signals.records import RecordArray
 
 FloatArray = NDArray[np.float64]
-Parts = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+Parts = tuple[
+    Records[TreeRecord],
+    Records[TreeWork],
+    Records[CarpalRecord],
+    Records[MuscleFingerRecord],
+    Records[ArmRecord],
+]
+"""What compiled functions see of ``PartArrays``."""
+PartArrays = tuple[RecordArray, RecordArray, RecordArray, RecordArray, RecordArray]
+"""Tree, work, carpal, finger, arm."""
 
 
 class Kind(IntEnum):
@@ -47,7 +64,7 @@ class System:
     """Equations of motion with their parameters and scratch."""
 
     kind: Kind
-    parts: Parts
+    parts: PartArrays
     dofs: tuple[str, ...]
     sliders: tuple[bool, ...]
     """Per coordinate: measured in metres."""
@@ -72,7 +89,7 @@ def parts_of(
     carpal: NDArray[Any] | None = None,
     finger: NDArray[Any] | None = None,
     arm: NDArray[Any] | None = None,
-) -> Parts:
+) -> PartArrays:
     """The records of a system; the missing ones are empty."""
     return (
         np.zeros(1, dtype=TREE) if tree is None else tree,

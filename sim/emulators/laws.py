@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import Records
+from signals.typed import Measurement
 
 STALE = 2
 """``signals.modes.Channel.STALE``."""
@@ -15,7 +15,11 @@ STALE = 2
 
 @law
 def hall_words(
-    measurement: Any, tendons: NDArray[np.int64], value_max: int, stale: int, words: NDArray[np.uint16]
+    measurement: Records[Measurement],
+    tendons: NDArray[np.int64],
+    value_max: int,
+    stale: int,
+    words: NDArray[np.uint16],
 ) -> None:
     """Words of one sample as they go over the wire.
 

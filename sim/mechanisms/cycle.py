@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Annotated, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mechanics.dynamics.inputs import Arrays
 from mechanics.dynamics.integrate import Scheme, run
+from mechanics.dynamics.systems import Parts
 from signals.compiled import law
+from signals.layout import FloatArray, Records, dtype_of
 from signals.modes import MotorMode
 from signals.sizes import JOINTS, MOTORS
+from signals.typed import Command, Measurement, Model, Truth
 
-FloatArray = NDArray[np.float64]
 CURRENT: Final = int(MotorMode.CURRENT)
 IMPLICIT: Final = int(Scheme.IMPLICIT)
 
-PLANT: Final = np.dtype(
-    [
-        ("n", "i8"),
-        ("n_motors", "i8"),
-        ("muscle", "i8"),  # 1: one motor, the current of a muscle
-        ("active", "i8"),
-        ("random", "u8"),
-        ("time_s", "f8"),
-        ("count_fraction", "f8"),
-        ("home", "f8", (JOINTS,)),
-        ("current_a", "f8", (MOTORS,)),
-        ("limit_a", "f8", (MOTORS,)),
-    ],
-    align=True,
-)
-"""What a mechanism has beside its equations."""
+
+class MechanismPlant(Protocol):
+    """What a mechanism has beside its equations."""
+
+    n: int
+    n_motors: int
+    muscle: int  # 1: one motor, the current of a muscle
+    active: int
+    random: np.uint64
+    time_s: float
+    count_fraction: float
+    home: Annotated[FloatArray, JOINTS]
+    current_a: Annotated[FloatArray, MOTORS]
+    limit_a: Annotated[FloatArray, MOTORS]
+
+
+PLANT: Final = dtype_of(MechanismPlant)
 
 
 @law
-def dither(plant: Any) -> float:
+def dither(plant: MechanismPlant) -> float:
     """Next uniform number in -0.5..0.5 (xorshift): the least noise of an encoder."""
     x = plant.random
     x ^= x << np.uint64(13)
@@ -47,7 +50,7 @@ def dither(plant: Any) -> float:
 
 
 @law
-def drive(plant: Any, m: Any, u: FloatArray) -> None:
+def drive(plant: MechanismPlant, m: Model, u: FloatArray) -> None:
     """Currents of the motors as inputs of the equations, ``u`` of shape (n + 1,)."""
     if plant.muscle != 0:
         u[plant.n] = plant.current_a[0]
@@ -58,7 +61,14 @@ def drive(plant: Any, m: Any, u: FloatArray) -> None:
 
 @law
 def sample_joints(
-    plant: Any, m: Any, z: Any, y: Any, q: FloatArray, qd: FloatArray, degc: float, now_ns: int
+    plant: MechanismPlant,
+    m: Model,
+    z: Measurement,
+    y: Truth,
+    q: FloatArray,
+    qd: FloatArray,
+    degc: float,
+    now_ns: int,
 ) -> None:
     """Joint sensors on Hall channels, motors, and the truth."""
     closing = rate = 0.0
@@ -94,7 +104,7 @@ def sample_joints(
 
 
 @law
-def take_command(plant: Any, c: Any) -> None:
+def take_command(plant: MechanismPlant, c: Command) -> None:
     """Currents that act until the next exchange, clipped at the drives' limits; a muscle is only heated."""
     for i in range(plant.n_motors):
         wanted = c.motor_current_a[i]
@@ -107,13 +117,13 @@ def take_command(plant: Any, c: Any) -> None:
 @law
 def exchange(
     kind: int,
-    parts: Any,
-    inputs: Any,
-    plant: Any,
-    model: Any,
-    command: Any,
-    measurement: Any,
-    truth: Any,
+    parts: Parts,
+    inputs: Arrays,
+    plant: Records[MechanismPlant],
+    model: Records[Model],
+    command: Records[Command],
+    measurement: Records[Measurement],
+    truth: Records[Truth],
     state: tuple[FloatArray, FloatArray, FloatArray],
     scratch: tuple[FloatArray, FloatArray, FloatArray],
     elapsed_s: float,

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hand.file.values import Interval, Name, NonNegative, Positive, Table, Vec3
 from mechanics.dynamics.bodies import Body, Joint, TreeError, rod_inertia
 from mechanics.dynamics.posture import frame_poses, place, world_poses
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
 from mechanics.dynamics.systems import Kind, System, parts_of
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.frames import rotation_rpy
 from signals.compiled import law
+from signals.layout import FloatArray, Records
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import Direction, MechanismTable
 
-FloatArray = NDArray[np.float64]
 Inertia = Annotated[tuple[float, ...], Field(min_length=3, max_length=6)]
 
 
@@ -201,7 +200,9 @@ def body_of(b: BodyTable) -> Body:
 
 
 @law
-def _poses(tree: Any, work: Any, q: FloatArray, R: FloatArray, p: FloatArray) -> None:
+def _poses(
+    tree: Records[TreeRecord], work: Records[TreeWork], q: FloatArray, R: FloatArray, p: FloatArray
+) -> None:
     t, w = tree[0], work[0]
     place(t, w, q, q)
     world_poses(t, w)

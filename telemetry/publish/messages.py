@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +16,7 @@ import numpy as np
 from signals.modes import MachineState, Mode
 from signals.names import HandNames
 from signals.records import RecordArray
+from signals.table import LIVE
 from telemetry.columns import counts_of
 from telemetry.publish.rows import Rows
 
@@ -29,34 +29,9 @@ BATCH: Final = 30
 """Frames of one ``raw`` message at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One key of ``view`` and ``raw``: a signal by its index space."""
-
-    key: str
-    record: str
-    signal: str
-    space: str
-    unit: str
-
-
-LINES: Final = (
-    Line("pos", "state", "joint_angle_rad", "joint", "rad"),
-    Line("cmd", "state", "ref_joint_angle_rad", "joint", "rad"),
-    Line("vel", "state", "joint_speed_rad_s", "joint", "rad/s"),
-    Line("torque", "state", "joint_torque_nm", "joint", "N m"),
-    Line("tension", "state", "tension_n", "tendon", "N"),
-    Line("tension_cmd", "state", "ref_tension_n", "tendon", "N"),
-    Line("motor", "measurement", "motor_angle_rad", "motor", "rad"),
-    Line("current", "measurement", "motor_current_a", "motor", "A"),
-    Line("motor_torque", "state", "motor_torque_nm", "motor", "N m"),
-    Line("temp", "state", "winding_temperature_degc", "motor", "degC"),
-    Line("axis", "state", "axis_angle_rad", "axis", "rad"),
-)
-TRUTH_LINES: Final = (
-    Line("true_pos", "truth", "joint_angle_rad", "joint", "rad"),
-    Line("true_tension", "truth", "tension_n", "tendon", "N"),
-)
+LINES: Final = tuple(signal for signal in LIVE.values() if signal.record != "truth")
+"""Signals that ``view`` and ``raw`` carry: the live ones of the table."""
+TRUTH_LINES: Final = tuple(signal for signal in LIVE.values() if signal.record == "truth")
 """Published too where the hand is simulated."""
 
 
@@ -94,8 +69,8 @@ class ViewMessage:
             "fault": _first_cause(state, n_fingers),
         }
         for line in self._lines:
-            part = names.of(line.space)
-            message[line.key] = _named(part, frame[line.record][line.signal][: len(part)])
+            part = names.of(line.dims[0])
+            message[line.live] = _named(part, frame[line.record][line.name][: len(part)])
         message["track"] = _named(names.joints, track)
         message["sat"] = _counted(names.motors, state["clip"][:n_motors])
         message["mfault"] = _counted(names.motors, measurement["motor_status"][:n_motors])
@@ -120,9 +95,9 @@ class RawMessage:
 
     def __init__(self, model: RecordArray, has_truth: bool) -> None:
         counts = counts_of(model)
-        self._lines = [line for line in LINES + (TRUTH_LINES if has_truth else ()) if counts[line.space]]
+        self._lines = [line for line in LINES + (TRUTH_LINES if has_truth else ()) if counts[line.dims[0]]]
         self._counts = counts
-        arrays = {line.key: counts[line.space] for line in self._lines}
+        arrays = {line.live: counts[line.dims[0]] for line in self._lines}
         scalars = {"timestamp": "f8", "seq": "u8", "tick": "u8"}
         self._rows = Rows(scalars, arrays, BATCH)
         self._seq = 0
@@ -136,7 +111,7 @@ class RawMessage:
         }
         self._seq += len(frames)
         for line in self._lines:
-            values[line.key] = frames[line.record][line.signal][:, : self._counts[line.space]]
+            values[line.live] = frames[line.record][line.name][:, : self._counts[line.dims[0]]]
         return self._rows.encode(values)
 
 
@@ -150,7 +125,7 @@ def meta_units(has_truth: bool) -> dict[str, dict[str, str]]:
     """Key of ``view`` and ``raw`` -> unit, index space and signal."""
     lines = LINES + (TRUTH_LINES if has_truth else ())
     return {
-        line.key: {"unit": line.unit, "space": line.space, "signal": f"{line.record}.{line.signal}"}
+        line.live: {"unit": line.unit, "space": line.dims[0], "signal": f"{line.record}.{line.name}"}
         for line in lines
     }
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from signals.atomics import copy_bytes, fence, load_acquire, store_release
 from signals.compiled import law
+from signals.layout import UintArray
 from signals.records import FRAME, GOAL, RecordArray
 from telemetry.shm.ring import WORDS, RingReader, slot_array
 from telemetry.shm.stats import ROW, STAGES
@@ -64,7 +65,7 @@ class SegmentError(RuntimeError):
 
 
 @law
-def post(lock: Any, target: Any, source: Any) -> None:
+def post(lock: UintArray, target: UintArray, source: UintArray) -> None:
     """Write a mailbox: ``source`` (words) into ``target`` under the sequence lock. One writer."""
     sequence = load_acquire(lock.ctypes.data)
     sequence += sequence & np.uint64(1)  # odd: the writer before us died in the middle of a message
@@ -75,7 +76,7 @@ def post(lock: Any, target: Any, source: Any) -> None:
 
 
 @law
-def take(lock: Any, source: Any, target: Any, seen: int) -> int:
+def take(lock: UintArray, source: UintArray, target: UintArray, seen: int) -> int:
     """Read a mailbox if it has changed; never waits.
 
     Args:

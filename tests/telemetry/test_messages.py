@@ -25,7 +25,7 @@ def _frames(n, seed=0):
     frames = np.zeros(n, dtype=FRAME)
     rng = np.random.default_rng(seed)
     for line in LINES + TRUTH_LINES:
-        values = frames[line.record][line.signal]
+        values = frames[line.record][line.name]
         values[...] = rng.normal(0.0, 10.0, values.shape)
     frames["state"]["tick"] = np.arange(n)
     frames["state"]["time_ns"] = np.arange(n) * 333_333

@@ -1,7 +1,8 @@
-"""``flexor signals``: the table of every signal as Markdown."""
+"""``flexor signals``: the table of every signal as Markdown, or as classes for a type checker."""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
@@ -18,6 +19,33 @@ MEANING = {
     "model": "everything configurable, flattened once from the hand file",
 }
 
+ARRAYS = {
+    "f8": "FloatArray",
+    "i8": "IntArray",
+    "u8": "UintArray",
+    "i4": "Int32Array",
+    "u4": "BitsArray",
+}
+SCALARS = {
+    "f8": "float",
+    "i8": "int",
+    "u8": "np.uint64",
+    "i4": 'Annotated[int, "i4"]',
+    "u4": 'Annotated[int, "u4"]',
+}
+"""Kind of a signal -> what a type checker sees; compiled code makes a float of int64 and uint64 together."""
+CLASSES_HEAD = """\
+\"""The records of ``signals.table`` as classes for the type checker: ``./dev signals`` writes this file.\"""
+
+from __future__ import annotations
+
+from typing import Annotated, Protocol
+
+import numpy as np
+
+from signals.layout import {names}
+"""
+
 
 def table(records: list[str]) -> list[str]:
     """Markdown lines of some records."""
@@ -27,25 +55,54 @@ def table(records: list[str]) -> list[str]:
     out = []
     for record in records:
         out += [f"## {record}", "", f"{MEANING.get(record, '')} ({RECORDS[record].itemsize} bytes)", ""]
-        out += ["| signal | unit | shape | kind | origin | meaning |", "|---|---|---|---|---|---|"]
+        out += ["| signal | unit | shape | kind | origin | meaning | live |", "|---|---|---|---|---|---|---|"]
         for s in TABLE[record]:
             shape = " x ".join(s.dims) or "-"
-            out.append(f"| `{s.name}` | {s.unit} | {shape} | {s.kind} | {s.origin} | {s.meaning} |")
+            columns = (f"`{s.name}`", s.unit, shape, s.kind, s.origin, s.meaning, s.live)
+            out.append(f"| {' | '.join(columns)} |")
         out.append("")
     return out
+
+
+def classes() -> str:
+    """Python source of ``signals.typed``: a class for each record."""
+    from signals.records import FRAME_RECORDS
+    from signals.table import TABLE
+
+    out: list[str] = []
+    used: set[str] = set()
+    for record in TABLE:
+        name, meaning = record.capitalize(), MEANING[record]
+        out.append(f'\nclass {name}(Protocol):\n    """{meaning[0].upper()}{meaning[1:]}."""\n')
+        for s in TABLE[record]:
+            base = (ARRAYS if s.dims else SCALARS)[s.kind]
+            dims = ", ".join(json.dumps(d) for d in s.dims)
+            out.append(f"    {s.name}: {f'Annotated[{base}, {dims}]' if dims else base}")
+            used |= {base} if s.dims else set()
+        out.append("")
+    out.append('\nclass Frame(Protocol):\n    """One cycle: what a ring slot holds."""\n')
+    out += [f"    {record}: {record.capitalize()}" for record in FRAME_RECORDS]
+    return "\n".join([CLASSES_HEAD.format(names=", ".join(sorted(used))), *out, ""])
 
 
 @app.command(epilog="Example: flexor signals state")
 def signals(
     records: Annotated[list[str] | None, typer.Argument(help="Records to print; default: all.")] = None,
+    as_classes: Annotated[
+        bool, typer.Option("--classes", help="Print the source of signals/typed.py instead.")
+    ] = False,
 ) -> None:
     """Print the table of every signal as Markdown."""
     from signals.names import UnknownName
     from signals.table import TABLE
 
+    if as_classes:
+        print(classes(), end="")
+        return
     chosen = records or list(TABLE)
     for name in chosen:
         if name not in TABLE:
             raise UnknownName("record", name, tuple(TABLE))
-    print("# Signals\n\nMade by `flexor signals` from `signals/table.py`.\n")
+    print("# Signals\n\nMade by `flexor signals` from `signals/table.py`.")
+    print("Live: key of the signal in the topics `view` and `raw` (`docs/telemetry.md`).\n")
     print("\n".join(table(chosen)).rstrip())
