@@ -17,9 +17,8 @@ from typing import Annotated, Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from signals.layout import dtype_of
-
 from drivers.places import UDP_PORT
+from signals.layout import dtype_of
 
 MAGIC: Final = 0x31584C46
 """Reads ``FLX1`` on the wire."""
