@@ -23,11 +23,19 @@ from typing import Any, Final, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.caching import UserProvidedCacheLocator
-from numba.core.dispatcher import Dispatcher
 
+from signals.inner import LawDispatcher
 from signals.kept import KeptFile
 from signals.rooms import ROOMS
 
+OPTIONS: Final = {
+    "nopython": True,
+    "nogil": True,
+    "fastmath": {"contract"},
+    "error_model": "numpy",
+    "boundscheck": False,
+    "no_cfunc_wrapper": True,
+}
 F = TypeVar("F", bound=Callable[..., Any])
 
 HOME: Final = Path(__file__).parents[1]
@@ -134,12 +142,12 @@ def law(function: F) -> F:
     settings.CACHE_DIR = str(cache_root())
     settings.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
     try:
-        compiled = numba.njit(
-            nogil=True, cache=True, fastmath={"contract"}, error_model="numpy", boundscheck=False
-        )(function)
-        if isinstance(compiled, Dispatcher):
-            cache: Any = compiled._cache  # type: ignore[attr-defined]
-            cache._cache_file = KeptFile(cache.cache_path, cache._impl.filename_base)
+        compiled = LawDispatcher(function, dict(OPTIONS))
+        both: tuple[tuple[Any, str], ...] = ((compiled, ""), (compiled.inner, ".inner"))
+        for dispatcher, ending in both:
+            dispatcher.enable_caching()
+            cache = dispatcher._cache
+            cache._cache_file = KeptFile(cache.cache_path, cache._impl.filename_base + ending)
     finally:
         settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = previous
     return cast(F, compiled)

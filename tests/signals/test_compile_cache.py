@@ -76,3 +76,32 @@ def test_the_same_sources_under_another_name_are_another_module(tmp_path: Path) 
         file.write_text(LAW, encoding="utf-8")
     assert closure_hash(files[0]) != closure_hash(files[1])
     assert closure_hash(ROOT / "signals" / "clock.py") != closure_hash(ROOT / "signals" / "records.py")
+
+
+NESTED = """
+from signals.compiled import law
+
+@law
+def half(x: float) -> float:
+    return 0.5 * x
+
+@law
+def both(x: float) -> float:
+    return half(x) + half(half(x))
+
+print(both(4.0), len(half.overloads), len(half.inner.overloads), half(3.0), len(half.overloads))
+"""
+
+
+def test_a_law_inside_a_law_is_no_machine_code_until_python_calls_it(tmp_path: Path) -> None:
+    """Cold, then from the cache, where the caller needs nothing of what it calls."""
+    (tmp_path / "nested.py").write_text(NESTED, encoding="utf-8")
+    environment = {**os.environ, "FLEXOR_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    told = [
+        subprocess.check_output(
+            [sys.executable, "nested.py"], cwd=tmp_path, env=environment, text=True
+        ).split()
+        for _ in range(2)
+    ]
+    assert told[0] == ["3.0", "0", "1", "1.5", "1"]
+    assert told[1] == ["3.0", "0", "0", "1.5", "1"]

@@ -1,0 +1,151 @@
+"""Laws inside laws: compiled only as far as their caller needs.
+
+Numba makes machine code of every function by itself: it links each one with all that it calls, optimises the
+whole and emits it, at every level of the tree anew. A tick has some 400 laws, of which Python calls a dozen.
+Here a law that is called by another law stays an unoptimised module, which the caller links; it is optimised
+and emitted once, inside the law that Python calls. What Python calls directly, a test above all, is compiled
+in full. At the end of the file: three habits of numba's compiler that cost time and give nothing here.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import llvmlite.binding as llvm
+from numba.core import event, targetconfig, types
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.registry import CPUDispatcher
+
+_KIND: Final = "inner"
+_LOCAL: Final = threading.local()
+
+
+class InnerLibrary(JITCodeLibrary):
+    """Code of a law for its callers alone: linkable, never emitted."""
+
+    def _optimize_final_module(self) -> None:
+        """Its caller's optimisation does it."""
+
+    def _finalize_final_module(self) -> None:
+        module: Any = self
+        module._finalize_dynamic_globals()
+        module._verify_declare_only_symbols()
+        self._final_module.__library = weakref.proxy(self)
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Null: there is no machine code."""
+        finalized: Any = self
+        finalized._ensure_finalized()
+        return 0
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        """What the cache keeps: the module."""
+        module: Any = self
+        module._ensure_finalized()
+        return self.name, _KIND, module._get_module_for_linking().as_bitcode()
+
+
+_LIBRARY: Final[Any] = InnerLibrary
+
+
+class InnerDispatcher(CPUDispatcher):
+    """Compiles a law for its callers."""
+
+    def compile(self, sig: Any) -> Any:
+        """As numba's, with libraries that are never emitted."""
+        with _inner(True):
+            return super().compile(sig)
+
+
+class LawDispatcher(CPUDispatcher):
+    """A law: called from Python it is machine code of its own, called from a law a part of that law's.
+
+    Args:
+        py_func: the function.
+        options: numba's options.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], targetoptions: dict[str, Any], **more: Any) -> None:
+        super().__init__(py_func, targetoptions=targetoptions, **more)
+        self.inner = InnerDispatcher(py_func, targetoptions=dict(targetoptions), **more)
+
+    def compile(self, sig: Any) -> Any:
+        """As numba's."""
+        with _inner(False):
+            return super().compile(sig)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """How a law calls this one."""
+        return self.inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """What a law calls."""
+        return self.inner.get_overload(sig)
+
+
+@contextmanager
+def _inner(on: bool) -> Iterator[None]:
+    before = getattr(_LOCAL, "inner", False)
+    _LOCAL.inner = on
+    try:
+        yield
+    finally:
+        _LOCAL.inner = before
+
+
+def _create_library(self: Any, name: str, **more: Any) -> Any:
+    if getattr(_LOCAL, "inner", False):
+        return _LIBRARY(self, name, **more)
+    return _NUMBAS["create"](self, name, **more)
+
+
+def _unserialize_library(self: Any, serialized: Any) -> Any:
+    name, kind, data = serialized
+    if kind != _KIND:
+        with _inner(False):
+            return _NUMBAS["unserialize"](self, serialized)
+    library = _LIBRARY(self, name)
+    library._final_module = llvm.parse_bitcode(data)
+    library._finalize_final_module()
+    return library
+
+
+def _set_env(self: Any, env_name: str, env: Any) -> None:
+    if self._engine.get_global_value_address(env_name):
+        _NUMBAS["set_env"](self, env_name, env)
+
+
+def _values(self: Any) -> dict[str, Any]:
+    kind = type(self)
+    if "_defaults" not in kind.__dict__:
+        kind._defaults = {name: option.default for name, option in kind.options.items()}
+    return {**kind._defaults, **self._values}
+
+
+def _record_repr(self: Any) -> str:
+    kept = self.__dict__.get("_kept_repr")
+    if kept is None:
+        kept = self.__dict__["_kept_repr"] = _NUMBAS["repr"](self)
+    return str(kept)
+
+
+_NUMBAS: Final[dict[str, Any]] = {
+    "create": JITCPUCodegen.create_library,
+    "unserialize": JITCPUCodegen.unserialize_library,
+    "set_env": JITCPUCodegen.set_env,
+    "repr": types.Record.__repr__,
+}
+for _owner, _name, _ours in (
+    (JITCPUCodegen, "create_library", _create_library),
+    (JITCPUCodegen, "unserialize_library", _unserialize_library),
+    (JITCPUCodegen, "set_env", _set_env),
+    (types.Record, "__repr__", _record_repr),  # made 21,000 times, of types with hundreds of fields
+    (targetconfig.TargetConfig, "values", _values),  # half a million times
+    (event, "broadcast", lambda _: None),  # nobody listens
+):
+    setattr(_owner, _name, _ours)
