@@ -23,12 +23,12 @@ from hand.options import RunOptions
 from runtime.realtime import die_with_parent, quiet
 from runtime.setup import read_hand
 from telemetry.shm.channel import Channel
-from trials.bench import SLOTS, Bench
-from trials.client import ClientBench
+from trials.client import CommandedScene
 from trials.fault_free import QuietRun, quiet_run
 from trials.judge import Judge, Verdict
 from trials.limits import Limits
 from trials.record import FloatArray, Recording
+from trials.scene import SLOTS, Scene
 from trials.trial import CLIENT, Trial
 
 BENCHES: Final = 16
@@ -70,18 +70,18 @@ class Worker:
     def __init__(self, hand: Hand) -> None:
         self.hand = hand
         self.channel = Channel.local(SLOTS, window=round(hand.rate_hz))
-        self._benches: OrderedDict[tuple[str, int], Bench] = OrderedDict()
+        self._benches: OrderedDict[tuple[str, int], Scene] = OrderedDict()
 
-    def bench(self, motion: str, mismatch: int) -> Bench:
+    def scene(self, motion: str, mismatch: int) -> Scene:
         """The hand on a motion, from the store or made now."""
         key = (motion, mismatch)
         if key in self._benches:
             self._benches.move_to_end(key)
             return self._benches[key]
         if motion == CLIENT:
-            made: Bench = ClientBench(self.hand, mismatch=mismatch)
+            made: Scene = CommandedScene(self.hand, mismatch=mismatch)
         else:
-            made = Bench(self.hand, motion, mismatch=mismatch, channel=self.channel)
+            made = Scene(self.hand, motion, mismatch=mismatch, channel=self.channel)
         made.keep_states()
         self._benches[key] = made
         if len(self._benches) > BENCHES:
@@ -98,9 +98,9 @@ class Worker:
         until_s: float | None = None,
         held: bool = False,
     ) -> Recording:
-        """Recording of a trial, as ``Bench.run_trial``."""
-        bench = self.bench(trial.motion, trial.mismatch)
-        return bench.run_trial(
+        """Recording of a trial, as ``Scene.run_trial``."""
+        scene = self.scene(trial.motion, trial.mismatch)
+        return scene.run_trial(
             trial, with_fault=with_fault, brake=brake, brake_after_s=brake_after_s, until_s=until_s, held=held
         )
 
@@ -127,8 +127,8 @@ class Worker:
 
     def quiet(self, motion: str, mismatch: int, seconds: float) -> QuietRun:
         """A fault-free run of a fresh hand."""
-        bench = Bench(self.hand, motion, mismatch=mismatch, seed=mismatch, channel=self.channel)
-        return quiet_run(bench, seconds, mismatch)
+        scene = Scene(self.hand, motion, mismatch=mismatch, seed=mismatch, channel=self.channel)
+        return quiet_run(scene, seconds, mismatch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from telemetry.command.requests import VERSION
 from telemetry.command.server import CommandServer
 from telemetry.shm.channel import Channel
 from telemetry.shm.segment import Segment
-from trials.bench import SETTLE_S, SLOTS, Bench, Run
 from trials.record import Recorder
 from trials.rules import KINDS
+from trials.scene import SETTLE_S, SLOTS, Run, Scene
 from trials.storm import CALM_S, storm_of
 from trials.trial import Trial
 
@@ -46,7 +46,7 @@ class Mailbox(Segment):
         return super().goal_arrived()
 
 
-class ClientBench(Bench):
+class CommandedScene(Scene):
     """A hand that clients command.
 
     Args:
@@ -64,7 +64,7 @@ class ClientBench(Bench):
         self._mover: Client | None = None
 
     def go_back(self, cycle: int, seed: int | None = None) -> None:
-        """As ``Bench.go_back``; what was posted last is taken before it."""
+        """As ``Scene.go_back``; what was posted last is taken before it."""
         self.mailbox.step = lambda: self.run(1)
         while not self.mailbox.goal_arrived():
             pass
@@ -107,15 +107,15 @@ class Client:
     """Holds the hand and commands it.
 
     Args:
-        bench: the hand; it has made a cycle since its last state was restored.
+        scene: the hand; it has made a cycle since its last state was restored.
 
     Attributes:
         refused: codes and texts of what was refused, in order.
     """
 
-    def __init__(self, bench: ClientBench) -> None:
-        self.bench, self._lease = bench, 0
-        self.server = CommandServer(bench.hand.names, bench.hand.model, bench.mailbox, lambda *_: None)
+    def __init__(self, scene: CommandedScene) -> None:
+        self.scene, self._lease = scene, 0
+        self.server = CommandServer(scene.hand.names, scene.hand.model, scene.mailbox, lambda *_: None)
         self.refused: list[str] = []
 
     def __enter__(self) -> Self:
@@ -133,7 +133,7 @@ class Client:
             deadline: Unix time [s] after which it is refused; 0: none.
             args: the operation's arguments.
         """
-        now_ns = int(self.bench.rig.views["state"]["time_ns"][0])
+        now_ns = int(self.scene.rig.views["state"]["time_ns"][0])
         request = {"v": VERSION, "id": 1, "op": op, "args": args, "lease": self._lease, "deadline": deadline}
         answer = msgspec.msgpack.decode(self.server.handle(_ENCODE(request), now_ns, b"one"))
         self.server.flush(now_ns)
@@ -148,39 +148,41 @@ class Client:
 
 
 class Storm:
-    """Plays a storm on a bench while that runs.
+    """Plays a storm on a scene while that runs.
 
     Args:
-        bench: the hand, a state restored.
+        scene: the hand, a state restored.
         asked: what is asked for and when (``storm.storm_of``).
         see: gets every frame.
     """
 
-    def __init__(self, bench: ClientBench, asked: list[tuple[float, str, dict[str, Any]]], see: See) -> None:
-        self._bench, self._see, self._waiting = bench, see, asked
-        bench.mailbox.step = lambda: bench.run(1, see)
-        bench.run(1, see)  # the ring's newest frame is this state's
-        self._begun, self.client = bench.cycle, Client(bench).__enter__()
-        self._next, self._end = 0, bench.cycle
+    def __init__(
+        self, scene: CommandedScene, asked: list[tuple[float, str, dict[str, Any]]], see: See
+    ) -> None:
+        self._scene, self._see, self._waiting = scene, see, asked
+        scene.mailbox.step = lambda: scene.run(1, see)
+        scene.run(1, see)  # the ring's newest frame is this state's
+        self._begun, self.client = scene.cycle, Client(scene).__enter__()
+        self._next, self._end = 0, scene.cycle
 
     def run(self, cycles: int, _see: See | None = None) -> None:
-        """As ``Bench.run``; cycles that requests took before count among them."""
-        bench = self._bench
+        """As ``Scene.run``; cycles that requests took before count among them."""
+        scene = self._scene
         end = self._end = self._end + cycles
-        while bench.cycle < end:
+        while scene.cycle < end:
             due = end
             if self._next < len(self._waiting):
                 time_s, op, args = self._waiting[self._next]
-                due = self._begun + bench.cycles_of(time_s)
-                if due <= bench.cycle:
+                due = self._begun + scene.cycles_of(time_s)
+                if due <= scene.cycle:
                     self._next += 1
                     self._do(op, args)
                     continue
-            bench.run(min(due, end) - bench.cycle, self._see)
+            scene.run(min(due, end) - scene.cycle, self._see)
 
     def _do(self, op: str, args: dict[str, Any]) -> None:
         if "motors" in args:
-            angle, names = self._bench.rig.views["measurement"]["motor_angle_rad"][0], self._bench.hand.names
+            angle, names = self._scene.rig.views["measurement"]["motor_angle_rad"][0], self._scene.hand.names
             moved = {k: way + float(angle[names.index("motor", k)]) for k, way in args["motors"].items()}
             args = args | {"motors": moved}
         if op == "late":

@@ -21,11 +21,11 @@ from signals.names import UnknownName
 from signals.records import RecordArray
 from telemetry.shm.channel import Channel
 from trials import rules
-from trials.bench import SLOTS, Bench
 from trials.campaign import motions_of
 from trials.judge import Judge
 from trials.record import FloatArray, Recording
 from trials.rules import KINDS
+from trials.scene import SLOTS, Scene
 from trials.trial import Trial
 
 KIND: Final = "tendon-break"
@@ -86,16 +86,16 @@ class Breaks:
 
     def __init__(self, hand: Hand, place: tuple[str, float], drive: float = 1.0) -> None:
         self.judge = Judge(hand.names, _with_drives(hand.model, drive))
-        self._bench = Bench(hand, place[0], channel=Channel.local(SLOTS, window=round(hand.rate_hz)))
-        plant = self._bench.bus.model
+        self._scene = Scene(hand, place[0], channel=Channel.local(SLOTS, window=round(hand.rate_hz)))
+        plant = self._scene.bus.model
         plant[:] = _with_drives(plant, drive)
-        self._bench.drives = self.judge.model
-        self._bench.keep_states()
+        self._scene.drives = self.judge.model
+        self._scene.keep_states()
         self._place = place
 
     def free(self, t: int) -> Recording:
         """The break of a tendon, with the controller at work."""
-        return self._bench.run_trial(self._trial(t), until_s=UNTIL_S)
+        return self._scene.run_trial(self._trial(t), until_s=UNTIL_S)
 
     def braked(self, t: int, stops: Iterable[tuple[int, int]], pose: FloatArray) -> Hits:
         """Speed into each stop under the strongest brake of its joint; 0: it is not reached."""
@@ -103,7 +103,7 @@ class Breaks:
         for j, side in stops:
             brake = self.judge.brake_a(self._trial(t), j, side, pose)
             told_s = KINDS[KIND].tell_s
-            seen = self._bench.run_trial(self._trial(t), brake=brake, brake_after_s=told_s, until_s=UNTIL_S)
+            seen = self._scene.run_trial(self._trial(t), brake=brake, brake_after_s=told_s, until_s=UNTIL_S)
             found[j, side] = self.judge.hits(seen, 0.0).get((j, side), (0.0, 0.0))[0]
         return found
 
@@ -113,9 +113,9 @@ class Breaks:
 
     def inertia_kg_m2(self, j: int) -> float:
         """Inertia of the tree beyond a joint about it, in the pose before a break."""
-        self._bench.run_trial(self._trial(0), with_fault=False, until_s=1.0 / self._bench.hand.rate_hz)
-        c = int(self._bench.hand.model["n_axes"][0]) + j
-        return float(self._bench.bus.work["H"][0, c, c])
+        self._scene.run_trial(self._trial(0), with_fault=False, until_s=1.0 / self._scene.hand.rate_hz)
+        c = int(self._scene.hand.model["n_axes"][0]) + j
+        return float(self._scene.bus.work["H"][0, c, c])
 
 
 def _with_drives(model: RecordArray, times: float) -> RecordArray:

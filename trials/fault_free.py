@@ -10,7 +10,7 @@ import numpy as np
 from reports.faults import FaultWatch
 from signals.modes import MachineState
 from signals.records import RecordArray
-from trials.bench import SETTLE_S, Bench
+from trials.scene import SETTLE_S, Scene
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,21 +38,21 @@ class QuietRun:
     contact_n: float = 0.0
 
 
-def quiet_run(bench: Bench, seconds: float, mismatch: int) -> QuietRun:
-    """Run a fresh bench for a time from its start pose and collect what was latched.
+def quiet_run(scene: Scene, seconds: float, mismatch: int) -> QuietRun:
+    """Run a fresh scene for a time from its start pose and collect what was latched.
 
     Args:
-        bench: a bench that was not started yet.
+        scene: a scene that was not started yet.
         seconds: simulated time [s], start included.
         mismatch: seed that its plant was drawn with.
     """
-    counts, names = bench.counts, bench.hand.names
-    motion = bench.rig.motion
+    counts, names = scene.counts, scene.hand.names
+    motion = scene.rig.motion
     run = QuietRun(motion=motion.name if motion else "", mismatch=mismatch, seconds=seconds)
     watch = FaultWatch(names)
     worst = np.zeros(counts["finger"])
     wrist = np.zeros(counts["axis"])
-    settled = bench.cycles_of(SETTLE_S)
+    settled = scene.cycles_of(SETTLE_S)
 
     def see(frames: RecordArray) -> None:
         watch.look(frames)
@@ -65,10 +65,10 @@ def quiet_run(bench: Bench, seconds: float, mismatch: int) -> QuietRun:
             low, high = run.tension_n
             run.tension_n = (min(low, float(tension.min())), max(high, float(tension.max())))
 
-    bench.run(bench.cycles_of(seconds), see)
+    scene.run(scene.cycles_of(seconds), see)
     run.residual_m, run.wrist_error_rad = worst.tolist(), wrist.tolist()
     run.alarms = [fault.as_dict() for fault in watch.all]
-    machine = int(bench.rig.views["state"]["machine"][0])
+    machine = int(scene.rig.views["state"]["machine"][0])
     if not run.alarms and machine != MachineState.ACTIVE:
         run.alarms = [
             {"cause": "NOT_ACTIVE", "text": f"hand is {MachineState(machine).name.lower()} at the end"}

@@ -31,9 +31,9 @@ from signals.compiled import law
 from signals.sizes import FINGER_JOINTS
 from telemetry.shm.channel import Channel
 from tests.rigs.ahead import Ahead
-from trials.bench import SLOTS, Bench
 from trials.campaign import Worker
 from trials.draw import Trial
+from trials.scene import SLOTS, Bench
 from trials.stops import Stops
 
 FloatArray = NDArray[np.float64]

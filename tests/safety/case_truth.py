@@ -14,11 +14,11 @@ from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.faults import Cause
 from trials import rules
-from trials.bench import Bench
 from trials.draw import Trial
 from trials.judge import Judge
 from trials.record import FloatArray, Recording
 from trials.rules import KINDS
+from trials.scene import Scene
 from trials.stops import Stops
 
 NEVER_N: Final = 160.0
@@ -187,9 +187,9 @@ def stops_of(hand: Hand, recording: Recording) -> dict[str, float]:
     return found
 
 
-def causes_of(hand: Hand, bench: Bench) -> dict[str, tuple[Cause, int]]:
+def causes_of(hand: Hand, scene: Scene) -> dict[str, tuple[Cause, int]]:
     """Finger or ``hand`` -> latched cause and index of its part now."""
-    s = bench.rig.views["state"][0]
+    s = scene.rig.views["state"][0]
     found = {}
     if s["hand_cause"]:
         found["hand"] = (Cause(int(s["hand_cause"])), int(s["hand_cause_part"]))

@@ -20,11 +20,11 @@ from telemetry.command.bounds import goal_bounds
 from telemetry.command.requests import GOAL_FIELDS
 from telemetry.shm.channel import Channel
 from tests.safety.case_truth import Case, Truth, broken, causes_of, hand_of, stops_of
-from trials.bench import SLOTS, Bench
-from trials.client import Client, ClientBench
+from trials.client import Client, CommandedScene
 from trials.draw import Trial
 from trials.record import Recorder
 from trials.rules import KINDS
+from trials.scene import SLOTS, Scene
 
 STAGES: Final = ("estimator", "controller", "guard")
 FOLDER: Final = Path(__file__).parent / "cases"
@@ -69,28 +69,28 @@ def all_cases() -> dict[str, Case]:
     }
 
 
-def fresh(hand: Hand, motion: str | None) -> Bench:
-    """A bench, homed and not started."""
+def fresh(hand: Hand, motion: str | None) -> Scene:
+    """A scene, homed and not started."""
     if motion is None:
-        return ClientBench(hand)
-    return Bench(hand, motion, channel=Channel.local(SLOTS, window=round(hand.rate_hz)))
+        return CommandedScene(hand)
+    return Scene(hand, motion, channel=Channel.local(SLOTS, window=round(hand.rate_hz)))
 
 
-def save(bench: Bench, state: str) -> None:
-    """Write the bench's state into a file of ``FOLDER``."""
-    kept = {k: r for k, r in bench.records().items() if k in KEPT}
-    np.savez_compressed(FOLDER / f"{state}.npz", cycle=np.int64(bench.cycle), **kept)
+def save(scene: Scene, state: str) -> None:
+    """Write the scene's state into a file of ``FOLDER``."""
+    kept = {k: r for k, r in scene.records().items() if k in KEPT}
+    np.savez_compressed(FOLDER / f"{state}.npz", cycle=np.int64(scene.cycle), **kept)
 
 
-def restore(bench: Bench, state: str) -> None:
-    """Run the bench to the cycle of a state, then overlay what the file has of it."""
+def restore(scene: Scene, state: str) -> None:
+    """Run the scene to the cycle of a state, then overlay what the file has of it."""
     with np.load(FOLDER / f"{state}.npz", allow_pickle=False) as file:
         cycle = int(file["cycle"])
-        bench.run(cycle - bench.cycle)
-        for name, record in bench.records().items():
+        scene.run(cycle - scene.cycle)
+        for name, record in scene.records().items():
             if name in file.files:
                 _overlay(record, file[name])
-    bench.loop.progress.cycles = cycle
+    scene.loop.progress.cycles = cycle
 
 
 def _overlay(record: Any, stored: Any) -> None:
@@ -106,7 +106,10 @@ def _overlay(record: Any, stored: Any) -> None:
 
 def _legal(client: Client, values: dict[str, Any], argument: str) -> dict[str, float]:
     """Values by name; ``*`` means all, ``min`` and ``max`` the legal ends."""
-    hand, motor_now_rad = client.bench.hand, client.bench.rig.views["measurement"]["motor_angle_rad"][0]
+    hand, motor_now_rad = (
+        client.scene.hand,
+        client.scene.rig.views["measurement"]["motor_angle_rad"][0],
+    )
     space = GOAL_FIELDS[argument][1]
     bounds = goal_bounds(hand.model)
     found = {}
@@ -120,18 +123,18 @@ def _legal(client: Client, values: dict[str, Any], argument: str) -> dict[str, f
 def run_case(case: Case, record: Recorder | None = None) -> Truth:
     """Restore the case's state, do what it says in lockstep, and return the truth of every cycle."""
     hand = hand_of(case.hand)
-    bench = fresh(hand, case.motion)
-    restore(bench, case.state)
-    recorder = record or Recorder(bench.counts)
-    recorder.add(bench.rig.frame)
-    begun_ns = int(bench.rig.views["state"]["time_ns"][0])
-    first, client = bench.cycle, None
-    if isinstance(bench, ClientBench):
-        bench.mailbox.step = lambda: bench.run(1, recorder.add)
-        client = Client(bench).__enter__()
+    scene = fresh(hand, case.motion)
+    restore(scene, case.state)
+    recorder = record or Recorder(scene.counts)
+    recorder.add(scene.rig.frame)
+    begun_ns = int(scene.rig.views["state"]["time_ns"][0])
+    first, client = scene.cycle, None
+    if isinstance(scene, CommandedScene):
+        scene.mailbox.step = lambda: scene.run(1, recorder.add)
+        client = Client(scene).__enter__()
     waiting, args, sent = sorted(case.what, key=lambda a: float(a["at_s"])), {}, -(10**9)
-    while (done := bench.cycle - first) < bench.cycles_of(case.seconds):
-        while waiting and bench.cycles_of(waiting[0]["at_s"]) <= done:
+    while (done := scene.cycle - first) < scene.cycles_of(case.seconds):
+        while waiting and scene.cycles_of(waiting[0]["at_s"]) <= done:
             act = waiting.pop(0)
             if "mode" in act:
                 assert client is not None
@@ -143,19 +146,19 @@ def run_case(case: Case, record: Recorder | None = None) -> Truth:
                 sent = -(10**9)
             if "fault" in act:
                 trial = Trial(seed=0, motion=case.motion or "", mismatch=0, moment=0.0, **act["fault"])
-                bench.bus.inject(bench.fault_of(trial, KINDS[trial.kind]))
+                scene.bus.inject(scene.fault_of(trial, KINDS[trial.kind]))
             if "measurement" in act:
-                bench.rig.pipeline.bus = _as_bus(_Blurred(bench.rig.pipeline.bus, act, bench.counts))
-        if client is not None and args and done - sent >= bench.cycles_of(SENT_S):
+                scene.rig.pipeline.bus = _as_bus(_Blurred(scene.rig.pipeline.bus, act, scene.counts))
+        if client is not None and args and done - sent >= scene.cycles_of(SENT_S):
             sent = done
             if not client.ask("goal", **args)["ok"]:
                 args = {}
-        until = min((bench.cycles_of(a["at_s"]) for a in waiting), default=10**9)
-        until = min(until, sent + bench.cycles_of(SENT_S) if args else 10**9, bench.cycles_of(case.seconds))
-        bench.run(max(until - (bench.cycle - first), 1), recorder.add)
+        until = min((scene.cycles_of(a["at_s"]) for a in waiting), default=10**9)
+        until = min(until, sent + scene.cycles_of(SENT_S) if args else 10**9, scene.cycles_of(case.seconds))
+        scene.run(max(until - (scene.cycle - first), 1), recorder.add)
     recording = recorder.recording(begun_ns)
     refused = client.refused if client else []
-    return Truth(recording, hand.names, stops_of(hand, recording), causes_of(hand, bench), refused)
+    return Truth(recording, hand.names, stops_of(hand, recording), causes_of(hand, scene), refused)
 
 
 def _as_bus(blurred: Any) -> Bus:

@@ -21,7 +21,7 @@ from tools.commands.faults import app
 from trials import rules
 from trials.campaign import Worker
 from trials.campaigns import CAMPAIGNS, draws_of
-from trials.client import Client, ClientBench, Storm
+from trials.client import Client, CommandedScene, Storm
 from trials.draw import first_trials
 from trials.judge import Judge
 from trials.notes import HEAD, NOTES, noted
@@ -106,16 +106,16 @@ def test_a_verdict_comes_back_from_its_json(whole: Hand, campaign: str) -> None:
 @pytest.mark.parametrize("name", STORMS)
 @pytest.mark.parametrize("hand", ["finger", "whole"])
 def test_a_storm_asks_only_for_what_is_legal(name: str, hand: str, request: pytest.FixtureRequest) -> None:
-    bench = ClientBench(request.getfixturevalue(hand))
-    bench.start()
+    scene = CommandedScene(request.getfixturevalue(hand))
+    scene.start()
     for seed in range(3):
-        _, _, asked = storm_of(name, seed, bench.hand)
-        storm = Storm(bench, asked, lambda _: None)
-        storm.run(bench.cycles_of(0.3))
+        _, _, asked = storm_of(name, seed, scene.hand)
+        storm = Storm(scene, asked, lambda _: None)
+        storm.run(scene.cycles_of(0.3))
         codes = {text.partition(":")[0] for text in storm.client.refused}
         assert codes <= set(HARMLESS), storm.client.refused[:3]
         storm.client.__exit__()
-        bench.run(bench.cycles_of(0.02))
+        scene.run(scene.cycles_of(0.02))
 
 
 @pytest.mark.parametrize("campaign", ["storms", "touch", "double"])
@@ -129,15 +129,15 @@ def test_a_trial_repeats_bit_by_bit_whatever_ran_before_it(worker: Worker, campa
 
 
 def test_a_client_that_falls_silent_ends_in_holding(finger: Hand) -> None:
-    bench = ClientBench(finger)
-    bench.start()
-    bench.run(1)
-    client = Client(bench).__enter__()
+    scene = CommandedScene(finger)
+    scene.start()
+    scene.run(1)
+    client = Client(scene).__enter__()
     client.ask("goal", joints={"index_pip": 0.1})
-    bench.run(bench.cycles_of(0.05))
-    assert bench.rig.views["state"]["machine"][0] == MachineState.ACTIVE
-    bench.run(bench.cycles_of(float(finger.model["command_age_s"][0])))
-    assert bench.rig.views["state"]["machine"][0] == MachineState.HOLDING
+    scene.run(scene.cycles_of(0.05))
+    assert scene.rig.views["state"]["machine"][0] == MachineState.ACTIVE
+    scene.run(scene.cycles_of(float(finger.model["command_age_s"][0])))
+    assert scene.rig.views["state"]["machine"][0] == MachineState.HOLDING
 
 
 # --- touch ------------------------------------------------------------------------------------------------
@@ -152,15 +152,15 @@ def test_a_force_acts_as_long_as_it_is_drawn_and_no_longer(worker: Worker, shape
     apart = abs(touched.of("truth", "joint_angle_rad") - calm.of("truth", "joint_angle_rad")).max(axis=1)
     assert apart[: touched.after(0.0)].max() == 0.0
     assert apart[touched.after(0.0) : touched.after(0.05)].max() > 0.01
-    assert not worker.bench("hold", 0).bus.plant["tip_force_n"].any()
+    assert not worker.scene("hold", 0).bus.plant["tip_force_n"].any()
 
 
 def test_an_object_is_met_and_taken_away_again(worker: Worker) -> None:
     touch = Touch(
         finger=0, shape="stiff", force_n=0.0, seconds=0.3, direction=(1.0, 0.0, 0.0), stiffness_n_m=5e3
     )
-    bench = worker.bench("open_close", 0)
-    before = bench.bus.model["object_radius_m"].copy()
+    scene = worker.scene("open_close", 0)
+    before = scene.bus.model["object_radius_m"].copy()
     for moment in (0.1, 0.3, 0.6):
         trial = Trial(
             seed=1,
@@ -175,7 +175,7 @@ def test_an_object_is_met_and_taken_away_again(worker: Worker) -> None:
         met = worker.record(trial)
         free = worker.record(replace(trial, touch=replace(touch, stiffness_n_m=0.0)))
         assert not np.array_equal(met.of("truth", "joint_angle_rad"), free.of("truth", "joint_angle_rad"))
-        assert bench.bus.plant["contact_on"] == 0 and bench.bus.model["object_radius_m"] == before
+        assert scene.bus.plant["contact_on"] == 0 and scene.bus.model["object_radius_m"] == before
 
 
 # --- what a folder holds ----------------------------------------------------------------------------------

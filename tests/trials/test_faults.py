@@ -20,12 +20,12 @@ from signals.names import UnknownName
 from telemetry.shm.channel import Channel
 from tools.commands.faults import app
 from trials import rules
-from trials.bench import REST_S, SLOTS, Bench
 from trials.campaign import Worker, chunks, motions_of
 from trials.draw import Trial, check_kinds, draw, first_trials
 from trials.judge import Judge
 from trials.record import KEPT, FloatArray, Recording
 from trials.rules import KINDS
+from trials.scene import REST_S, SLOTS, Scene
 from trials.tally import HEAD, cells, shares, table, tallies
 from trials.verdict import Verdict
 
@@ -106,11 +106,11 @@ def test_every_fault_that_a_plant_knows_is_tried_or_is_none_of_a_running_hand() 
 # --- the exact restore ------------------------------------------------------------------------------------
 
 
-def bench_of(hand: Hand, motion: str, seed: int = 0, mismatch: int = 0) -> Bench:
-    return Bench(hand, motion, seed=seed, mismatch=mismatch, channel=Channel.local(SLOTS))
+def scene_of(hand: Hand, motion: str, seed: int = 0, mismatch: int = 0) -> Scene:
+    return Scene(hand, motion, seed=seed, mismatch=mismatch, channel=Channel.local(SLOTS))
 
 
-def frames_of(bench: Bench, cycles: int) -> list[bytes]:
+def frames_of(scene: Scene, cycles: int) -> list[bytes]:
     """Every frame without the wall-clock durations in its timing record."""
     kept = []
 
@@ -118,38 +118,38 @@ def frames_of(bench: Bench, cycles: int) -> list[bytes]:
         for name in ("measurement", "goal", "state", "command", "truth"):
             kept.append(frames[name].tobytes())
 
-    bench.run(cycles, see)
+    scene.run(cycles, see)
     return kept
 
 
 def test_a_restored_state_goes_on_bit_by_bit_like_the_run_that_was_never_stopped(hand: Hand) -> None:
-    bench, straight = bench_of(hand, "open_close"), bench_of(hand, "open_close")
-    bench.keep_states()
-    place = bench.cycles_of(1.4)
-    frames_of(bench, 300)
-    bench.go_back(place)
-    assert bench.cycle == place
+    scene, straight = scene_of(hand, "open_close"), scene_of(hand, "open_close")
+    scene.keep_states()
+    place = scene.cycles_of(1.4)
+    frames_of(scene, 300)
+    scene.go_back(place)
+    assert scene.cycle == place
     straight.run(place)
-    assert frames_of(bench, 700) == frames_of(straight, 700)
+    assert frames_of(scene, 700) == frames_of(straight, 700)
 
 
 def test_a_trial_repeats_bit_by_bit_whatever_ran_before_it(hand: Hand) -> None:
-    first, second = bench_of(hand, "open_close"), bench_of(hand, "open_close", seed=5)
+    first, second = scene_of(hand, "open_close"), scene_of(hand, "open_close", seed=5)
     trial = next(t for t in first_trials(99, 0, hand.names, ("open_close",)) if t.kind == "hall-noise")
     other = replace(trial, kind="tendon-break", seed=trial.seed + 1)
     a = first.run_trial(trial)
     first.run_trial(other)
     b = first.run_trial(trial)
     assert all(np.array_equal(a.columns[k], b.columns[k], equal_nan=True) for k in KEPT)
-    # a bench that started from other noise differs before the trial, and so a little within it
+    # a scene that started from other noise differs before the trial, and so a little within it
     c = second.run_trial(trial)
     assert not np.array_equal(a.of("truth", "tension_n"), c.of("truth", "tension_n"))
 
 
 def test_without_its_fault_a_trial_is_the_same_up_to_the_fault_and_goes_on_without_one(hand: Hand) -> None:
-    bench = bench_of(hand, "open_close")
+    scene = scene_of(hand, "open_close")
     trial = next(t for t in first_trials(99, 0, hand.names, ("open_close",)) if t.kind == "tendon-break")
-    broken, sound = bench.run_trial(trial), bench.run_trial(trial, with_fault=False)
+    broken, sound = scene.run_trial(trial), scene.run_trial(trial, with_fault=False)
     before = broken.after(0.0)
     for key in KEPT:
         assert np.array_equal(broken.columns[key][:before], sound.columns[key][:before])
@@ -160,16 +160,16 @@ def test_without_its_fault_a_trial_is_the_same_up_to_the_fault_and_goes_on_witho
 
 
 def test_a_slack_is_drawn_on_top_of_what_the_tendon_can_lose(hand: Hand) -> None:
-    bench = bench_of(hand, "hold")
-    bench.keep_states()
+    scene = scene_of(hand, "hold")
+    scene.keep_states()
     for t in range(len(hand.names.tendons)):
         trial = Trial(seed=t, kind="tendon-slack", motion="hold", mismatch=0, part=t, moment=0.3, size=0.001)
-        fault = bench.fault_of(trial, KINDS["tendon-slack"])
-        bench.bus.inject(fault)
-        assert bench.elongation_m(t) == 0.0
-        bench.bus.inject(replace(fault, value=-0.0011))
-        assert bench.elongation_m(t) == pytest.approx(0.0001, abs=1e-9)
-        bench.bus.inject(replace(fault, value=0.0011 - fault.value))
+        fault = scene.fault_of(trial, KINDS["tendon-slack"])
+        scene.bus.inject(fault)
+        assert scene.elongation_m(t) == 0.0
+        scene.bus.inject(replace(fault, value=-0.0011))
+        assert scene.elongation_m(t) == pytest.approx(0.0001, abs=1e-9)
+        scene.bus.inject(replace(fault, value=0.0011 - fault.value))
 
 
 # --- the judge --------------------------------------------------------------------------------------------
@@ -325,9 +325,9 @@ def test_shares_count_what_was_asked_for() -> None:
 
 
 def test_a_trial_cut_short_is_the_beginning_of_the_whole_one(hand: Hand) -> None:
-    bench = bench_of(hand, "hold")
+    scene = scene_of(hand, "hold")
     trial = Trial(seed=3, kind="hall-spikes", motion="hold", mismatch=0, part=2, moment=0.4, size=300.0)
-    whole, short = bench.run_trial(trial), bench.run_trial(trial, until_s=0.1)
+    whole, short = scene.run_trial(trial), scene.run_trial(trial, until_s=0.1)
     n = len(short.time_s)
     assert short.time_s[-1] == pytest.approx(0.1, abs=1.5 / RATE_HZ)
     for key in KEPT:
@@ -335,12 +335,12 @@ def test_a_trial_cut_short_is_the_beginning_of_the_whole_one(hand: Hand) -> None
 
 
 def test_a_braked_trial_runs_to_its_end_and_the_brake_fades_on_the_ramp(hand: Hand) -> None:
-    bench = bench_of(hand, "hold")
+    scene = scene_of(hand, "hold")
     trial = Trial(seed=3, kind="tendon-break", motion="hold", mismatch=0, part=2, moment=0.4, size=0.0)
     brake = np.full(int(hand.model[0]["n_motors"]), np.nan)
     brake[5] = -2.0
     after_s = 0.005
-    seen = bench.run_trial(trial, brake=brake, brake_after_s=after_s, until_s=0.2)
+    seen = scene.run_trial(trial, brake=brake, brake_after_s=after_s, until_s=0.2)
     assert seen.time_s[-1] == pytest.approx(0.2, abs=1.5 / RATE_HZ)
     full_nm = 2.0 * float(hand.model[0]["motor_torque_constant_nm_a"][5])
     torque = -seen.of("truth", "motor_torque_nm")[:, 5]
@@ -358,7 +358,7 @@ def test_a_finger_that_still_unwinds_is_watched_until_that_has_to_be_over(
 ) -> None:
     monkeypatch.setitem(KINDS, "motor-lost", replace(KINDS["motor-lost"], watch_s=0.05))
     trial = Trial(seed=3, kind="motor-lost", motion="hold", mismatch=0, part=2, moment=0.4, size=0.0)
-    seen = bench_of(hand, "hold").run_trial(trial)
+    seen = scene_of(hand, "hold").run_trial(trial)
     stopped_s = seen.time_s[int((seen.of("state", "finger_state")[:, 0] == FAULT).argmax())]
     assert seen.time_s[-1] - stopped_s == pytest.approx(rules.UNWIND_S + REST_S, abs=0.002)
     assert (seen.of("truth", "motor_torque_nm")[seen.after(0.05)] < -rules.TORQUE_MARGIN_NM).any()

@@ -18,7 +18,7 @@ from signals.choices import WrongChoice
 from tools.commands.folder import make_folder
 
 if TYPE_CHECKING:
-    from trials.ask import Answer
+    from trials.request import CampaignResult
 
 STOPPED: Final = 130
 LINE_S: Final = 10.0
@@ -118,7 +118,7 @@ def _words(option: str, given: list[str] | None) -> tuple[str, ...]:
     return words
 
 
-def _answer(trial: int | None, none: bool, **given: Any) -> Answer:
+def _answer(trial: int | None, none: bool, **given: Any) -> CampaignResult:
     with Interrupts(ending_signals()) as interrupts:
         try:
             from hand.file.text import read_once
@@ -133,15 +133,15 @@ def _answer(trial: int | None, none: bool, **given: Any) -> Answer:
             raise typer.Exit(STOPPED) from None
 
 
-def _asked(interrupts: Interrupts, trial: int | None, none: bool, **given: Any) -> Answer:
-    from trials.ask import Ask, fault_free, one_trial, run_trials
+def _asked(interrupts: Interrupts, trial: int | None, none: bool, **given: Any) -> CampaignResult:
+    from trials.request import CampaignRequest, fault_free, one_trial, run_trials
 
-    ask, watch = Ask(**given), Onlooker(interrupts)
-    if ask.out is not None:
-        make_folder(ask.out)
+    request, watch = CampaignRequest(**given), Onlooker(interrupts)
+    if request.out is not None:
+        make_folder(request.out)
     if trial is not None:
-        return one_trial(ask, trial)
-    return fault_free(ask, watch) if none else run_trials(ask, watch)
+        return one_trial(request, trial)
+    return fault_free(request, watch) if none else run_trials(request, watch)
 
 
 @dataclass

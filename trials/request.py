@@ -42,7 +42,7 @@ class Watch(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class CampaignRequest:
     """Arguments of the command."""
 
     hand: str
@@ -63,7 +63,7 @@ class Ask:
 
 
 @dataclass(slots=True, kw_only=True)
-class Answer:
+class CampaignResult:
     """What the command says."""
 
     report: dict[str, Any]
@@ -72,18 +72,18 @@ class Answer:
     file: str = "faults.json"
 
 
-def _hand_and_motions(ask: Ask) -> tuple[Hand, tuple[str, ...]]:
+def _hand_and_motions(request: CampaignRequest) -> tuple[Hand, tuple[str, ...]]:
     """The hand, and motions that are asked for or possible.
 
     Raises:
         UnknownName: a motion that the hand cannot make.
     """
-    hand = read_tendon_hand(RunOptions(hand=ask.hand))
+    hand = read_tendon_hand(RunOptions(hand=request.hand))
     legal = motions_of(hand)
-    for name in ask.motions:
+    for name in request.motions:
         if name not in legal:
             raise UnknownName("motion of this hand", name, legal)
-    return hand, ask.motions or legal
+    return hand, request.motions or legal
 
 
 def _numbers_of_rules() -> dict[str, float]:
@@ -91,30 +91,34 @@ def _numbers_of_rules() -> dict[str, float]:
     return {n.lower(): getattr(rules, n) for n in names}
 
 
-def _head(ask: Ask, hand: Hand, motions: tuple[str, ...]) -> dict[str, Any]:
+def _head(request: CampaignRequest, hand: Hand, motions: tuple[str, ...]) -> dict[str, Any]:
     return {
         "hand": hand.name,
         "hand_sha256": hand.sha256,
         "motions": list(motions),
-        "seed": ask.seed,
-        "campaign": ask.campaign,
-        "hands": ask.hands or 1,
+        "seed": request.seed,
+        "campaign": request.campaign,
+        "hands": request.hands or 1,
         "rules": _numbers_of_rules(),
     }
 
 
-def _left(ask: Ask, head: dict[str, Any], wanted: list[Trial]) -> tuple[list[Verdict], list[Trial]]:
+def _left(
+    request: CampaignRequest, head: dict[str, Any], wanted: list[Trial]
+) -> tuple[list[Verdict], list[Trial]]:
     """Verdicts that an earlier run left, and the trials that are left to do."""
-    kept = noted(ask.out, head | {"laws": laws()})
+    kept = noted(request.out, head | {"laws": laws()})
     done = {v.trial: v for v in kept if isinstance(v, Verdict)}
     return [done[t] for t in wanted if t in done], [t for t in wanted if t not in done]
 
 
-def _gather(ask: Ask, jobs: list[Job], title: str, before: list[Any], watch: Watch) -> list[Any]:
+def _gather(
+    request: CampaignRequest, jobs: list[Job], title: str, before: list[Any], watch: Watch
+) -> list[Any]:
     """Results of all jobs, or of those that were done before it was stopped; each is noted as it comes.
 
     Args:
-        ask: the arguments.
+        request: the arguments.
         jobs: what is left to do.
         title: what is counted.
         before: results that an earlier run left.
@@ -122,43 +126,43 @@ def _gather(ask: Ask, jobs: list[Job], title: str, before: list[Any], watch: Wat
     """
     found = list(before)
     total = len(before) + sum(len(job) if isinstance(job, list) else 1 for job in jobs)
-    with watch.progress(title, total) as told, notebook(ask.out) as note:
-        for some in results(ask.hand, jobs, ask.cores, watch.stopped):
+    with watch.progress(title, total) as told, notebook(request.out) as note:
+        for some in results(request.hand, jobs, request.cores, watch.stopped):
             found += some
             note(some)
             told(len(found))
     return found
 
 
-def run_trials(ask: Ask, watch: Watch) -> Answer:
+def run_trials(request: CampaignRequest, watch: Watch) -> CampaignResult:
     """Trials on all cores.
 
     Args:
-        ask: the arguments.
+        request: the arguments.
         watch: who looks on.
     """
-    check_kinds(ask.kinds, kinds_of(ask.campaign))
-    hand, motions = _hand_and_motions(ask)
+    check_kinds(request.kinds, kinds_of(request.campaign))
+    hand, motions = _hand_and_motions(request)
     wanted = first_trials(
-        ask.trials,
-        ask.seed,
+        request.trials,
+        request.seed,
         hand.names,
         motions,
-        kinds=ask.kinds,
-        hands=ask.hands or 1,
-        draws=draws_of(ask.campaign, hand, motions, ask.hands or 1),
+        kinds=request.kinds,
+        hands=request.hands or 1,
+        draws=draws_of(request.campaign, hand, motions, request.hands or 1),
     )
-    before, left = _left(ask, _head(ask, hand, motions), wanted)
+    before, left = _left(request, _head(request, hand, motions), wanted)
     begun = time.perf_counter()
-    verdicts = _gather(ask, chunks(left), "trials", before, watch)
+    verdicts = _gather(request, chunks(left), "trials", before, watch)
     elapsed_s = time.perf_counter() - begun
     stopped = len(verdicts) < len(wanted)
-    report = _head(ask, hand, motions) | {
+    report = _head(request, hand, motions) | {
         "trials_wanted": len(wanted),
         "trials": len(verdicts),
         "stopped": stopped,
         "elapsed_s": round(elapsed_s, 3),
-        "workers": ask.cores,
+        "workers": request.cores,
         "shares": shares(verdicts),
         "kinds": {t.kind: t.as_dict() for t in tallies(verdicts)},
         "breaches": [d for d in as_dicts(verdicts) if d["breaches"]],
@@ -167,12 +171,12 @@ def run_trials(ask: Ask, watch: Watch) -> Answer:
     }
     lines = [f"{hand.name}: {len(verdicts)} of {len(wanted)} trials in {elapsed_s:.0f} s", *table(verdicts)]
     lines += _failures(verdicts)
-    if ask.out is not None and verdicts:
-        lines += _draw_map(verdicts, (*motions, CLIENT), hand.name, ask.out / "faults.png")
+    if request.out is not None and verdicts:
+        lines += _draw_map(verdicts, (*motions, CLIENT), hand.name, request.out / "faults.png")
     broken = any(v.breaches for v in verdicts)
     if stopped:
         lines.append("stopped: results so far")
-    return Answer(report=report, lines=lines, code=STOPPED if stopped else int(broken))
+    return CampaignResult(report=report, lines=lines, code=STOPPED if stopped else int(broken))
 
 
 SHOWN_FAILURES = 12
@@ -201,19 +205,19 @@ def _draw_map(verdicts: list[Verdict], motions: tuple[str, ...], hand: str, path
     return [f"map: {path}"]
 
 
-def one_trial(ask: Ask, seed: int) -> Answer:
+def one_trial(request: CampaignRequest, seed: int) -> CampaignResult:
     """One trial again, with its picture.
 
     Raises:
         ValueError: the seed is of a kind that the hand has no part for.
     """
-    hand, motions = _hand_and_motions(ask)
-    trial = draws_of(ask.campaign, hand, motions, ask.hands or 1)(seed)
+    hand, motions = _hand_and_motions(request)
+    trial = draws_of(request.campaign, hand, motions, request.hands or 1)(seed)
     if trial is None:
         raise WrongChoice(f"seed {seed} draws a fault of a part that {hand.name} does not have")
     worker = Worker(hand)
     verdict = worker.judged(trial)
-    report = _head(ask, hand, motions) | {"verdict": verdict.as_dict()}
+    report = _head(request, hand, motions) | {"verdict": verdict.as_dict()}
     lines = [
         f"seed {seed}: {trial.text(hand.names)} in {trial.motion}, {trial.moment:.3f} of its period, "
         f"hand {trial.mismatch or 'of the file'}",
@@ -223,9 +227,11 @@ def one_trial(ask: Ask, seed: int) -> Answer:
         *(f"  BREACH    {b}" for b in verdict.breaches),
         *(f"  stop      {b}" for b in verdict.unavoidable),
     ]
-    if ask.out is not None:
-        lines += _draw_trial(worker, verdict, hand, ask.out / f"trial_{seed}.png")
-    return Answer(report=report, lines=lines, code=int(bool(verdict.breaches)), file=f"trial_{seed}.json")
+    if request.out is not None:
+        lines += _draw_trial(worker, verdict, hand, request.out / f"trial_{seed}.png")
+    return CampaignResult(
+        report=report, lines=lines, code=int(bool(verdict.breaches)), file=f"trial_{seed}.json"
+    )
 
 
 def _ms(seconds: float | None) -> str:
@@ -242,38 +248,38 @@ def _draw_trial(worker: Worker, verdict: Verdict, hand: Hand, path: Path) -> lis
     return [f"  picture   {path}"]
 
 
-def fault_free(ask: Ask, watch: Watch) -> Answer:
+def fault_free(request: CampaignRequest, watch: Watch) -> CampaignResult:
     """Fault-free motion of drawn hands on all cores; every latched cause is a false alarm.
 
     Args:
-        ask: the arguments.
+        request: the arguments.
         watch: who looks on.
     """
-    ask = replace(ask, hands=ask.hands or DRAWN_HANDS, campaign="none")
-    hand, motions = _hand_and_motions(ask)
-    jobs = quiet_jobs(motions, ask.hands or DRAWN_HANDS, ask.minutes)
-    kept = noted(ask.out, _head(ask, hand, motions) | {"laws": laws(), "minutes": ask.minutes})
+    request = replace(request, hands=request.hands or DRAWN_HANDS, campaign="none")
+    hand, motions = _hand_and_motions(request)
+    jobs = quiet_jobs(motions, request.hands or DRAWN_HANDS, request.minutes)
+    kept = noted(request.out, _head(request, hand, motions) | {"laws": laws(), "minutes": request.minutes})
     before = [r for r in kept if isinstance(r, QuietRun)]
     done = {(r.motion, r.mismatch) for r in before}
     left: list[Job] = [j for j in jobs if (j.motion, j.mismatch) not in done]
     begun = time.perf_counter()
-    runs: list[QuietRun] = _gather(ask, left, "fault-free", before, watch)
+    runs: list[QuietRun] = _gather(request, left, "fault-free", before, watch)
     elapsed_s = time.perf_counter() - begun
     stopped = len(runs) < len(jobs)
     runs.sort(key=lambda r: (r.mismatch, motions.index(r.motion)))
     alarmed = [r for r in runs if r.alarms]
     minutes = sum(r.seconds for r in runs) / 60.0
-    report = _head(ask, hand, motions) | {
+    report = _head(request, hand, motions) | {
         "minutes": round(minutes, 3),
         "stopped": stopped,
         "elapsed_s": round(elapsed_s, 3),
-        "workers": ask.cores,
+        "workers": request.cores,
         "false_alarms": sum(len(r.alarms) for r in runs),
         "shares": {"alarm_free": 1.0 - len(alarmed) / len(runs) if runs else None},
         "runs": [asdict(r) for r in runs],
     }
     lines = [
-        f"{hand.name}: {minutes:.1f} min of fault-free motion, {ask.hands} hands, {len(runs)} runs "
+        f"{hand.name}: {minutes:.1f} min of fault-free motion, {request.hands} hands, {len(runs)} runs "
         f"in {elapsed_s:.0f} s",
         *by_motion(runs, motions),
         f"  false alarms: {report['false_alarms']} in {len(alarmed)} runs",
@@ -285,4 +291,4 @@ def fault_free(ask: Ask, watch: Watch) -> Answer:
     ]
     if stopped:
         lines.append("stopped: results so far")
-    return Answer(report=report, lines=lines, code=STOPPED if stopped else int(bool(alarmed)))
+    return CampaignResult(report=report, lines=lines, code=STOPPED if stopped else int(bool(alarmed)))

@@ -55,7 +55,7 @@ class NotActive(RuntimeError):
     """A hand without a fault did not come to its motion; says the cause."""
 
 
-class Bench:
+class Scene:
     """One hand on one motion, or one that clients command.
 
     Args:
