@@ -6,23 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from drivers.errors import DriverError
 from drivers.hal import Bus
 from signals.names import HandNames
+from signals.tables import Table
 
 FROM_HAND: Final = -1
 """In the place of a device's number that a bus file leaves out: the hand file's."""
 
 
-class Strict(BaseModel):
-    """A frozen table of a file: unknown keys are errors, numbers must be numbers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class BusSettings(Strict):
+class BusSettings(Table):
     """One ``[[bus]]`` table."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from drivers.errors import TurnsUnknown
-from drivers.family import FROM_HAND, Strict
+from drivers.family import FROM_HAND
 from signals.names import HandNames
+from signals.tables import Table
 
 Floats = NDArray[np.float64]
 TURN_RAD = 2.0 * math.pi
 
 
-class MotorDevice(Strict):
+class MotorDevice(Table):
     """Keys that every ``[[bus.device]]`` of a motor has."""
 
     motor: Annotated[str, Field(min_length=1)]

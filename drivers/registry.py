@@ -6,7 +6,6 @@ value is a ``drivers.family.Family``.
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import Final
 
@@ -14,6 +13,7 @@ from drivers.errors import DriverError
 from drivers.family import BusSettings, Family
 from drivers.hal import Bus
 from signals import plugins
+from signals.choices import did_you_mean
 from signals.names import HandNames
 from signals.plugins import DRIVERS, PluginError
 
@@ -37,9 +37,7 @@ class UnknownFamily(DriverError, ValueError):
 
     def __init__(self, name: str, legal: tuple[str, ...]) -> None:
         self.name, self.legal = name, legal
-        near = difflib.get_close_matches(name, legal, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"no driver family {name!r}{hint} (legal: {', '.join(legal)})")
+        super().__init__(f"no driver family {name!r}{did_you_mean(name, legal)} (legal: {', '.join(legal)})")
 
 
 def family_names() -> tuple[str, ...]:

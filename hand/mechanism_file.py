@@ -15,12 +15,14 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from hand.file import origins, text
-from hand.file.errors import HandFileError, nearest
+from hand.file.errors import HandFileError
 from hand.file.locate import Locator, Path
 from hand.file.origins import Origin
 from hand.file.refusals import Refusal, refusals
-from hand.file.values import Interval, Name, NonNegative, Positive, Table, Vec3
+from hand.file.values import Interval, Name, NonNegative, Positive, RateHz, Vec3
+from signals.choices import nearest
 from signals.sizes import FINGER_JOINTS
+from signals.tables import Table
 
 FOLDER: Final = "mechanism_hands"
 
@@ -28,7 +30,7 @@ FOLDER: Final = "mechanism_hands"
 class Control(Table):
     """Loop and plant."""
 
-    rate_hz: Annotated[float, Field(ge=50.0, le=20000.0)]
+    rate_hz: RateHz
     """Control rate."""
     plant_step_s: Positive
     """Longest step of the simulated mechanism."""

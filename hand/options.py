@@ -9,6 +9,7 @@ from typing import Any
 
 from signals.choices import WrongChoice
 from signals.names import UnknownName
+from signals.tables import RATE_HZ
 
 TRANSPORTS = ("tcp", "ipc")
 SENSORS = ("ideal", "quantised", "full")
@@ -80,8 +81,8 @@ class RunOptions:
             _one_of("part to leave out", word, WITHOUT)
         if self.seconds is not None and not 0.0 < self.seconds <= LONGEST_S:
             raise OptionError(f"--for is {self.seconds} s; legal are numbers above 0, up to {LONGEST_S:g} s")
-        if self.rate_hz is not None and not 50.0 <= self.rate_hz <= 20_000.0:
-            raise OptionError(f"--rate is {self.rate_hz} Hz; legal are 50 to 20000 Hz")
+        if self.rate_hz is not None and not RATE_HZ[0] <= self.rate_hz <= RATE_HZ[1]:
+            raise OptionError(f"--rate is {self.rate_hz} Hz; legal are {RATE_HZ[0]:g} to {RATE_HZ[1]:g} Hz")
         if self.pretension_n is not None and not 0.0 <= self.pretension_n <= 200.0:
             raise OptionError(f"--pretension is {self.pretension_n} N; legal are 0 to 200 N")
         for option, seed in (("seed", self.seed), ("mismatch", self.mismatch)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from hand.file import HandFile, HandFileError, load_hand, parse_hand
 from hand.file.text import text_of_file
+from signals.choices import advice
 
 
 class SettingError(ValueError):
@@ -32,9 +32,7 @@ def _known(table: Any, key: str, setting: str, top: bool) -> None:
     if key in table or (top and key in FOREIGN):
         return
     legal = [str(k) for k in table if k != "origin"]
-    near = difflib.get_close_matches(key, legal, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"legal: {', '.join(legal)}"
-    raise SettingError(f"--set {setting}: no key {key!r}; {hint}")
+    raise SettingError(f"--set {setting}: no key {key!r}; {advice(key, legal)}")
 
 
 def _apply(document: Any, setting: str) -> None:

@@ -5,7 +5,6 @@ Estimators and controllers come from ``module:function`` in a hand file, driver 
 
 from __future__ import annotations
 
-import difflib
 import re
 import traceback
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from signals.choices import nearest
 from signals.records import RECORDS
 
 _FIELD: Final = re.compile(
@@ -141,8 +141,8 @@ def _field_of(error: BaseException) -> str:
 def _nearest_field(name: str, records: Records) -> str:
     """The nearest field of any record and the records that have it."""
     fields = {field: None for record in records.values() for field in record.names or ()}
-    near = difflib.get_close_matches(name, fields, n=1, cutoff=0.5)
-    if not near:
+    near = nearest(name, fields)
+    if near is None:
         return f" (records: {', '.join(records)}; flexor signals lists their fields)"
-    holders = " and ".join(record for record, dtype in records.items() if near[0] in (dtype.names or ()))
-    return f"; did you mean {near[0]!r} of {holders}?"
+    holders = " and ".join(record for record, dtype in records.items() if near in (dtype.names or ()))
+    return f"; did you mean {near!r} of {holders}?"

@@ -6,8 +6,9 @@ Table 5.1 (ulnar) for every finger; joints run proximal to distal; motor angle p
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
+
+from signals.choices import did_you_mean
 
 
 class UnknownName(ValueError):
@@ -15,10 +16,8 @@ class UnknownName(ValueError):
 
     def __init__(self, kind: str, name: str, legal: tuple[str, ...]) -> None:
         self.kind, self.name, self.legal = kind, name, legal
-        near = difflib.get_close_matches(name, legal, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         shown = ", ".join(legal[:12]) + (", ..." if len(legal) > 12 else "")
-        super().__init__(f"no {kind} {name!r}{hint} (legal: {shown or 'none'})")
+        super().__init__(f"no {kind} {name!r}{did_you_mean(name, legal)} (legal: {shown or 'none'})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ imported before it is asked for by name. Whatever is wrong with it is a sentence
 from __future__ import annotations
 
 import ast
-import difflib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
+
+from signals.choices import did_you_mean
 
 T = TypeVar("T")
 
@@ -145,8 +146,7 @@ def imported(plugin: Plugin) -> Any:
 def _lacks(plugin: Plugin) -> str:
     module = sys.modules[plugin.point.module]
     names = [n for n in vars(module) if not n.startswith("_")]
-    near = difflib.get_close_matches(plugin.point.attr, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(plugin.point.attr, names)
     return f"module {plugin.point.module!r} has no attribute {plugin.point.attr!r}{hint}"
 
 

@@ -21,7 +21,7 @@ from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
 from sim.cycle import PARTS, advance_at, observe
 from sim.finite import AXIS, JOINT, MOTOR, TENDON
-from sim.options import Fault, SimOptions
+from sim.options import FAULT_EFFECTS, Fault, SimOptions
 from sim.plant_record import new_plant
 from sim.randomness import seed_state
 from sim.start import start_pose
@@ -196,42 +196,10 @@ class SimulatedBus:
 
 
 _DIVERGED: Final = {JOINT: "joint", MOTOR: "motor", AXIS: "wrist axis", TENDON: "tendon"}
-_FLAGS: Final = {
-    FaultKind.TENDON_BREAK: "tendon_off",
-    FaultKind.TENDON_OFF: "tendon_off",
-    FaultKind.HALL_STUCK: "hall_frozen",
-    FaultKind.MOTOR_LOST: "motor_lost",
-    FaultKind.NAN: "motor_nan",
-    FaultKind.MOTOR_RESET: "motor_reset",
-    FaultKind.ENCODER_STUCK: "encoder_frozen",
-}
-_ADDED: Final = {
-    FaultKind.TENDON_SLACK: ("e0_m", -1.0),
-    FaultKind.TENDON_SLIP: ("e0_m", -1.0),
-    FaultKind.HALL_OFFSET: ("hall_offset_count", 1.0),
-    FaultKind.HALL_GLITCH: ("hall_glitch_count", 1.0),
-    FaultKind.ENCODER_JUMP: ("encoder_offset_rad", 1.0),
-    FaultKind.WRIST_OFFSET: ("axis_offset_rad", 1.0),
-}
-_SET: Final = {
-    FaultKind.HALL_NOISE: "hall_noise_scale",
-    FaultKind.FRICTION_GROWTH: "friction_scale",
-    FaultKind.MOTOR_HOT: "winding_degc",
-}
 
 
 def _apply_fault(plant: RecordArray, fault: Fault) -> None:
-    kind, index = fault.kind, fault.index
-    if kind in _FLAGS:
-        plant[_FLAGS[kind]][0, index] = 1
-    elif kind in _ADDED:
-        field, sign = _ADDED[kind]
-        plant[field][0, index] += sign * fault.value
-    elif kind in _SET:
-        plant[_SET[kind]][0, index] = fault.value
-    elif kind is FaultKind.HALL_SATURATED:
-        plant["hall_offset_count"][0, index] = 1e6
-    elif kind is FaultKind.HALL_WRAP:
-        plant["hall_offset_count"][0, index] -= 2048.0
-    else:
-        raise ValueError(f"fault {kind!r} has no effect on a plant")
+    effect = FAULT_EFFECTS[fault.kind]
+    size = fault.value if effect.sized else effect.size
+    struck = plant[effect.field][0]
+    struck[fault.index] = struck[fault.index] + effect.added * size if effect.added else size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from signals.choices import WrongChoice
 from signals.modes import FaultKind, SensorLevel
@@ -13,39 +14,47 @@ MIN_SUBSTEPS = 4
 
 SENSOR_NAMES = {"ideal": SensorLevel.IDEAL, "quantised": SensorLevel.QUANTISED, "full": SensorLevel.FULL}
 
-_FAULT_SPACE = {
-    FaultKind.TENDON_BREAK: "tendon",
-    FaultKind.TENDON_SLACK: "tendon",
-    FaultKind.TENDON_SLIP: "tendon",
-    FaultKind.TENDON_OFF: "tendon",
-    FaultKind.HALL_STUCK: "tendon",
-    FaultKind.HALL_OFFSET: "tendon",
-    FaultKind.HALL_NOISE: "tendon",
-    FaultKind.HALL_SATURATED: "tendon",
-    FaultKind.HALL_GLITCH: "tendon",
-    FaultKind.HALL_WRAP: "tendon",
-    FaultKind.MOTOR_LOST: "motor",
-    FaultKind.FRICTION_GROWTH: "motor",
-    FaultKind.ENCODER_STUCK: "motor",
-    FaultKind.ENCODER_JUMP: "motor",
-    FaultKind.MOTOR_RESET: "motor",
-    FaultKind.MOTOR_HOT: "motor",
-    FaultKind.NAN: "motor",
-    FaultKind.WRIST_OFFSET: "axis",
-}
 
-FAULT_DEFAULT_VALUE = {
-    FaultKind.TENDON_SLACK: 0.002,
-    FaultKind.TENDON_SLIP: 0.0015,
-    FaultKind.HALL_OFFSET: 60.0,
-    FaultKind.HALL_NOISE: 10.0,
-    FaultKind.HALL_GLITCH: 400.0,
-    FaultKind.FRICTION_GROWTH: 2.0,
-    FaultKind.ENCODER_JUMP: 0.3,
-    FaultKind.MOTOR_HOT: 150.0,
-    FaultKind.WRIST_OFFSET: 0.052359877559829886,
+@dataclass(frozen=True, slots=True)
+class FaultEffect:
+    """What a kind of fault does to the plant.
+
+    Attributes:
+        space: index space of the part that it strikes: tendon, motor or axis.
+        field: signal of the plant's memory that changes at that part.
+        size: size where the user gives none: metres, counts, factors, radians, degrees Celsius.
+        added: the size times this is added; 0: the field gets the size.
+        sized: a user may give a size.
+    """
+
+    space: str
+    field: str
+    size: float = 1.0
+    added: float = 0.0
+    sized: bool = True
+
+
+FAULT_EFFECTS: Final = {
+    FaultKind.TENDON_BREAK: FaultEffect("tendon", "tendon_off", sized=False),
+    FaultKind.TENDON_SLACK: FaultEffect("tendon", "e0_m", 0.002, added=-1.0),
+    FaultKind.TENDON_SLIP: FaultEffect("tendon", "e0_m", 0.0015, added=-1.0),
+    FaultKind.TENDON_OFF: FaultEffect("tendon", "tendon_off", sized=False),
+    FaultKind.HALL_STUCK: FaultEffect("tendon", "hall_frozen", sized=False),
+    FaultKind.HALL_OFFSET: FaultEffect("tendon", "hall_offset_count", 60.0, added=1.0),
+    FaultKind.HALL_NOISE: FaultEffect("tendon", "hall_noise_scale", 10.0),
+    FaultKind.HALL_SATURATED: FaultEffect("tendon", "hall_offset_count", 1e6, sized=False),
+    FaultKind.HALL_GLITCH: FaultEffect("tendon", "hall_glitch_count", 400.0, added=1.0),
+    FaultKind.HALL_WRAP: FaultEffect("tendon", "hall_offset_count", 2048.0, added=-1.0, sized=False),
+    FaultKind.MOTOR_LOST: FaultEffect("motor", "motor_lost", sized=False),
+    FaultKind.FRICTION_GROWTH: FaultEffect("motor", "friction_scale", 2.0),
+    FaultKind.ENCODER_STUCK: FaultEffect("motor", "encoder_frozen", sized=False),
+    FaultKind.ENCODER_JUMP: FaultEffect("motor", "encoder_offset_rad", 0.3, added=1.0),
+    FaultKind.MOTOR_RESET: FaultEffect("motor", "motor_reset", sized=False),
+    FaultKind.MOTOR_HOT: FaultEffect("motor", "winding_degc", 150.0),
+    FaultKind.NAN: FaultEffect("motor", "motor_nan", sized=False),
+    FaultKind.WRIST_OFFSET: FaultEffect("axis", "axis_offset_rad", 0.052359877559829886, added=1.0),
 }
-"""Size of a fault where the user gives none: metres, counts, factors, radians, degrees Celsius."""
+"""The one list of the kinds of faults that can be injected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +69,12 @@ class Fault:
     @staticmethod
     def kinds() -> tuple[str, ...]:
         """Names of the kinds as the command line writes them."""
-        return tuple(k.name.lower().replace("_", "-") for k in _FAULT_SPACE)
+        return tuple(k.name.lower().replace("_", "-") for k in FAULT_EFFECTS)
 
     @staticmethod
     def space(kind: str) -> str:
         """Index space of the part that a kind strikes: tendon, motor or axis."""
-        return _FAULT_SPACE[FaultKind[kind.replace("-", "_").upper()]]
+        return FAULT_EFFECTS[FaultKind[kind.replace("-", "_").upper()]].space
 
     @classmethod
     def parse(cls, text: str, names: HandNames) -> Fault:
@@ -82,15 +91,16 @@ class Fault:
         if kind_name not in cls.kinds():
             raise UnknownName("fault kind", kind_name, cls.kinds())
         kind = FaultKind[kind_name.replace("-", "_").upper()]
+        effect = FAULT_EFFECTS[kind]
         name, equals, value_text = name.partition("=")
         try:
             time_s = float(when)
-            value = float(value_text) if equals else FAULT_DEFAULT_VALUE.get(kind, 0.0)
+            value = float(value_text) if equals else effect.size
         except ValueError:
             raise WrongChoice(f"fault {text!r}: time and value must be numbers") from None
         if not 0.0 <= time_s < 1e6:
             raise WrongChoice(f"fault {text!r}: time {time_s} s; legal are 0 to 1e6 s")
-        space = cls.space(kind_name)
+        space = effect.space
         legal = names.of(space)
         if space == "motor" and name not in legal and name in names.tendons:
             index = names.tendons.index(name)

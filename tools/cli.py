@@ -19,6 +19,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from signals.choices import nearest
 from signals.rooms import ROOMS
 from tools.command_table import COMMANDS, command_of, help_line, packaged
 
@@ -65,11 +66,9 @@ class _Lazy(TyperGroup):
         try:
             return super().resolve_command(ctx, args)
         except USAGE_ERROR as error:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=0.5)
-            if near and "Did you mean" not in error.message:
-                error.message += f" Did you mean {near[0]!r}?"
+            near = nearest(args[0], self.list_commands(ctx))
+            if near is not None and "Did you mean" not in error.message:
+                error.message += f" Did you mean {near!r}?"
             raise
 
 

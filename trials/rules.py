@@ -12,6 +12,7 @@ from typing import Final
 
 from signals.faults import Cause
 from signals.modes import FaultKind
+from sim.options import FAULT_EFFECTS
 
 TENSION_NEVER_N: Final = 210.0
 """True tension that no tendon may reach: wrist design load 8000 N over 38 tendons (domain facts, item 5)."""
@@ -69,7 +70,6 @@ class KindRule:
 
     Attributes:
         fault: fault of the plant.
-        space: index space of the part: tendon, motor or axis.
         sizes: range that the size is drawn from, SI or counts; ``None``: the fault has no size.
         signed: the size gets a random sign.
         repeat: how often the fault is injected, ``gap_s`` apart.
@@ -87,7 +87,6 @@ class KindRule:
     """
 
     fault: FaultKind
-    space: str
     causes: frozenset[Cause]
     name_s: float
     sizes: tuple[float, float] | None = None
@@ -102,6 +101,11 @@ class KindRule:
     whole_hand: bool = False
     watch_s: float = 0.8
 
+    @property
+    def space(self) -> str:
+        """Index space of the part: tendon, motor or axis."""
+        return FAULT_EFFECTS[self.fault].space
+
 
 _HALL: Final = frozenset({Cause.HALL_GLITCH, Cause.HALL_SATURATED})
 _LENGTHS: Final = frozenset({Cause.RESIDUAL_TOO_LARGE, Cause.HALL_DRIFT})
@@ -110,7 +114,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # 3 mm at the probe's 25 mm/s are 120 ms; with 25 ms of reaction and its start 300 ms are twice that
     "tendon-break": KindRule(
         fault=FaultKind.TENDON_BREAK,
-        space="tendon",
         causes=frozenset({Cause.TENDON_BROKEN}),
         tell_s=DIP_S,
         name_s=0.300,
@@ -118,7 +121,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # size: slack left after the tension is gone; the loop may wind it in before it counts as lost
     "tendon-slack": KindRule(
         fault=FaultKind.TENDON_SLACK,
-        space="tendon",
         causes=frozenset({Cause.TENDON_SLACK, *_LENGTHS}),
         sizes=(0.0005, 0.002),
         pair=True,
@@ -128,7 +130,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # below 4 mm one tendon moves its finger's joints by up to 20 deg, but no tension is lost
     "tendon-slip": KindRule(
         fault=FaultKind.TENDON_SLIP,
-        space="tendon",
         causes=frozenset({Cause.TENDON_SLACK, *_LENGTHS}),
         sizes=(0.003, 0.005),
         pair=True,
@@ -137,7 +138,6 @@ KINDS: Final[dict[str, KindRule]] = {
     ),
     "hall-stuck": KindRule(
         fault=FaultKind.HALL_STUCK,
-        space="tendon",
         causes=frozenset({Cause.HALL_STUCK}),
         shows_by_winding=True,
         name_s=0.100,
@@ -146,7 +146,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # a jump of more than 2 deg of lever within a cycle
     "hall-offset": KindRule(
         fault=FaultKind.HALL_OFFSET,
-        space="tendon",
         causes=_HALL | _LENGTHS,
         sizes=(100.0, 400.0),
         signed=True,
@@ -154,16 +153,11 @@ KINDS: Final[dict[str, KindRule]] = {
         tell_s=SPIKE_S,
         name_s=0.025,
     ),
-    "hall-saturated": KindRule(
-        fault=FaultKind.HALL_SATURATED, space="tendon", causes=_HALL, tell_s=SPIKE_S, name_s=0.025
-    ),
-    "hall-wrap": KindRule(
-        fault=FaultKind.HALL_WRAP, space="tendon", causes=_HALL, tell_s=SPIKE_S, name_s=0.025
-    ),
+    "hall-saturated": KindRule(fault=FaultKind.HALL_SATURATED, causes=_HALL, tell_s=SPIKE_S, name_s=0.025),
+    "hall-wrap": KindRule(fault=FaultKind.HALL_WRAP, causes=_HALL, tell_s=SPIKE_S, name_s=0.025),
     # one spike is no reason to stop
     "hall-spike": KindRule(
         fault=FaultKind.HALL_GLITCH,
-        space="tendon",
         causes=frozenset({Cause.NONE}),
         sizes=(100.0, 1000.0),
         signed=True,
@@ -173,7 +167,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # five spikes, 40 ms apart, are
     "hall-spikes": KindRule(
         fault=FaultKind.HALL_GLITCH,
-        space="tendon",
         causes=_HALL,
         sizes=(100.0, 1000.0),
         signed=True,
@@ -185,28 +178,21 @@ KINDS: Final[dict[str, KindRule]] = {
     # ten times the noise must not make a finger chatter or stop (field report B17)
     "hall-noise": KindRule(
         fault=FaultKind.HALL_NOISE,
-        space="tendon",
         causes=frozenset({Cause.NONE, Cause.HALL_GLITCH}),
         sizes=(5.0, 15.0),
         must_react=False,
         name_s=0.8,
     ),
-    "motor-lost": KindRule(
-        fault=FaultKind.MOTOR_LOST, space="motor", causes=frozenset({Cause.MOTOR_LOST}), name_s=0.025
-    ),
-    "motor-reset": KindRule(
-        fault=FaultKind.MOTOR_RESET, space="motor", causes=frozenset({Cause.MOTOR_RESET}), name_s=0.025
-    ),
+    "motor-lost": KindRule(fault=FaultKind.MOTOR_LOST, causes=frozenset({Cause.MOTOR_LOST}), name_s=0.025),
+    "motor-reset": KindRule(fault=FaultKind.MOTOR_RESET, causes=frozenset({Cause.MOTOR_RESET}), name_s=0.025),
     "not-a-number": KindRule(
         fault=FaultKind.NAN,
-        space="motor",
         causes=frozenset({Cause.NOT_FINITE_MEASUREMENT}),
         name_s=0.025,
     ),
     # the sensor of a motor that should move and does not: the motor turns unseen
     "encoder-stuck": KindRule(
         fault=FaultKind.ENCODER_STUCK,
-        space="motor",
         causes=frozenset({Cause.ENCODER_STUCK, Cause.ENCODER_FAULT}),
         shows_by_winding=True,
         name_s=0.100,
@@ -214,7 +200,6 @@ KINDS: Final[dict[str, KindRule]] = {
     ),
     "encoder-jump": KindRule(
         fault=FaultKind.ENCODER_JUMP,
-        space="motor",
         causes=frozenset({Cause.ENCODER_FAULT}),
         sizes=(0.05, 1.0),
         signed=True,
@@ -223,7 +208,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # friction shows in a slow probe of its own, not within a second
     "friction-growth": KindRule(
         fault=FaultKind.FRICTION_GROWTH,
-        space="motor",
         causes=frozenset({Cause.NONE, Cause.FRICTION_GROWN}),
         sizes=(1.5, 2.5),
         must_react=False,
@@ -232,7 +216,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # a winding's heat takes a minute to reach the sensor of the case
     "motor-hot": KindRule(
         fault=FaultKind.MOTOR_HOT,
-        space="motor",
         causes=frozenset({Cause.NONE, Cause.MOTOR_TOO_HOT}),
         sizes=(90.0, 150.0),
         must_react=False,
@@ -241,7 +224,6 @@ KINDS: Final[dict[str, KindRule]] = {
     # degrees below 2.5 are less than tolerances of a hand explain
     "wrist-offset": KindRule(
         fault=FaultKind.WRIST_OFFSET,
-        space="axis",
         causes=frozenset({Cause.WRIST_SENSOR, Cause.WRIST_JUMP}),
         sizes=(0.0436, 0.0873),
         signed=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import tomllib
@@ -14,8 +13,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from drivers.errors import DriverError
-from drivers.family import Strict
+from signals.choices import did_you_mean
 from signals.plugins import OURS, broken_folders, folders
+from signals.tables import Table
 
 ModeName = Literal["current", "velocity", "position", "extended_position", "current_position", "pwm"]
 MODE_CODES: dict[str, int] = {
@@ -52,7 +52,7 @@ CYCLE: Final = {
 """Registers of every cycle: one request serves a whole chain, so they are at one place on all its servos."""
 
 
-class Register(Strict):
+class Register(Table):
     """One entry of the control table."""
 
     address: Annotated[int, Field(ge=0, le=1023)]
@@ -70,7 +70,7 @@ class Register(Strict):
         return int.from_bytes(data, "little", signed=self.signed)
 
 
-class ServoModel(Strict):
+class ServoModel(Table):
     """What the driver has to know of one model."""
 
     name: str
@@ -113,10 +113,10 @@ class UnknownModel(DriverError, ValueError):
 
     def __init__(self, name: str, legal: tuple[str, ...], broken: tuple[str, ...] = ()) -> None:
         self.name, self.legal = name, legal
-        near = difflib.get_close_matches(name, legal, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         told = "".join(f"; {sentence}" for sentence in broken)
-        super().__init__(f"no servo model {name!r}{hint} (legal: {', '.join(legal)}){told}")
+        super().__init__(
+            f"no servo model {name!r}{did_you_mean(name, legal)} (legal: {', '.join(legal)}){told}"
+        )
 
 
 class DeviceFileError(DriverError, ValueError):

@@ -6,14 +6,15 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from drivers.family import BusSettings, Strict
+from drivers.family import BusSettings
 from drivers.hallbridge.codec import CHANNELS_MAX
 from drivers.hallbridge.orca import SLOTS
 from drivers.locks import serial_identity
 from signals.names import HandNames
+from signals.tables import Table
 
 
-class AxisChannel(Strict):
+class AxisChannel(Table):
     """``[[bus.axis]]``: a potentiometer of a wrist axis on one channel."""
 
     name: Annotated[str, Field(min_length=1)]

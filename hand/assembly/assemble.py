@@ -16,6 +16,7 @@ from hand.file.hand import HandFile
 from signals.choices import WrongChoice
 from signals.names import HandNames
 from signals.records import MODEL, RecordArray, new
+from signals.tables import RATE_HZ
 
 __all__ = ["draw_mismatch", "hand_sha256", "model_of", "names_of", "set_start", "set_switches"]
 
@@ -72,8 +73,8 @@ def model_of(
 
 
 def _set_rate(hand: HandFile, model: RecordArray, rate_hz: float) -> None:
-    if not 50.0 <= rate_hz <= 20000.0:
-        raise WrongChoice(f"rate: found {rate_hz} Hz; legal: 50 to 20000 Hz")
+    if not RATE_HZ[0] <= rate_hz <= RATE_HZ[1]:
+        raise WrongChoice(f"rate: found {rate_hz} Hz; legal: {RATE_HZ[0]:g} to {RATE_HZ[1]:g} Hz")
     model["dt_s"] = 1.0 / rate_hz
     model["delay_s"] = hand.control.command_delay_cycles / rate_hz
 

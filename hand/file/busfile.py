@@ -16,9 +16,10 @@ from drivers.errors import DriverError
 from drivers.family import BusSettings, Family
 from drivers.registry import family
 from hand.file import text
-from hand.file.errors import FileError, Problem, nearest, shown
+from hand.file.errors import FileError, Problem, shown
 from hand.file.locate import Locator, Path
 from hand.file.refusals import Refusal, refusals
+from signals.choices import nearest
 from signals.names import HandNames, UnknownName
 
 FOLDER: Final = "buses"

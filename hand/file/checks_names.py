@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hand.file.errors import nearest, shown
+from hand.file.errors import shown
 from hand.file.locate import Path
 from hand.file.raw import dict_at, dicts_at, text_of, whole_of
 from hand.file.refusals import Refusal
+from signals.choices import nearest
 
 Raw = dict[str, Any]
 

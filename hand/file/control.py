@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Count, Fraction, NonNegative, Positive, Table, Vec3
+from hand.file.values import Count, Fraction, NonNegative, Positive, RateHz, Vec3
+from signals.tables import Table
 
 
 def _rising(steps: tuple[float, ...]) -> tuple[float, ...]:
@@ -24,7 +25,7 @@ def _left_out(value: float | None) -> bool:
 class Control(Table):
     """Rates of the loop."""
 
-    rate_hz: Annotated[float, Field(ge=50, le=20000)]
+    rate_hz: RateHz
     """Control rate."""
     command_delay_cycles: Annotated[int, Field(ge=0, le=20)]
     """Cycles from the computation of a command to its action."""

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from hand.file.values import Count, NonNegative, Positive, Table
+from hand.file.values import Count, NonNegative, Positive
+from signals.tables import Table
 
 
 class Motor(Table):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,13 +59,6 @@ class MotionFileError(FileError):
     """A motion that cannot be used with this hand."""
 
     what = "motion"
-
-
-def nearest(name: str, legal: Iterable[str]) -> str | None:
-    """Nearest legal name, or None; letter case does not count as a difference."""
-    by_lower = {n.lower(): n for n in legal}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    return by_lower[near[0]] if near else None
 
 
 def shown(value: object, limit: int = 60) -> str:

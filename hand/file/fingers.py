@@ -16,11 +16,11 @@ from hand.file.values import (
     NonNegative,
     Point,
     Positive,
-    Table,
     UnitVec3,
     Vec2,
     Vec3,
 )
+from signals.tables import Table
 
 CHAIN_BONES = ("cross", "proximal", "middle", "distal")
 

@@ -14,7 +14,8 @@ from hand.file.fingers import Finger, Forearm, Joint, Object, Palm, Wrist
 from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.file.tendons import Guides, Hall, Hysteresis, Spring, Tendon, TendonMaterial
-from hand.file.values import Count, Name, Stage, Table
+from hand.file.values import Count, Name, Stage
+from signals.tables import Table
 
 
 class HandFile(Table):

@@ -9,11 +9,12 @@ from pydantic import ValidationError
 
 from hand.file import origins, text
 from hand.file.checks import check_all
-from hand.file.errors import HandFileError, nearest
+from hand.file.errors import HandFileError
 from hand.file.hand import HandFile
 from hand.file.locate import Locator, Path
 from hand.file.old_names import renamed
 from hand.file.refusals import Refusal, refusals
+from signals.choices import nearest
 
 
 def shipped_hands() -> tuple[str, ...]:

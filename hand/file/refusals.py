@@ -9,8 +9,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from hand.file import schema
-from hand.file.errors import nearest, shown
+from hand.file.errors import shown
 from hand.file.locate import Path
+from signals.choices import nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from hand.file.errors import nearest, shown
+from hand.file.errors import shown
 from hand.file.locate import Path
+from signals.choices import nearest
 
 UNITS: Final[dict[str, str]] = {
     "_nms_rad": "N m s/rad",

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Count, Fraction, Name, NonNegative, Point, Positive, Sign, Table, Vec2, Vec3
+from hand.file.values import Count, Fraction, Name, NonNegative, Point, Positive, Sign, Vec2, Vec3
+from signals.tables import Table
 
 
 class TendonMaterial(Table):

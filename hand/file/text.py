@@ -11,9 +11,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from hand.file.errors import FileError, Problem, nearest
+from hand.file.errors import FileError, Problem
 from hand.file.locate import Locator, Place, dotted
 from hand.file.refusals import Refusal
+from signals.choices import nearest
 from signals.plugins import broken_folders, files_named
 
 LARGEST_BYTES = 1_000_000

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
+
+from signals.tables import RATE_HZ
 
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+RateHz = Annotated[float, Field(ge=RATE_HZ[0], le=RATE_HZ[1])]
 Vec3 = tuple[float, float, float]
 Vec2 = tuple[float, float]
 PositiveVec3 = tuple[Positive, Positive, Positive]
@@ -56,16 +59,3 @@ Sign = Annotated[int, AfterValidator(_sign)]
 Interval = Annotated[Vec2, AfterValidator(_rising)]
 UnitVec3 = Annotated[Vec3, AfterValidator(_unit)]
 InertiaDiagonal = Annotated[PositiveVec3, AfterValidator(_inertia)]
-
-
-class Table(BaseModel):
-    """A table of a file: unknown keys are errors, numbers are numbers, nothing is guessed."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        allow_inf_nan=False,
-        use_attribute_docstrings=True,
-        protected_namespaces=(),
-    )

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from controllers.motion import ChannelKind
-from hand.file.errors import nearest, shown
+from hand.file.errors import shown
 from hand.file.locate import Path
 from hand.file.refusals import Refusal
 from hand.motion.channels import Table, points_table, ramp_table, rest, sine_table, steps_table
 from hand.motion.palm import DifferentPeriods, OutOfReach, axis_tables
 from hand.motion.schema import JointTrack, MotionFile, PalmTrack, PartTrack, Track
+from signals.choices import nearest
 from signals.modes import Mode, Role
 from signals.names import HandNames
 from signals.records import RecordArray

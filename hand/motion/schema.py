@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Name, NonNegative, Positive, Table
+from hand.file.values import Name, NonNegative, Positive
+from signals.tables import Table
 
 Mode = Literal["off", "motor_position", "motor_torque", "tendon_force", "joint_torque", "joint_impedance"]
 Role = Literal["abduction", "flexion", "pip", "dip", "metacarpal"]

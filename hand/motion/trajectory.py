@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from controllers.motion import ChannelKind
-from hand.file.errors import MotionFileError, Problem, nearest, shown
+from hand.file.errors import MotionFileError, Problem, shown
 from hand.motion.build import Key
 from hand.motion.channels import Table, through
+from signals.choices import nearest
 from signals.names import HandNames
 
 UNITS = {"_deg": math.pi / 180.0, "_rad": 1.0}

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hand.file.values import Interval, Name, NonNegative, Positive, Table, Vec3
+from hand.file.values import Interval, Name, NonNegative, Positive, Vec3
 from mechanics.arm import ARM, N_LINKS, dh_transform, pseudo_inertia
 from mechanics.dynamics.bodies import Body, Joint, TreeError
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.systems import Kind, System, parts_of
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.frames import rotation
+from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable
 from sim.mechanisms.trees import Inertia, matrix_of, poses, system_of

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hand.file.values import Interval, NonNegative, Positive, Table, Vec3
+from hand.file.values import Interval, NonNegative, Positive, Vec3
 from mechanics.carpal import CARPAL, LEG_X, LEG_Y
 from mechanics.carpal_geometry import CarpalError, check_geometry, pose_of_legs
 from mechanics.dynamics.bodies import Body, Joint, check_inertia
 from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.systems import Kind, System, parts_of
+from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable
 from sim.mechanisms.trees import Inertia, matrix_of

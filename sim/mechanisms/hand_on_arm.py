@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hand.file.values import Name, NonNegative, Table, Vec3
+from hand.file.values import Name, NonNegative, Vec3
 from mechanics.dynamics.bodies import Body, Joint, TreeError
 from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
@@ -22,6 +22,7 @@ from mechanics.frames import rotation_rpy
 from signals.modes import Role
 from signals.names import HandNames
 from signals.records import RecordArray
+from signals.tables import Table
 from sim.mechanisms.arm7 import ArmFile, arm_bodies, chain_lines
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable

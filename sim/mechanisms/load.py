@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from hand.assembly.assemble import model_of, names_of
 from hand.file import load_hand, origins, text
-from hand.file.errors import FileError, nearest, shown
+from hand.file.errors import FileError, shown
 from hand.file.locate import Locator, Path
 from hand.file.origins import Origin
 from hand.file.refusals import Refusal, refusals
 from signals import plugins
-from signals.choices import WrongChoice
+from signals.choices import WrongChoice, nearest
 from signals.plugins import MECHANISMS, PluginError
 from sim.mechanisms.arm7 import ArmFile
 from sim.mechanisms.files import ALONE, MechanismKind

@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hand.file.values import Interval, NonNegative, Positive, PositiveVec3, Table, Vec3
+from hand.file.values import Interval, NonNegative, Positive, PositiveVec3, Vec3
 from mechanics.dynamics.systems import Kind, System, parts_of
 from mechanics.muscle import MuscleDrive
 from mechanics.muscle_finger import FINGER
+from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable, NonNegativeVec3
 

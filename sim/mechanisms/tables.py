@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Name, NonNegative, Positive, Table, Vec3
+from hand.file.values import Name, NonNegative, Positive, Vec3
+from signals.tables import Table
 
 NonNegativeVec3 = tuple[NonNegative, NonNegative, NonNegative]
 

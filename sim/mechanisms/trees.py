@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Interval, Name, NonNegative, Positive, Table, Vec3
+from hand.file.values import Interval, Name, NonNegative, Positive, Vec3
 from mechanics.dynamics.bodies import Body, Joint, TreeError, rod_inertia
 from mechanics.dynamics.posture import frame_poses, place, world_poses
 from mechanics.dynamics.records import JointKind, TreeRecord, TreeWork
@@ -18,6 +18,7 @@ from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.frames import rotation_rpy
 from signals.compiled import law
 from signals.layout import FloatArray, Records
+from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import Direction, MechanismTable
 

@@ -6,12 +6,12 @@ request with one bad part changes nothing. Nothing on the wire can carry code: M
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import Any, Final
 
 import msgspec
 
+from signals.choices import advice
 from signals.modes import Mode
 from signals.names import HandNames, UnknownName
 from signals.records import RecordArray
@@ -133,12 +133,6 @@ _LARGEST: Final = 1e6
 """No quantity of a hand in SI reaches this; a finite but absurd number is refused like an infinite one."""
 
 
-def nearest(word: str, legal: list[str]) -> str:
-    """``did you mean ...`` or the legal words."""
-    near = difflib.get_close_matches(word, legal, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"legal: {', '.join(legal)}"
-
-
 def parse(payload: bytes) -> tuple[Message, Any]:
     """Message and its typed arguments.
 
@@ -155,7 +149,7 @@ def parse(payload: bytes) -> tuple[Message, Any]:
         raise Refusal("version", f"version {request.v}; this side speaks {VERSION}", "update the client")
     decoder = _DECODERS.get(request.op)
     if decoder is None:
-        raise Refusal("unknown_op", f"no operation {request.op!r}", nearest(request.op, list(ARGS)))
+        raise Refusal("unknown_op", f"no operation {request.op!r}", advice(request.op, ARGS))
     try:
         return request, decoder.decode(request.args)
     except UNREADABLE as error:
@@ -231,7 +225,7 @@ def apply_mode(args: ModeArgs, names: HandNames, goal: RecordArray) -> int:
     count = 0
     for finger, word in args.fingers.items():
         if word not in legal:
-            raise Refusal("unknown_mode", f"no mode {word!r}", nearest(word, legal))
+            raise Refusal("unknown_mode", f"no mode {word!r}", advice(word, legal))
         try:
             indices = range(len(names.fingers)) if finger == "*" else [names.index("finger", finger)]
         except UnknownName as error:

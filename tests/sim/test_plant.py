@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from signals.modes import Channel, FaultKind, SensorLevel
-from sim.options import FAULT_DEFAULT_VALUE, Fault
+from sim.options import FAULT_EFFECTS, Fault
 from tests.rigs.bench_hand import Bench, model
 
 
@@ -82,7 +82,7 @@ def _angle_error(bench: Bench, i: int) -> float:
 
 @pytest.mark.parametrize("kind", FAULT_SIGNS, ids=lambda k: k.name.lower())
 def test_every_fault_begins_at_its_time_and_shows_in_its_own_channel_only(kind: FaultKind) -> None:
-    fault = Fault(kind=kind, index=5, time_s=0.02, value=FAULT_DEFAULT_VALUE.get(kind, 0.0))
+    fault = Fault(kind=kind, index=5, time_s=0.02, value=FAULT_EFFECTS[kind].size)
     bench = Bench(model(), sensors=SensorLevel.QUANTISED, faults=(fault,))
     bench.hold()
     bench.step(50)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from runtime.interrupts import Interrupts
+from sim.options import Fault
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EXAMPLES = """\b
-Kinds of faults:
-  of a tendon      tendon-break, tendon-slack, tendon-slip, tendon-off,
-                   hall-stuck, hall-offset, hall-noise, hall-saturated,
-                   hall-glitch, hall-wrap
-  of a motor       motor-lost, friction-growth, encoder-stuck, encoder-jump,
-                   motor-reset, motor-hot, nan
-  of a wrist axis  wrist-offset
+
+def _kinds() -> Iterator[str]:
+    """Kinds of faults by the part that they strike."""
+    for part, space in (("a tendon", "tendon"), ("a motor", "motor"), ("a wrist axis", "axis")):
+        kinds = ", ".join(kind for kind in Fault.kinds() if Fault.space(kind) == space)
+        yield from textwrap.wrap(kinds, 72, initial_indent=f"  of {part:14}", subsequent_indent=" " * 19)
+
+
+EXAMPLES = (
+    "\b\nKinds of faults:\n"
+    + "\n".join(_kinds())
+    + """
 
 Examples:
 
@@ -33,6 +40,7 @@ flexor run hasy --bus my_bus.toml --readonly
 
 flexor run finger_bench --motion force_sine --for 6 --without friction --set gains.ripple_gain=1.0
 """
+)
 
 MOTION = "Name, or path of a TOML or CSV file; none: hold with --for or --fault, else wait for clients."
 LOCKSTEP = "As fast as possible, repeatable bit by bit; without --for the motion once, or 10 s."
