@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from mechanics.cholesky import factorise, solve_factored
 from signals.compiled import law
 
 ROUNDS: Final = 24
@@ -66,25 +67,9 @@ def newton_direction(w: Any, n_tendons: int, n_joints: int) -> None:
     ridge = RIDGE * trace / n_joints + 1e-300
     for a in range(n_joints):
         H[a, a] += ridge
-        for b in range(a + 1):
-            v = H[a, b]
-            for c in range(b):
-                v -= H[a, c] * H[b, c]
-            if a == b:
-                H[a, a] = math.sqrt(max(v, ridge))
-            else:
-                H[a, b] = v / H[b, b]
-    for a in range(n_joints):
-        v = -w.gradient[a]
-        for c in range(a):
-            v -= H[a, c] * x[c]
-        x[a] = v / H[a, a]
-    for r in range(n_joints):
-        a = n_joints - 1 - r
-        v = x[a]
-        for c in range(a + 1, n_joints):
-            v -= H[c, a] * x[c]
-        x[a] = v / H[a, a]
+        x[a] = -w.gradient[a]
+    factorise(H, n_joints, ridge)
+    solve_factored(H, x, n_joints)
 
 
 @law

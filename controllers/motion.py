@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanics.blend import rise, slope
 from mechanics.interpolation import hermite
 from signals.compiled import law
 from signals.records import RecordArray
@@ -89,7 +90,7 @@ def blend(x: float) -> tuple[float, float]:
         return 0.0, 0.0
     if x >= 1.0:
         return 1.0, 0.0
-    return x * x * x * (10.0 + x * (6.0 * x - 15.0)), 30.0 * x * x * (1.0 - x) * (1.0 - x)
+    return rise(x), slope(x)
 
 
 @law

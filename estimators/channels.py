@@ -18,12 +18,12 @@ from mechanics.plausible import (
     MOTOR_RAD,
     NEWEST_NS,
     OLDEST_NS,
-    UNKNOWN,
     at_rail,
     axis_way_rad,
     in_time,
     motor_way_rad,
     sensors_sound,
+    usable,
 )
 from signals.compiled import law
 from signals.modes import Channel, MachineState
@@ -39,21 +39,6 @@ NEAR_COUNTS: Final = 20.0
 """Change of a count that is not looked at: to leave the lever's way in such steps takes tens of them."""
 STANDS_S: Final = 0.020
 """Time for which a value that was not believed has to stand before it is a new place."""
-UNUSABLE: Final = int(
-    UNKNOWN
-    | Channel.MISSING
-    | Channel.DEVICE_ERROR
-    | Channel.OUT_OF_RANGE
-    | Channel.NOT_FINITE
-    | Channel.RESET
-)
-"""Status bits with which the value of a channel is not used."""
-
-
-@law
-def usable(status: int, value: float) -> bool:
-    """True if a channel's value may be used."""
-    return (status & UNUSABLE) == 0 and math.isfinite(value)
 
 
 @law

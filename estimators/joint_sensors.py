@@ -7,13 +7,12 @@ Everything that belongs to tendons stays zero: no tension, no elongation, no res
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Final, Protocol
 
 from estimators.speeds import cycle_s, filter_share, filtered_speed, since_last_s
+from mechanics.plausible import usable
 from signals.compiled import law
 from signals.layout import FloatArray, IntArray, Records, dtype_of
-from signals.modes import Channel
 from signals.sizes import JOINTS
 from signals.typed import Measurement, Model, State
 
@@ -27,14 +26,6 @@ class JointSensorMemory(Protocol):
 
 
 MEMORY: Final = dtype_of(JointSensorMemory)
-UNUSABLE: Final = int(
-    Channel.MISSING
-    | Channel.DEVICE_ERROR
-    | Channel.OUT_OF_RANGE
-    | Channel.NOT_FINITE
-    | Channel.RESET
-    | Channel.WRONG_MODE
-)
 
 
 @law
@@ -51,7 +42,7 @@ def joint_sensors(
     for j in range(m.n_joints):
         bits, count = int(z.hall_status[j]), z.hall_fine_count[j]
         status |= bits
-        if (bits & UNUSABLE) == 0 and math.isfinite(count):
+        if usable(bits, count):
             angle = (count - m.hall_zero_count[j]) / m.hall_counts_rad[j]
             if mem.started == 0:
                 mem.angle_rad[j] = angle
@@ -66,7 +57,7 @@ def joint_sensors(
     for i in range(m.n_motors):
         bits, angle = int(z.motor_status[i]), z.motor_angle_rad[i]
         status |= bits
-        if (bits & UNUSABLE) == 0 and math.isfinite(angle):
+        if usable(bits, angle):
             s.motor_angle_rad[i] = angle
             s.motor_speed_rad_s[i] += motor_share * (z.motor_speed_rad_s[i] - s.motor_speed_rad_s[i])
         if i < m.n_joints:

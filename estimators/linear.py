@@ -14,6 +14,7 @@ import math
 from typing import Final
 
 from estimators.memory import EstimatorMemory
+from mechanics.cholesky import factorise, solve_factored
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.typed import Model
@@ -46,34 +47,6 @@ def linear_angles(m: Model, f: int, first: int, length_m: FloatArray, q_out: Flo
         for b in range(first, m.finger_n_joints[f]):
             j = joints[f, b]
             q_out[j] += pinv_jt[j, t] * h
-
-
-@law
-def factorise(H: FloatArray, n: int) -> None:
-    """Cholesky factor of a symmetric positive definite matrix, shape (n, n), in its lower half."""
-    for a in range(n):
-        for b in range(a + 1):
-            v = H[a, b]
-            for c in range(b):
-                v -= H[a, c] * H[b, c]
-            if a == b:
-                H[a, a] = math.sqrt(max(v, 1e-300))
-            else:
-                H[a, b] = v / H[b, b]
-
-
-@law
-def solve_factor(H: FloatArray, x: FloatArray, n: int) -> None:
-    """Solves with the factor of ``factorise``; right-hand side and solution in ``x``, shape (n,)."""
-    for a in range(n):
-        for c in range(a):
-            x[a] -= H[a, c] * x[c]
-        x[a] /= H[a, a]
-    for r in range(n):
-        a = n - 1 - r
-        for c in range(a + 1, n):
-            x[a] -= H[c, a] * x[c]
-        x[a] /= H[a, a]
 
 
 @law
@@ -112,8 +85,8 @@ def weighted_angles(
         h = mem.weight[t] * pulley_length(m, f, first, t, length_m, q_out)
         for a in range(n):
             x[a] += m.P_tj_m[t, m.finger_joint[f, first + a]] * h
-    factorise(H, n)
-    solve_factor(H, x, n)
+    factorise(H, n, 1e-300)
+    solve_factored(H, x, n)
     for a in range(n):
         q_out[m.finger_joint[f, first + a]] = x[a]
     return condition_of_factor(H, x, n)
@@ -139,7 +112,7 @@ def condition_of_factor(H: FloatArray, x: FloatArray, n: int) -> float:
         norm = math.sqrt(norm)
         for a in range(n):
             x[a] /= norm
-        solve_factor(H, x, n)
+        solve_factored(H, x, n)
         smallest_inverse = 0.0
         for a in range(n):
             smallest_inverse += x[a] * x[a]

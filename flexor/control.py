@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, Self
 from flexor.effect import numbers, what_holds, what_holds_fingers
 from flexor.errors import HandError, HandSilent, Refused
 from flexor.views import View
+from signals.minimum_jerk import rise, slope
 
 RATE_HZ: Final = 100.0
 """Rate at which ``move`` and ``sleep`` send."""
@@ -164,12 +165,11 @@ class Control:
         begun = time.monotonic()
         for k in range(1, steps + 1):
             x = k / steps
-            share = x * x * x * (10.0 + x * (6.0 * x - 15.0))
-            slope = 30.0 * x * x * (1.0 - x) * (1.0 - x) / max(seconds, 1.0 / RATE_HZ)
+            share, pace = rise(x), slope(x) / max(seconds, 1.0 / RATE_HZ)
             way = {name: target - start[name] for name, target in joints.items()}
             goal = {
                 "joints": {name: start[name] + share * d for name, d in way.items()},
-                "joint_speeds": {name: slope * d for name, d in way.items()},
+                "joint_speeds": {name: pace * d for name, d in way.items()},
             }
             state = self._send_goal("move", goal, True)
             for key, values in goal.items():

@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from guard.latch import latch_hand, latch_probed
-from mechanics.plausible import NEWEST_NS, UNKNOWN, in_time
+from mechanics.plausible import NEWEST_NS, UNKNOWN, in_time, usable
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel, EncoderReference
@@ -21,7 +21,6 @@ HALL_LOST: Final = int(Cause.HALL_LOST)
 ABSENT: Final = int(UNKNOWN | Channel.MISSING | Channel.DEVICE_ERROR)
 CAME_BACK: Final = int(Channel.RESET | Channel.WRONG_MODE)
 NOT_FINITE: Final = int(Channel.NOT_FINITE)
-UNUSABLE: Final = ABSENT | CAME_BACK | NOT_FINITE | int(Channel.OUT_OF_RANGE)
 
 ABSOLUTE: Final = int(EncoderReference.ABSOLUTE)
 NO_REFERENCE: Final = int(EncoderReference.NONE)
@@ -31,15 +30,9 @@ LOST_S: Final = 0.005
 
 
 @law
-def channel_usable(status: int, value: float) -> bool:
-    """True if a channel's value may be used."""
-    return (status & UNUSABLE) == 0 and math.isfinite(value)
-
-
-@law
 def hall_believed(m: Any, z: Any, t: int) -> bool:
     """True if the Hall sensor of tendon ``t`` may be used: a motor-only tendon's never is."""
-    return m.hall_weight[t] > 0.0 and channel_usable(int(z.hall_status[t]), z.hall_fine_count[t])
+    return m.hall_weight[t] > 0.0 and usable(int(z.hall_status[t]), z.hall_fine_count[t])
 
 
 @law
@@ -67,13 +60,13 @@ def since_sample_s(m: Any, s: Any, time_ns: int, last_ns: int) -> float:
 def complete(m: Any, z: Any) -> bool:
     """True if every channel of the hand delivered a usable value."""
     for i in range(m.n_motors):
-        if not channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
+        if not usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             return False
     for t in range(m.n_tendons):
-        if m.hall_weight[t] > 0.0 and not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+        if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             return False
     for a in range(m.n_axes):
-        if not channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a]):
+        if not usable(int(z.axis_status[a]), z.axis_angle_rad[a]):
             return False
     return True
 

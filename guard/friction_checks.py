@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from guard.channel_checks import channel_usable, hall_believed
+from guard.channel_checks import hall_believed
 from guard.latch import latch_finger
 from guard.residual_checks import follow
 from mechanics.friction import motor_friction_nm
+from mechanics.plausible import usable
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -71,6 +72,6 @@ def check_friction(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch grown friction of all motors whose channels can be believed."""
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]
-        motor = channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i])
+        motor = usable(int(z.motor_status[i]), z.motor_angle_rad[i])
         if motor and hall_believed(m, z, t):
             check_friction_growth(m, mem, s, m.tendon_finger[t], t)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from guard.channel_checks import channel_usable, since_sample_s
+from guard.channel_checks import since_sample_s
 from guard.latch import latch_finger, latch_hand
-from mechanics.plausible import axis_way_rad, in_time
+from mechanics.plausible import axis_way_rad, in_time, usable
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -75,14 +75,14 @@ def check_wrist(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch a wrist axis that does not answer, jumps, or whose angle contradicts the fingers."""
     agreed = fingers_agree(m, s)
     for a in range(m.n_axes):
-        usable = channel_usable(int(z.axis_status[a]), z.axis_angle_rad[a])
-        usable = usable and in_time(s.time_ns, z.axis_time_ns[a])
-        mem.axis_missing_s[a] = 0.0 if usable else mem.axis_missing_s[a] + m.dt_s
+        known = usable(int(z.axis_status[a]), z.axis_angle_rad[a])
+        known = known and in_time(s.time_ns, z.axis_time_ns[a])
+        mem.axis_missing_s[a] = 0.0 if known else mem.axis_missing_s[a] + m.dt_s
         if mem.axis_missing_s[a] > WRIST_LOST_S:
             latch_hand(m, s, WRIST_LOST, a, 1e3 * mem.axis_missing_s[a], 1e3 * WRIST_LOST_S)
-        angle = z.axis_angle_rad[a] if usable else s.axis_angle_rad[a]
+        angle = z.axis_angle_rad[a] if known else s.axis_angle_rad[a]
         check_axis_jump(m, mem, s, a, angle, since_sample_s(m, s, z.axis_time_ns[a], mem.axis_sample_ns[a]))
-        if usable:
+        if known:
             mem.axis_sample_ns[a] = z.axis_time_ns[a]
         wrong = agreed and abs(s.wrist_error_rad[a]) > WRIST_ERROR_RAD
         mem.axis_error_s[a] = mem.axis_error_s[a] + m.dt_s if wrong else 0.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from guard.channel_checks import channel_usable, since_sample_s
+from guard.channel_checks import since_sample_s
 from guard.latch import latch_finger, latch_probed
-from mechanics.plausible import motor_way_rad
+from mechanics.plausible import motor_way_rad, usable
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -114,7 +114,7 @@ def check_motors(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch the faults of all motors."""
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]
-        if channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
+        if usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             fresh = z.motor_time_ns[i] != mem.motor_sample_ns[i]  # an old sample is no standstill
             time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
             check_speed(m, mem, s, f, i)

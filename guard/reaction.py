@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from guard.channel_checks import channel_usable, hall_believed
+from guard.channel_checks import hall_believed
 from guard.hold import hold_torque_nm
 from guard.latch import FAULT
 from guard.lookahead import DONE, NOTHING, begin_look
@@ -26,7 +26,7 @@ from guard.simulated_break import coasting_m
 from guard.tension_checks import TENSION_LOST, at_slack_stop
 from guard.urgent import RAMP_S, RELEASE_NM, URGENT_S, partners
 from mechanics.friction import motor_friction_nm
-from mechanics.plausible import sensors_sound
+from mechanics.plausible import sensors_sound, usable
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import Cause
@@ -71,8 +71,8 @@ def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
         return True
     if part == i and MOTOR_LOST <= cause <= ENCODER_STUCK and cause != MOTOR_BLOCKED:
         return True
-    hall = channel_usable(int(z.hall_status[t]), z.hall_fine_count[t])
-    return not (hall and channel_usable(int(z.motor_status[i]), z.motor_angle_rad[i]))
+    hall = usable(int(z.hall_status[t]), z.hall_fine_count[t])
+    return not (hall and usable(int(z.motor_status[i]), z.motor_angle_rad[i]))
 
 
 @law

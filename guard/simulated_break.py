@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from mechanics.cholesky import factorise, solve_factored
 from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
 from mechanics.springs import spring_state
 from signals.compiled import law
@@ -129,34 +130,6 @@ def pull(m: Any, mem: Any, f: int, lost: int, unwound: int, driven: bool, share:
 
 
 @law
-def solve_look(mem: Any, n: int) -> bool:
-    """Solve ``look_A x = look_b_nm`` in place by Cholesky; False if A is not positive definite."""
-    A, b = mem.look_A, mem.look_b_nm
-    for x in range(n):
-        for y in range(x + 1):
-            a = A[x, y]
-            for c in range(y):
-                a -= A[x, c] * A[y, c]
-            if x != y:
-                A[x, y] = a * A[y, y]
-            elif a > 0.0:
-                A[x, x] = 1.0 / math.sqrt(a)
-            else:
-                return False
-    for x in range(n):
-        a = b[x]
-        for c in range(x):
-            a -= A[x, c] * b[c]
-        b[x] = a * A[x, x]
-    for x in range(n - 1, -1, -1):
-        a = b[x]
-        for c in range(x + 1, n):
-            a -= A[c, x] * b[c]
-        b[x] = a * A[x, x]
-    return True
-
-
-@law
 def move(m: Any, mem: Any, f: int) -> None:
     """Angles and elongations after the step; the hardest hits of the stops so far."""
     n, h = m.finger_n_joints[f], STEP_S
@@ -220,8 +193,9 @@ def throw(
         resist(m, mem, f)
         share = min(max(1.0 - (time_s - urgent_s) / ramp_s, rest_nm / limit), 1.0)
         pull(m, mem, f, lost, unwound, time_s >= 0.0, share)
-        if not solve_look(mem, n):
+        if not factorise(mem.look_A, n, 1e-300):
             return False
+        solve_factored(mem.look_A, mem.look_b_nm, n)
         for x in range(n):
             mem.look_qd_rad_s[x] += STEP_S * mem.look_b_nm[x]
         move(m, mem, f)

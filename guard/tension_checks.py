@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from guard.channel_checks import channel_usable
 from guard.latch import latch_finger
 from mechanics.coupling import tendon_length
-from mechanics.plausible import beyond_stop
-from mechanics.springs import spring_at
+from mechanics.plausible import beyond_stop, usable
+from mechanics.springs import greatest_tension_n
 from signals.compiled import law
 from signals.faults import Cause
 
@@ -118,18 +117,10 @@ def track_tautness(m: Any, mem: Any, s: Any, t: int) -> None:
 
 
 @law
-def greatest_tension_n(m: Any, t: int) -> float:
-    """Tension [N] that must not be passed: the hand's limit, or the end of what the sensor can see."""
-    seen, _, _, _ = spring_at(m, t, m.lever_calibrated_min_rad[m.tendon_spring[t]])
-    limit = m.tension_limit_n[t]
-    return float(min(seen, limit)) if limit > 0.0 else float(seen)
-
-
-@law
 def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
     """Latch lost and excessive tensions. What a push made slack is wound in as at the start."""
     for t in range(m.n_tendons):
-        if m.hall_weight[t] > 0.0 and not channel_usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+        if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             continue
         f = m.tendon_finger[t]
         track_tautness(m, mem, s, t)

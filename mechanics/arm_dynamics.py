@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from mechanics.arm import ArmRecord, lagrange_terms, wrench_torque
+from mechanics.cholesky import factorise, solve_factored
 from signals.compiled import law
 from signals.layout import FloatArray, Records
 
@@ -18,9 +17,8 @@ def factor(m: ArmRecord, step_s: float) -> None:
             v = m.H[i, j]
             if i == j:
                 v += step_s * (m.damping_nms_rad[i] + step_s * m.stiffness_nm_rad[i])
-            for k in range(j):
-                v -= L[i, k] * L[j, k]
-            L[i, j] = math.sqrt(v) if i == j else v / L[j, j]
+            L[i, j] = v
+    factorise(L, m.n, 1e-300)
 
 
 @law
@@ -52,15 +50,7 @@ def arm_acceleration(
         passive += m.stiffness_nm_rad[i] * (q[i] + step_s * qd[i] - m.rest_rad[i])
         qdd[i] = tau_nm[i] - m.v[i] - m.g[i] - passive
     wrench_torque(m, wrench, qdd)
-    L = m.L
-    for i in range(m.n):
-        for k in range(i):
-            qdd[i] -= L[i, k] * qdd[k]
-        qdd[i] /= L[i, i]
-    for i in range(m.n - 1, -1, -1):
-        for k in range(i + 1, m.n):
-            qdd[i] -= L[k, i] * qdd[k]
-        qdd[i] /= L[i, i]
+    solve_factored(m.L, qdd, m.n)
 
 
 @law

@@ -10,10 +10,15 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from signals import minimum_jerk
 from signals.compiled import law
 
 PEAK: Final = 1.875
 """Greatest speed of the blend, in Delta/T."""
+
+
+rise = law(minimum_jerk.rise)
+slope = law(minimum_jerk.slope)
 
 
 @law
@@ -21,7 +26,7 @@ def share_left(x: float) -> float:
     """Share of the offset that is left after the share x of the blend's duration."""
     if x >= 1.0:
         return 0.0
-    return 1.0 - x * x * x * (10.0 + x * (-15.0 + 6.0 * x))
+    return float(1.0 - rise(x))
 
 
 @law
@@ -29,8 +34,7 @@ def share_rate(x: float, duration_s: float) -> float:
     """Derivative of ``share_left`` over time [1/s]."""
     if x >= 1.0 or duration_s <= 0.0:
         return 0.0
-    y = x * (1.0 - x)
-    return -30.0 * y * y / duration_s
+    return float(-slope(x) / duration_s)
 
 
 @law

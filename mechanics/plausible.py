@@ -33,6 +33,23 @@ UNKNOWN: Final = 0xFFFFFFFF & ~sum(Channel)
 """Status bits that nobody has defined: they may mean anything, so the value is not used."""
 
 
+UNUSABLE: Final = UNKNOWN | int(
+    Channel.MISSING
+    | Channel.DEVICE_ERROR
+    | Channel.OUT_OF_RANGE
+    | Channel.NOT_FINITE
+    | Channel.RESET
+    | Channel.WRONG_MODE
+)
+"""Status bits with which the value of a channel is not used."""
+
+
+@law
+def usable(status: int, value: float) -> bool:
+    """True if a channel's value may be used."""
+    return (status & UNUSABLE) == 0 and math.isfinite(value)
+
+
 @law
 def motor_way_rad(m: Model, i: int, time_s: float) -> float:
     """Greatest change [rad] of motor ``i``'s angle in a time [s]."""

@@ -103,6 +103,14 @@ def spring_energy_j(m: Model, t: int, lever_rad: float) -> float:
 
 
 @law
+def greatest_tension_n(m: Model, t: int) -> float:
+    """Tension [N] that must not be passed: the hand's limit, or the end of what the sensor can see."""
+    seen, _, _, _ = spring_at(m, t, m.lever_calibrated_min_rad[m.tendon_spring[t]])
+    limit = m.tension_limit_n[t]
+    return float(min(seen, limit)) if limit > 0.0 else float(seen)
+
+
+@law
 def series_stiffness_n_m(mechanism_n_m: float, compliance_m_n: float) -> float:
     """Stiffness [N/m] of mechanism and tendon in series."""
     return mechanism_n_m / (1.0 + mechanism_n_m * compliance_m_n)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from mechanics.cholesky import factorise, solve_factored
 from mechanics.guides import guided_tension_n
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import hand_dynamics
@@ -176,28 +177,15 @@ def _add_tip_wrenches(m: Model, p: PlantRecord, k: HandtreeWork) -> None:
 
 @law
 def _solve_branch(p: PlantRecord, n: int, joints: IntArray, offset: int) -> None:
-    """Solve ``block x = columns`` in place by Cholesky for the three right-hand sides of a branch.
-
-    The diagonal holds the reciprocals: divisions are slow.
-    """
-    A, B = p.block, p.columns
-    for i in range(n):
-        for j in range(i + 1):
-            s = A[i, j]
-            for c in range(j):
-                s -= A[i, c] * A[j, c]
-            A[i, j] = 1.0 / math.sqrt(s) if i == j else s * A[j, j]
+    """Solve ``block x = columns`` in place for the three right-hand sides of a branch."""
+    B, x = p.columns, p.delta_rad_s
+    factorise(p.block, n, 1e-300)
     for r in range(3):
         for i in range(n):
-            s = B[r, offset + joints[i]]
-            for c in range(i):
-                s -= A[i, c] * B[r, offset + joints[c]]
-            B[r, offset + joints[i]] = s * A[i, i]
-        for i in range(n - 1, -1, -1):
-            s = B[r, offset + joints[i]]
-            for c in range(i + 1, n):
-                s -= A[c, i] * B[r, offset + joints[c]]
-            B[r, offset + joints[i]] = s * A[i, i]
+            x[i] = B[r, offset + joints[i]]
+        solve_factored(p.block, x, n)
+        for i in range(n):
+            B[r, offset + joints[i]] = x[i]
 
 
 @law

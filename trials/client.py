@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from hand.hand import Hand
+from signals.minimum_jerk import rise
 from signals.records import RecordArray
 from telemetry.command.requests import VERSION
 from telemetry.command.server import CommandServer
@@ -79,7 +80,7 @@ class CommandedScene(Scene):
         end = self.cycle + cycles
         while self.cycle < end:
             move, share = divmod((self.cycle - first) / self.cycles_of(MOVE_S), 1.0)
-            share = share * share * share * (10.0 + share * (6.0 * share - 15.0))
+            share = rise(share)
             one, other = (self._pose(int(move) + k) for k in (0, 1))
             low, high = m["joint_min_rad"][: len(joints)], m["joint_max_rad"][: len(joints)]
             goal = low + (one + share * (other - one)) * (high - low)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controllers.reference import TORQUE_SHARE
-from hand.assembly.straight import elongation_of_tension_m, greatest_tension_n, straight_jacobian
+from hand.assembly.straight import elongation_of_tension_m, greatest_tensions_n, straight_jacobian
 from hand.file.hand import HandFile
 from mechanics.wrist import wrist_lengths
 from signals.records import RecordArray
@@ -55,7 +55,7 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
     m["joint_acceleration_max_rad_s2"][:n_joints] = hardest
     m["joint_torque_rate_nm_s"][:n_joints] = limits.tension_rate_n_s * arms.max(axis=0)
     m["joint_brake_rad_s2"][:n_joints] = BRAKE_SHARE * acceleration
-    most = TENSION_SHARE * greatest_tension_n(model) / (1.0 + m["lever_friction_frac"][:n_tendons])
+    most = TENSION_SHARE * greatest_tensions_n(model) / (1.0 + m["lever_friction_frac"][:n_tendons])
     m["elongation_max_m"] = elongation_of_tension_m(model, most)
     m["elongation_min_m"] = elongation_of_tension_m(model, LEAST_SHARE * m["tension_min_n"][:n_tendons])
     if int(m["n_axes"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanics.springs import greatest_tension_n
 from signals.modes import TendonKind
 from signals.records import RecordArray
 
@@ -51,19 +52,9 @@ def _reach(model: RecordArray, t: int) -> tuple[FloatArray, FloatArray]:
     return end - m["insertion_palm_m"][t], turned
 
 
-def greatest_tension_n(model: RecordArray) -> FloatArray:
-    """Tension of each tendon that must not be passed, friction loop at its middle, shape (nt,).
-
-    The hand's limit, or the end of what the sensor can see; as ``guard.tension_checks`` has it.
-    """
-    m = model[0]
-    n = int(m["n_tendons"])
-    spring = m["tendon_spring"][:n]
-    end = m["lever_calibrated_min_rad"][spring]
-    seen = m["spring_scale"][:n] * _table(m, spring, end, "spring_force_n", "spring_force_slope_n_rad")
-    limit = m["tension_limit_n"][:n]
-    most: FloatArray = np.where(limit > 0.0, np.minimum(seen, limit), seen)
-    return most
+def greatest_tensions_n(model: RecordArray) -> FloatArray:
+    """``mechanics.springs.greatest_tension_n`` of each tendon, shape (nt,)."""
+    return np.array([greatest_tension_n(model[0], t) for t in range(int(model["n_tendons"][0]))])
 
 
 def lever_of_tension_rad(model: RecordArray, tension_n: float | FloatArray) -> FloatArray:

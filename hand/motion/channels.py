@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hand.motion.schema import Line, Ramp, Sine
+from signals.minimum_jerk import rise, slope
 
 FloatArray = NDArray[np.float64]
 
@@ -123,11 +124,11 @@ def points_table(line: Line) -> Table:
     grid = _grid(count, end)
     k = np.clip(np.searchsorted(times, grid, side="right") - 1, 0, len(times) - 2)
     t, v = np.array(times), np.array(values)
-    span, rise = np.diff(t)[k], np.diff(v)[k]
+    span, way = np.diff(t)[k], np.diff(v)[k]
     x = np.clip((grid - t[k]) / span, 0.0, 1.0)
     return Table(
-        values=v[k] + rise * x**3 * (10.0 + x * (6.0 * x - 15.0)),
-        slopes=rise / span * 30.0 * x**2 * (1.0 - x) ** 2,
+        values=v[k] + way * rise(x),
+        slopes=way / span * slope(x),
         step_s=end / count,
         periodic=line.period_s is not None,
     )

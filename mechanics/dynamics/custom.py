@@ -11,8 +11,7 @@ which is (20)-(29) with a matrix for the spatial axis, as the paper allows below
 
 from __future__ import annotations
 
-import math
-
+from mechanics.cholesky import factorise, forward, solve_factored
 from mechanics.dynamics.records import TreeRecord, TreeWork
 from mechanics.dynamics.spatial import times_inertia
 from signals.compiled import law
@@ -45,21 +44,6 @@ def spin_custom(t: TreeRecord, w: TreeWork, i: int, qd: FloatArray) -> None:
 
 
 @law
-def solve_factored(L: FloatArray, k: int, n: int, x: FloatArray) -> None:
-    """Solve ``L L^T x = x`` in place for row ``k`` of ``x``, Cholesky factor ``L[k]``, size ``n``."""
-    for i in range(n):
-        v = x[k, i]
-        for j in range(i):
-            v -= L[k, i, j] * x[k, j]
-        x[k, i] = v / L[k, i, i]
-    for i in range(n - 1, -1, -1):
-        v = x[k, i]
-        for j in range(i + 1, n):
-            v -= L[k, j, i] * x[k, j]
-        x[k, i] = v / L[k, i, i]
-
-
-@law
 def factor_custom(t: TreeRecord, w: TreeWork, i: int) -> None:
     """Write U = I_A S and the Cholesky factor of D = S^T U + arm of body ``i``'s joint."""
     k, d, n = t.slot[i], t.dof[i], t.custom_dofs[t.slot[i]]
@@ -75,9 +59,8 @@ def factor_custom(t: TreeRecord, w: TreeWork, i: int) -> None:
             v = w.arm[d + a] if a == b else 0.0
             for row in range(6):
                 v += S[k, row, a] * U[k, row, b]
-            for c in range(b):
-                v -= L[k, a, c] * L[k, b, c]
-            L[k, a, b] = math.sqrt(v) if a == b else v / L[k, b, b]
+            L[k, a, b] = v
+    factorise(L[k], n, 1e-300)
 
 
 @law
@@ -94,7 +77,7 @@ def articulate_custom(t: TreeRecord, w: TreeWork, i: int, tau: FloatArray) -> No
             v -= S[k, row, j] * b[i, row] + U[k, row, j] * C[i, row]
         x[k, j] = v
         y[k, j] = v
-    solve_factored(L, k, n, x)
+    solve_factored(L[k], x[k], n)
     b[i, 0] += f[0]
     b[i, 1] += f[1]
     b[i, 2] += f[2]
@@ -149,10 +132,8 @@ def accelerate_custom(t: TreeRecord, w: TreeWork, i: int, qdd: FloatArray) -> No
     U, L, S, x, a = w.U, w.L, w.S, w.x, w.a
     # U holds L^-1 U^T after the inward step: D^-1 (tau - U^T a) = L^-T (L^-1 tau - (L^-1 U^T) a)
     for j in range(n):
-        v = w.y[k, j]
-        for c in range(j):
-            v -= L[k, j, c] * x[k, c]
-        x[k, j] = v / L[k, j, j]
+        x[k, j] = w.y[k, j]
+    forward(L[k], x[k], n)
     for j in range(n):
         for row in range(6):
             x[k, j] -= U[k, row, j] * a[i, row]

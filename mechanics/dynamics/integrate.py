@@ -166,8 +166,7 @@ def run(
         out: receives rows of 4 n + 5 numbers (``record_row``).
 
     Returns:
-        Steps done and -1, or the step that failed and its coordinate (n: the further state); q, qd, z then
-        hold the state before that step.
+        Steps done and -1, or the step that failed, to which q, qd, z are put back, and its coordinate or n.
     """
     n = q.shape[0]
     u = s[9, : n + 1]

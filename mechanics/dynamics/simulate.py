@@ -102,35 +102,13 @@ def simulate(
     loads = np.zeros((len(system.frames), 6))
     scratch = np.zeros((N_ROWS, n + 1))
     arrays = given.arrays()
-    done, bad = run(
-        int(system.kind),
-        system.parts,
-        arrays,
-        int(scheme),
-        step_s,
-        n_steps,
-        record_every,
-        *state,
-        scratch,
-        loads,
-        out,
-    )
+    what = int(system.kind), system.parts, arrays, int(scheme)
+    done, bad = run(*what, step_s, n_steps, record_every, *state, scratch, loads, out)
     rows = out[: done // record_every + 1]
     trouble = None
     if bad >= 0:
         trouble = diagnose(system, scheme, step_s, done, bad, arrays, begin, *state)
-    return Run(
-        system,
-        scheme,
-        step_s,
-        rows[:, 0],
-        rows[:, 1 : 1 + n],
-        rows[:, 1 + n : 1 + 2 * n],
-        rows[:, 1 + 2 * n : 1 + 3 * n],
-        rows[:, 1 + 3 * n : 1 + 4 * n],
-        rows[:, 1 + 4 * n],
-        rows[:, 2 + 4 * n],
-        rows[:, 3 + 4 * n],
-        rows[:, 4 + 4 * n],
-        trouble,
-    )
+    qs, qds, qdds, taus = np.split(rows[:, 1:-4], 4, axis=1)
+    extra, zs, kinetic_j, potential_j = rows[:, -4:].T
+    moved = rows[:, 0], qs, qds, qdds, taus
+    return Run(system, scheme, step_s, *moved, extra, zs, kinetic_j, potential_j, trouble)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from guard.channel_checks import since_sample_s
 from guard.friction_checks import friction_factor
 from guard.limits import motor_bounds
-from guard.tension_checks import greatest_tension_n, wanted_tension_n
+from guard.tension_checks import wanted_tension_n
 from guard.winding import check_windings
+from mechanics.springs import greatest_tension_n
 from signals.faults import Cause
 from signals.modes import Clip, MachineState, Request
 from tests.rigs.bare import Bare, Guarded

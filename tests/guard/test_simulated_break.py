@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from guard.lookahead import brake_set
-from guard.memory import new_guard_memory
 from guard.simulated_break import (
     AWAY_RAD,
     STEP_S,
@@ -20,15 +19,14 @@ from guard.simulated_break import (
     move,
     pull,
     resist,
-    solve_look,
     wanted_nm,
 )
 from guard.urgent import first_at_stop
 from hand.options import RunOptions
+from mechanics.cholesky import factorise, solve_factored
 from mechanics.springs import spring_energy_j, spring_state
 from runtime.setup import read_hand
 from signals.compiled import law
-from signals.sizes import FINGER_JOINTS
 from telemetry.shm.channel import Channel
 from tests.rigs.ahead import Ahead
 from trials.campaign import Worker
@@ -50,8 +48,9 @@ def steps(m, mem, f, lost, unwound, driven, share, count):
     for _ in range(count):
         resist(m, mem, f)
         pull(m, mem, f, lost, unwound, driven, share)
-        if not solve_look(mem, n):
+        if not factorise(mem.look_A, n, 1e-300):
             return False
+        solve_factored(mem.look_A, mem.look_b_nm, n)
         for x in range(n):
             mem.look_qd_rad_s[x] += STEP_S * mem.look_b_nm[x]
         move(m, mem, f)
@@ -253,35 +252,6 @@ def test_a_set_that_is_let_go_comes_to_slack_and_not_much_further_the_others_hol
 
 
 # --- the solver -------------------------------------------------------------------------------------------
-
-
-@given(st.integers(1, FINGER_JOINTS), seeds, st.floats(-4.0, 4.0))
-def test_the_solver_equals_numpys_and_reads_the_lower_triangle_alone(n, seed, scale):
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(n, n))
-    A = 10.0**scale * (A @ A.T + 0.05 * np.eye(n))
-    b = rng.normal(size=n)
-    mem = new_guard_memory()[0]
-    mem["look_A"][:] = np.nan
-    lower = np.tril_indices(n)
-    mem["look_A"][lower] = A[lower]
-    mem["look_b_nm"][:n] = b
-    assert solve_look(mem, n)
-    x = mem["look_b_nm"][:n]
-    assert np.linalg.norm(A @ x - b) <= 1e-9 * np.linalg.norm(b)
-    assert x == pytest.approx(np.linalg.solve(A, b), rel=1e-6, abs=1e-9 * abs(x).max())
-
-
-@given(st.integers(1, FINGER_JOINTS), seeds, st.floats(0.001, 10.0))
-def test_a_matrix_that_is_not_positive_definite_is_refused(n, seed, below):
-    rng = np.random.default_rng(seed)
-    spin, _ = np.linalg.qr(rng.normal(size=(n, n)))
-    values = rng.uniform(0.1, 2.0, n)
-    values[rng.integers(n)] = -below
-    mem = new_guard_memory()[0]
-    mem["look_A"][:n, :n] = spin @ np.diag(values) @ spin.T
-    mem["look_b_nm"][:n] = 1.0
-    assert not solve_look(mem, n)
 
 
 # --- the simulated hand -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from hand.assembly.pace import (
     WRIST_SHARE,
     paces,
 )
-from hand.assembly.straight import greatest_tension_n
+from hand.assembly.straight import greatest_tensions_n
 from hand.file import HandFile, HandFileError, load_hand, parse_hand, shipped_hands
 from mechanics.coupling import tendon_jacobian
 from mechanics.springs import spring_state
@@ -106,7 +106,7 @@ def test_a_motor_may_wind_and_unwind_between_the_tensions_of_its_tendon(name: st
     """The tension at either end of the elongation, by the compiled spring."""
     model = MODELS[name]
     m = model[0]
-    greatest = greatest_tension_n(model)
+    greatest = greatest_tensions_n(model)
     for t in range(int(m["n_tendons"])):
         most = TENSION_SHARE * greatest[t] / (1.0 + m["lever_friction_frac"][t])
         for end, tension in (("max", most), ("min", LEAST_SHARE * m["tension_min_n"][t])):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from guard.joint_checks import RANGE_RAD
-from guard.tension_checks import greatest_tension_n
+from mechanics.springs import greatest_tension_n
 from signals.faults import Cause
 from signals.modes import FaultKind
 from signals.records import RecordArray
