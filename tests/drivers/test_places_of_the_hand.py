@@ -18,7 +18,7 @@ from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import EmulatorThread
-from sim.emulators.side import BenchSide
+from sim.emulators.side import SpringSide
 from tests.rigs.emulated import hall_count, names
 
 BOARD = '[[bus]]\nname = "board"\nfamily = "collector"\nhost = "127.0.0.1"\n'
@@ -108,7 +108,7 @@ def test_a_motor_without_a_slot_is_named() -> None:
 
 def test_a_board_reads_what_the_hand_file_says() -> None:
     """Every motor and every Hall sensor in its own slot, on the wire."""
-    side = BenchSide(7, 7, 0)
+    side = SpringSide(7, 7, 0)
     side.LAG_S = 1e9  # type: ignore[misc]  # it stays where it is put
     side.angle_rad[:] = 0.01 * np.arange(1, 8)
     board = CollectorEmulator(side, 7, 7, 0)
