@@ -6,17 +6,31 @@ loop's compile cache follows the laws alone.
 
 from __future__ import annotations
 
-from typing import Any
-
+from controllers.memory import ControllerMemory
 from controllers.tick import control
+from estimators.memory import EstimatorMemory
 from estimators.tick import estimate
 from guard.guard import guard
+from guard.memory import GuardMemory
 from signals.compiled import law
+from signals.layout import IntArray, Records, UintArray
+from signals.typed import Command, Goal, Measurement, Model, State
 from telemetry.shm.ring import CYCLE, leave
+
+Inputs = tuple[Records[Model], Records[Measurement], Records[Goal], UintArray, IntArray, UintArray]
+Memory = tuple[
+    UintArray,
+    Records[EstimatorMemory],
+    Records[ControllerMemory],
+    Records[GuardMemory],
+    Records[State],
+    Records[Command],
+]
+Left = tuple[IntArray, UintArray, UintArray, IntArray, IntArray]
 
 
 @law
-def run_ticks(inputs: Any, memory: Any, left: Any, dt_s: float, ticks: int) -> None:
+def run_ticks(inputs: Inputs, memory: Memory, left: Left, dt_s: float, ticks: int) -> None:
     """Tick ``ticks`` times through a canned stretch.
 
     Args:

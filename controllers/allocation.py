@@ -11,8 +11,9 @@ along the line find the active bounds in a few rounds; their number is bounded.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from controllers.memory import ControllerMemory
 from mechanics.cholesky import factorise, solve_factored
 from signals.compiled import law
 
@@ -29,7 +30,7 @@ def clip(x: float, low: float, high: float) -> float:
 
 
 @law
-def tensions_and_gradient(w: Any, n_tendons: int, n_joints: int) -> float:
+def tensions_and_gradient(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
     """Tensions of ``w.y`` into ``w.tension``, ``A^T f - b`` into ``w.gradient``; returns the largest."""
     A, y, g = w.A, w.y, w.gradient
     for j in range(n_joints):
@@ -50,7 +51,7 @@ def tensions_and_gradient(w: Any, n_tendons: int, n_joints: int) -> float:
 
 
 @law
-def newton_direction(w: Any, n_tendons: int, n_joints: int) -> None:
+def newton_direction(w: ControllerMemory, n_tendons: int, n_joints: int) -> None:
     """Solves ``H step = -gradient`` by Cholesky, H the curvature of the tendons within their bounds."""
     A, H, x = w.A, w.H, w.step
     trace = 0.0
@@ -73,7 +74,7 @@ def newton_direction(w: Any, n_tendons: int, n_joints: int) -> None:
 
 
 @law
-def slope_along(w: Any, n_tendons: int, offset: float, t: float) -> float:
+def slope_along(w: ControllerMemory, n_tendons: int, offset: float, t: float) -> float:
     """Derivative of the dual function along the step, at ``y + t step``."""
     slope = -offset
     for i in range(n_tendons):
@@ -82,7 +83,7 @@ def slope_along(w: Any, n_tendons: int, offset: float, t: float) -> float:
 
 
 @law
-def step_length(w: Any, n_tendons: int, n_joints: int) -> float:
+def step_length(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
     """Where the dual function is least along the step; the last kink if it falls for ever (infeasible)."""
     offset = 0.0
     for j in range(n_joints):
@@ -118,7 +119,7 @@ def step_length(w: Any, n_tendons: int, n_joints: int) -> float:
 
 
 @law
-def allocate(w: Any, n_tendons: int, n_joints: int) -> float:
+def allocate(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
     """Tensions into ``w.tension`` for the problem in ``w``; returns the largest torque error left [N m].
 
     Args:

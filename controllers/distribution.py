@@ -8,9 +8,10 @@ is 0 there, and the tensions give the nearest torque.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from controllers.allocation import allocate, clip
+from controllers.memory import ControllerMemory
 from controllers.torque_set import feasible_share, pin_to_facet
 from signals.compiled import law
 
@@ -20,7 +21,7 @@ RIDGE: Final = 1e-6
 
 
 @law
-def nearest_torque(w: Any, n_tendons: int, n_joints: int) -> None:
+def nearest_torque(w: ControllerMemory, n_tendons: int, n_joints: int) -> None:
     """Tensions within bounds that bring the torque nearest to the target, by coordinate descent.
 
     Starts from and is held slightly to the preferred tensions, so that the answer is unique.
@@ -49,7 +50,7 @@ def nearest_torque(w: Any, n_tendons: int, n_joints: int) -> None:
 
 
 @law
-def distribute(w: Any, n_tendons: int, n_joints: int) -> float:
+def distribute(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
     """Tensions of one finger into ``w.tension``; returns the share of the torque that they give.
 
     Args:

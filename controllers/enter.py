@@ -7,12 +7,14 @@ pose, whatever the goal says.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from controllers.memory import ControllerMemory
 from mechanics.blend import duration_s
 from mechanics.collocated import begin_feedback
 from signals.compiled import law
 from signals.modes import Mode
+from signals.typed import Goal, Model, State
 
 MOTOR_POSITION: Final = int(Mode.MOTOR_POSITION)
 TENDON_FORCE: Final = int(Mode.TENDON_FORCE)
@@ -26,13 +28,13 @@ TENSION_RATE_N_S: Final = 200.0
 
 
 @law
-def common_goal_n(m: Any, goal: Any, f: int) -> float:
+def common_goal_n(m: Model, goal: Goal, f: int) -> float:
     """Co-contraction wanted of finger ``f`` [N]: the goal's, or the hand's where the goal names none."""
     return float(goal.pretension_n[f]) if goal.pretension_n[f] > 0.0 else float(m.pretension_n[f])
 
 
 @law
-def mean_tension_n(m: Any, s: Any, f: int) -> float:
+def mean_tension_n(m: Model, s: State, f: int) -> float:
     """Mean of the measured tensions of finger ``f`` [N]: the co-contraction that it starts from."""
     total = 0.0
     for k in range(m.finger_n_tendons[f]):
@@ -41,7 +43,7 @@ def mean_tension_n(m: Any, s: Any, f: int) -> float:
 
 
 @law
-def enter_mode(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
+def enter_mode(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode: int) -> None:
     """Note the offsets of finger ``f`` as it starts in ``mode``."""
     longest = SHORTEST_S
     begin_feedback(m, mem, s, f)

@@ -11,11 +11,12 @@ an unknown phase would add to the motor's own: it is off until the motor is refe
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from mechanics.friction import motor_friction_nm
 from mechanics.sine import sine
 from signals.compiled import law
+from signals.typed import Model, State
 
 PHASE_FULL_RAD: Final = 0.8
 PHASE_NONE_RAD: Final = 1.6
@@ -29,7 +30,7 @@ def gain_of(gain: float, used: int) -> float:
 
 
 @law
-def friction_torque_nm(m: Any, motor: int, wanted_speed_rad_s: float) -> float:
+def friction_torque_nm(m: Model, motor: int, wanted_speed_rad_s: float) -> float:
     """Friction feedforward [N m] of a motor at its wanted speed [rad/s]."""
     return gain_of(m.friction_gain, m.use_friction) * motor_friction_nm(
         wanted_speed_rad_s,
@@ -40,7 +41,7 @@ def friction_torque_nm(m: Any, motor: int, wanted_speed_rad_s: float) -> float:
 
 
 @law
-def ripple_torque_nm(m: Any, motor: int, angle_rad: float, speed_rad_s: float) -> float:
+def ripple_torque_nm(m: Model, motor: int, angle_rad: float, speed_rad_s: float) -> float:
     """Ripple feedforward [N m] of a motor at its angle and speed; never above the identified amplitudes."""
     gain = gain_of(m.ripple_gain, m.use_ripple)
     if gain == 0.0:
@@ -57,7 +58,7 @@ def ripple_torque_nm(m: Any, motor: int, angle_rad: float, speed_rad_s: float) -
 
 
 @law
-def ripple_feedforward_nm(m: Any, s: Any, i: int) -> float:
+def ripple_feedforward_nm(m: Model, s: State, i: int) -> float:
     """Ripple feedforward [N m] of motor ``i`` now; none while its phase is unknown (``s.ripple_unknown``)."""
     if s.ripple_unknown[i] != 0:
         return 0.0

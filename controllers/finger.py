@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from controllers.enter import JOINT_IMPEDANCE, MOTOR_POSITION, TENDON_FORCE, enter_mode
 from controllers.joint_modes import joint_tensions, report_given_torque
+from controllers.memory import ControllerMemory
 from controllers.motor_modes import motor_position, motor_torque
 from controllers.tension_modes import force_goals, tension_torques
 from mechanics.blend import fading
 from signals.compiled import law
 from signals.modes import Mode
+from signals.typed import Goal, Model, State
 
 OFF: Final = int(Mode.OFF)
 MOTOR_TORQUE: Final = int(Mode.MOTOR_TORQUE)
@@ -19,7 +21,7 @@ FADE_S: Final = 0.05
 
 
 @law
-def rest_finger(m: Any, mem: Any, s: Any, f: int) -> None:
+def rest_finger(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """References of a finger that follows no goal: measured pose, no torque, nothing carried on."""
     mem.mode[f] = OFF
     s.finger_mode[f] = OFF
@@ -40,7 +42,7 @@ def rest_finger(m: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def mode_law(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
+def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode: int) -> None:
     """The law of the mode in force; torques into ``s.ref_motor_torque_nm``."""
     s.torque_scale[f] = 1.0
     if mode == MOTOR_POSITION or mode == MOTOR_TORQUE or mode == TENDON_FORCE:
@@ -64,7 +66,7 @@ def mode_law(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
 
 
 @law
-def fade_change_over(m: Any, mem: Any, s: Any, f: int) -> None:
+def fade_change_over(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Torque starts from the present command: what the change would have made a step fades away."""
     entering = mem.entering[f] != 0
     for k in range(m.finger_n_tendons[f]):
@@ -78,7 +80,7 @@ def fade_change_over(m: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def control_finger(m: Any, goal: Any, mem: Any, s: Any, f: int) -> None:
+def control_finger(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int) -> None:
     """Motor torques [N m] of an active finger ``f`` into ``s.ref_motor_torque_nm``."""
     mode = int(goal.finger_mode[f])
     known = JOINT_IMPEDANCE >= mode >= MOTOR_POSITION

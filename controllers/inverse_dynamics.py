@@ -10,42 +10,43 @@ N m/rad for a finger, here the mass matrix scales them.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Annotated, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.inverse import inverse
+from mechanics.dynamics.systems import Parts
 from signals.compiled import law
+from signals.layout import FloatArray, Records, dtype_of
 from signals.modes import Mode
-from signals.records import RecordArray
 from signals.sizes import JOINTS
+from signals.typed import Goal, Model, State
 
-FloatArray = NDArray[np.float64]
 FILTER_HZ: Final = 20.0
 IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
 JOINT_TORQUE: Final = int(Mode.JOINT_TORQUE)
 MOTOR_TORQUE: Final = int(Mode.MOTOR_TORQUE)
 MOTOR_POSITION: Final = int(Mode.MOTOR_POSITION)
 
-MEMORY: Final = np.dtype(
-    [
-        ("started", "i8"),
-        ("goal_speed_rad_s", "f8", (JOINTS,)),
-        ("goal_rate_rad_s2", "f8", (JOINTS,)),
-        ("q", "f8", (JOINTS,)),
-        ("qd", "f8", (JOINTS,)),
-        ("qdd", "f8", (JOINTS,)),
-        ("tau", "f8", (JOINTS,)),
-    ],
-    align=True,
-)
-"""Memory of the controller."""
+
+class InverseDynamicsMemory(Protocol):
+    """Memory of the controller."""
+
+    started: int
+    goal_speed_rad_s: Annotated[FloatArray, JOINTS]
+    goal_rate_rad_s2: Annotated[FloatArray, JOINTS]
+    q: Annotated[FloatArray, JOINTS]
+    qd: Annotated[FloatArray, JOINTS]
+    qdd: Annotated[FloatArray, JOINTS]
+    tau: Annotated[FloatArray, JOINTS]
+
+
+MEMORY: Final = dtype_of(InverseDynamicsMemory)
 NO_LOADS: Final[FloatArray] = np.zeros((0, 6))
 
 
 @law
-def goal_rates(m: Any, g: Any, mem: Any, dt_s: float) -> None:
+def goal_rates(m: Model, g: Goal, mem: InverseDynamicsMemory, dt_s: float) -> None:
     """Filtered rate of the goal's joint speeds [rad/s2]."""
     share = 1.0 - math.exp(-2.0 * math.pi * FILTER_HZ * dt_s)
     for j in range(m.n_joints):
@@ -58,7 +59,9 @@ def goal_rates(m: Any, g: Any, mem: Any, dt_s: float) -> None:
 
 
 @law
-def wanted_accelerations(m: Any, g: Any, mem: Any, s: Any, bandwidth_rad_s: float, damping: float) -> None:
+def wanted_accelerations(
+    m: Model, g: Goal, mem: InverseDynamicsMemory, s: State, bandwidth_rad_s: float, damping: float
+) -> None:
     """Accelerations by PD towards the goal in the mode in force, into ``mem.qdd``."""
     mode = g.finger_mode[0]
     for j in range(m.n_joints):
@@ -82,15 +85,15 @@ def wanted_accelerations(m: Any, g: Any, mem: Any, s: Any, bandwidth_rad_s: floa
 @law
 def inverse_dynamics(
     kind: int,
-    parts: Any,
+    parts: Parts,
     home_rad: FloatArray,
     bandwidth_rad_s: float,
     damping: float,
     no_loads: FloatArray,
-    model: RecordArray,
-    goal: RecordArray,
-    memory: RecordArray,
-    state: RecordArray,
+    model: Records[Model],
+    goal: Records[Goal],
+    memory: Records[InverseDynamicsMemory],
+    state: Records[State],
 ) -> None:
     """Motor torques of a mechanism with one motor per joint into ``state.ref_motor_torque_nm``.
 

@@ -10,10 +10,11 @@ stiffness the co-contraction's (``controllers.stiffness``).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from controllers.distribution import distribute
 from controllers.enter import common_goal_n
+from controllers.memory import ControllerMemory
 from controllers.reference import glide, shape_reference
 from controllers.stiffness import common_tension_n
 from controllers.tension_modes import tension_pace
@@ -21,12 +22,15 @@ from mechanics.blend import share_left, share_rate
 from mechanics.collocated import joint_feedback
 from signals.compiled import law
 from signals.modes import Mode
+from signals.typed import Goal, Model, State
 
 JOINT_IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
 
 
 @law
-def wanted_torque_nm(m: Any, goal: Any, mem: Any, s: Any, f: int, j: int, mode: int) -> float:
+def wanted_torque_nm(
+    m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, j: int, mode: int
+) -> float:
     """Wanted torque [N m] of joint ``j``; its references into ``s`` and ``mem``."""
     step = m.joint_torque_rate_nm_s[j] * m.dt_s
     torque = float(mem.shaped_torque_nm[j])
@@ -49,7 +53,7 @@ def wanted_torque_nm(m: Any, goal: Any, mem: Any, s: Any, f: int, j: int, mode: 
 
 
 @law
-def shaped_common_n(m: Any, goal: Any, mem: Any, s: Any, f: int) -> float:
+def shaped_common_n(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int) -> float:
     """Co-contraction [N] of finger ``f``: it glides to the goal's as the weakest of its motors can follow.
 
     Its rate is every tendon's, for the motors' wanted speeds: all tendons of the finger wind together.
@@ -73,7 +77,7 @@ def shaped_common_n(m: Any, goal: Any, mem: Any, s: Any, f: int) -> float:
 
 
 @law
-def joint_tensions(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> None:
+def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode: int) -> None:
     """Wanted tensions of finger ``f`` into ``mem.wanted_n`` in a joint mode; torques and scale into ``s``."""
     n_tendons, n_joints = m.finger_n_tendons[f], m.finger_n_joints[f]
     tendons, joints = m.finger_tendon, m.finger_joint
@@ -97,7 +101,7 @@ def joint_tensions(m: Any, goal: Any, mem: Any, s: Any, f: int, mode: int) -> No
 
 
 @law
-def report_given_torque(m: Any, mem: Any, s: Any, f: int) -> None:
+def report_given_torque(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Joint torque ``-P^T f`` [N m] of the tensions that are asked for, into ``s``."""
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]

@@ -13,18 +13,14 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Annotated, Final, Protocol
 
 from mechanics.blend import rise, slope
 from mechanics.interpolation import hermite
 from signals.compiled import law
-from signals.records import RecordArray
+from signals.layout import FloatArray, IntArray, Records, dtype_of
 from signals.sizes import CHANNELS, FINGERS
-
-FloatArray = NDArray[np.float64]
+from signals.typed import Goal, Model, State
 
 
 class ChannelKind(IntEnum):
@@ -41,28 +37,34 @@ class ChannelKind(IntEnum):
 _JOINT_ANGLE, _JOINT_TORQUE, _TENDON_FORCE = 0, 1, 2
 _MOTOR_ANGLE, _MOTOR_TORQUE, _AXIS_ANGLE = 3, 4, 5
 
-MOTION: Final = np.dtype(
-    [
-        ("n_channels", "i8"),
-        ("blend_s", "f8"),
-        ("finger_mode", "i8", (FINGERS,)),
-        ("kind", "i8", (CHANNELS,)),
-        ("index", "i8", (CHANNELS,)),
-        ("nodes", "i8", (CHANNELS,)),
-        ("periodic", "i8", (CHANNELS,)),
-        ("hold", "i8", (CHANNELS,)),
-        ("relative", "i8", (CHANNELS,)),
-        ("step_s", "f8", (CHANNELS,)),
-        ("advance", "f8", (CHANNELS,)),
-        ("start", "f8", (CHANNELS,)),
-    ],
-    align=True,
-)
-"""Head of a motion: what each row of its value and slope tables means; ``start`` is written at the start."""
+
+class MotionRecord(Protocol):
+    """Head of a motion: what each row of its tables of values and slopes means.
+
+    ``start`` is written at the start.
+    """
+
+    n_channels: int
+    blend_s: float
+    finger_mode: Annotated[IntArray, FINGERS]
+    kind: Annotated[IntArray, CHANNELS]
+    index: Annotated[IntArray, CHANNELS]
+    nodes: Annotated[IntArray, CHANNELS]
+    periodic: Annotated[IntArray, CHANNELS]
+    hold: Annotated[IntArray, CHANNELS]
+    relative: Annotated[IntArray, CHANNELS]
+    step_s: Annotated[FloatArray, CHANNELS]
+    advance: Annotated[FloatArray, CHANNELS]
+    start: Annotated[FloatArray, CHANNELS]
+
+
+MOTION: Final = dtype_of(MotionRecord)
 
 
 @law
-def channel_at(h: Any, values: FloatArray, slopes: FloatArray, c: int, time_s: float) -> tuple[float, float]:
+def channel_at(
+    h: MotionRecord, values: FloatArray, slopes: FloatArray, c: int, time_s: float
+) -> tuple[float, float]:
     """Value and slope of channel ``c`` at a time since the start, without start value and blending."""
     last = h.nodes[c] - 1
     if last < 1:
@@ -94,7 +96,7 @@ def blend(x: float) -> tuple[float, float]:
 
 
 @law
-def motion_start(motion: RecordArray, state: RecordArray) -> None:
+def motion_start(motion: Records[MotionRecord], state: Records[State]) -> None:
     """Take the start values from the state: angles and tensions measured now, torques zero."""
     h, s = motion[0], state[0]
     start, kinds, index = h.start, h.kind, h.index
@@ -114,12 +116,12 @@ def motion_start(motion: RecordArray, state: RecordArray) -> None:
 
 @law
 def motion_goal(
-    motion: RecordArray,
+    motion: Records[MotionRecord],
     values: FloatArray,
     slopes: FloatArray,
-    model: RecordArray,
+    model: Records[Model],
     time_s: float,
-    goal: RecordArray,
+    goal: Records[Goal],
 ) -> None:
     """Fill the goal for a time since the start of the motion; real-time safe.
 
@@ -153,7 +155,7 @@ def motion_goal(
 
 
 @law
-def _write(g: Any, kind: int, i: int, value: float, slope: float) -> None:
+def _write(g: Goal, kind: int, i: int, value: float, slope: float) -> None:
     if kind == _JOINT_ANGLE:
         g.joint_angle_rad[i] = value
         g.joint_speed_rad_s[i] = slope

@@ -8,19 +8,21 @@ The wrist's share is taken off the goal, so that the tensions stay while the wri
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
+from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide
 from mechanics.blend import share_left, share_rate
 from signals.compiled import law
+from signals.typed import Goal, Model, State
 
 SPEED_SHARE: Final = 0.9
 """Share of a motor's greatest speed that its reference may have; the rest is the feedback's."""
 
 
 @law
-def motor_position(m: Any, goal: Any, mem: Any, s: Any, f: int) -> None:
+def motor_position(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int) -> None:
     """Torques [N m] of finger ``f`` in MOTOR_POSITION into ``s.ref_motor_torque_nm``."""
     x = mem.age_s[f] / mem.blend_s[f]
     left, rate = share_left(x), share_rate(x, mem.blend_s[f])
@@ -55,7 +57,7 @@ def motor_position(m: Any, goal: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def motor_torque(m: Any, goal: Any, s: Any, f: int) -> None:
+def motor_torque(m: Model, goal: Goal, s: State, f: int) -> None:
     """Torques [N m] of finger ``f`` in MOTOR_TORQUE: the goal's, with ripple feedforward."""
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]

@@ -10,36 +10,44 @@ it out. A negative heat is no current: the muscle cools as fast as still air let
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Annotated, Final, Protocol
 
-import numpy as np
-
-from mechanics.muscle_finger import finger_gravity
+from mechanics.muscle_finger import MuscleFingerRecord, finger_gravity
 from signals.compiled import law
+from signals.layout import FloatArray, Records, dtype_of
 from signals.modes import MachineState, Mode
-from signals.records import RecordArray
+from signals.typed import Goal, Measurement, Model, State
 
 IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
 MOTOR_TORQUE: Final = int(Mode.MOTOR_TORQUE)
 ACTIVE: Final = int(MachineState.ACTIVE)
 
-GAINS: Final = np.dtype(
-    [
-        ("kp_n_rad", "f8"),
-        ("ki_n_rads", "f8"),
-        ("heating_s", "f8"),  # t_c
-        ("current_max_a", "f8"),
-        ("home_rad", "f8", (3,)),
-    ],
-    align=True,
-)
-"""Gains of the controller."""
-MEMORY: Final = np.dtype([("integral_n", "f8"), ("q", "f8", (3,))], align=True)
-"""Memory of the controller."""
+
+class MuscleGains(Protocol):
+    """Gains of the controller."""
+
+    kp_n_rad: float
+    ki_n_rads: float
+    heating_s: float  # t_c
+    current_max_a: float
+    home_rad: Annotated[FloatArray, 3]
+
+
+GAINS: Final = dtype_of(MuscleGains)
+
+
+class MuscleMemory(Protocol):
+    """Memory of the controller."""
+
+    integral_n: float
+    q: Annotated[FloatArray, 3]
+
+
+MEMORY: Final = dtype_of(MuscleMemory)
 
 
 @law
-def static_force_n(f: Any, q: Any) -> float:
+def static_force_n(f: MuscleFingerRecord, q: FloatArray) -> float:
     """Muscle force [N] that a pose needs: springs and gravity along the way the finger closes."""
     finger_gravity(f, q)
     need = reach = 0.0
@@ -51,7 +59,9 @@ def static_force_n(f: Any, q: Any) -> float:
 
 
 @law
-def heating_current_a(f: Any, k: Any, force_n: float, closing: float, rate: float, degc: float) -> float:
+def heating_current_a(
+    f: MuscleFingerRecord, k: MuscleGains, force_n: float, closing: float, rate: float, degc: float
+) -> float:
     """Current [A] that brings the muscle to a force at a closing angle [rad]; 0 lets it cool."""
     stretch = f.stiffness_n_m * f.offset_m * closing + f.damping_ns_m * f.offset_m * rate
     wanted = f.ambient_degc + max(force_n + stretch, 0.0) / f.thermal_n_k
@@ -62,13 +72,13 @@ def heating_current_a(f: Any, k: Any, force_n: float, closing: float, rate: floa
 
 @law
 def muscle_position(
-    finger: RecordArray,
-    gains: RecordArray,
-    model: RecordArray,
-    goal: RecordArray,
-    measurement: RecordArray,
-    memory: RecordArray,
-    state: RecordArray,
+    finger: Records[MuscleFingerRecord],
+    gains: Records[MuscleGains],
+    model: Records[Model],
+    goal: Records[Goal],
+    measurement: Records[Measurement],
+    memory: Records[MuscleMemory],
+    state: Records[State],
 ) -> None:
     """Current of the muscle, as its motor's torque, into ``state.ref_motor_torque_nm``.
 

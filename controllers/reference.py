@@ -13,10 +13,12 @@ that contradicts its goal leads nowhere: the reference stays within the range of
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from controllers.memory import ControllerMemory
 from guard.envelope import stop_speed
 from signals.compiled import law
+from signals.typed import Model
 
 APPROACH_1_S: Final = 100.0
 """Rate at which a reference closes the last of its way."""
@@ -67,7 +69,7 @@ def glide(
 
 
 @law
-def shape_reference(m: Any, mem: Any, j: int, goal_rad: float, goal_rad_s: float) -> None:
+def shape_reference(m: Model, mem: ControllerMemory, j: int, goal_rad: float, goal_rad_s: float) -> None:
     """Move ``mem.shaped_rad[j]`` and its speed one cycle towards the goal.
 
     Towards the end of the joint's range it slows down as the guard's soft stop would make it.

@@ -7,16 +7,18 @@ hand, apart from the impedance gain, which is one of the controller.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from mechanics.springs import stiffness_of_force
 from signals.compiled import law
+from signals.layout import FloatArray
+from signals.typed import Goal, Model
 
 STEPS: Final = 20
 
 
 @law
-def stiff_enough(m: Any, goal: Any, f: int, P: Any, shift_n: Any, common_n: float) -> bool:
+def stiff_enough(m: Model, goal: Goal, f: int, P: FloatArray, shift_n: FloatArray, common_n: float) -> bool:
     """True if every wanted stiffness of finger ``f`` is reached at the common tension."""
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -34,7 +36,9 @@ def stiff_enough(m: Any, goal: Any, f: int, P: Any, shift_n: Any, common_n: floa
 
 
 @law
-def common_tension_n(m: Any, goal: Any, f: int, P: Any, shift_n: Any, least_n: float, most_n: float) -> float:
+def common_tension_n(
+    m: Model, goal: Goal, f: int, P: FloatArray, shift_n: FloatArray, least_n: float, most_n: float
+) -> float:
     """Least common tension [N] of finger ``f`` between two bounds that gives the wanted stiffnesses.
 
     Args:

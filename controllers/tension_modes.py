@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
+from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide
 from mechanics.blend import share_left, share_rate
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
+from signals.typed import Goal, Model, State
 
 SPEED_SHARE: Final = 0.6
 """Share of the motor's greatest speed that a change of tension may ask for."""
 
 
 @law
-def turn_n_rad(m: Any, s: Any, t: int) -> float:
+def turn_n_rad(m: Model, s: State, t: int) -> float:
     """Change of tendon ``t``'s tension [N/rad] as its motor turns, all else held."""
     return float(m.spool_radius_m[t] * max(s.tendon_stiffness_n_m[t], 1.0))
 
 
 @law
-def tension_pace(m: Any, s: Any, t: int) -> tuple[float, float]:
+def tension_pace(m: Model, s: State, t: int) -> tuple[float, float]:
     """Rate [N/s] and its change [N/s2] of tendon ``t``'s tension that its motor can make of its stiffness."""
     i = m.tendon_motor[t]
     turn = turn_n_rad(m, s, t)
@@ -31,7 +33,7 @@ def tension_pace(m: Any, s: Any, t: int) -> tuple[float, float]:
 
 
 @law
-def force_goals(m: Any, goal: Any, mem: Any, f: int) -> None:
+def force_goals(m: Model, goal: Goal, mem: ControllerMemory, f: int) -> None:
     """Wanted tensions [N] and their rates [N/s] of finger ``f`` in TENDON_FORCE into ``mem``."""
     x = mem.age_s[f] / mem.blend_s[f]
     left, rate = share_left(x), share_rate(x, mem.blend_s[f])
@@ -43,7 +45,7 @@ def force_goals(m: Any, goal: Any, mem: Any, f: int) -> None:
 
 
 @law
-def follow_tension(m: Any, mem: Any, s: Any, t: int, from_goal: bool) -> float:
+def follow_tension(m: Model, mem: ControllerMemory, s: State, t: int, from_goal: bool) -> float:
     """The tension reference goes to the wanted one as fast as it may; returns its rate [N/s].
 
     A goal's tension glides within the hand's tension rate and what the motor can make of the tendon's
@@ -73,7 +75,7 @@ def follow_tension(m: Any, mem: Any, s: Any, t: int, from_goal: bool) -> float:
 
 
 @law
-def wanted_motor_speed(m: Any, mem: Any, s: Any, f: int, t: int, rate_n_s: float) -> float:
+def wanted_motor_speed(m: Model, mem: ControllerMemory, s: State, f: int, t: int, rate_n_s: float) -> float:
     """w_d = (df_d/dt / k_t - (P dq_d/dt)_t - dh_wrist/dt) / R [rad/s], from goals and models only."""
     path = mem.wrist_speed_m_s[t]
     for b in range(m.finger_n_joints[f]):
@@ -84,7 +86,7 @@ def wanted_motor_speed(m: Any, mem: Any, s: Any, f: int, t: int, rate_n_s: float
 
 
 @law
-def tension_torques(m: Any, mem: Any, s: Any, f: int, from_goal: bool) -> None:
+def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal: bool) -> None:
     """Motor torques [N m] of finger ``f`` from its tension references into ``s.ref_motor_torque_nm``.
 
     ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's. Then the

@@ -11,18 +11,24 @@ from typing import Final
 
 from controllers.finger import control_finger, rest_finger
 from controllers.memory import CONTROLLER_MEMORY as CONTROLLER_MEMORY
+from controllers.memory import ControllerMemory
 from controllers.wrist_feedforward import axis_goals, wrist_path_speeds
 from mechanics.coupling import tendon_jacobian
 from signals.compiled import law
+from signals.layout import Records
 from signals.modes import MachineState
-from signals.records import RecordArray
+from signals.typed import Command, Goal, Model, State
 
 ACTIVE: Final = int(MachineState.ACTIVE)
 
 
 @law
 def control(
-    model: RecordArray, goal: RecordArray, memory: RecordArray, state: RecordArray, command: RecordArray
+    model: Records[Model],
+    goal: Records[Goal],
+    memory: Records[ControllerMemory],
+    state: Records[State],
+    command: Records[Command],
 ) -> None:
     """Wanted motor torques [N m] into ``state``, wrist axis angles [rad] into ``command``.
 

@@ -8,9 +8,11 @@ twenty normals. The greatest s, exactly, without iteration.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from controllers.memory import ControllerMemory
 from signals.compiled import law
+from signals.layout import FloatArray
 
 PARALLEL: Final = 1e-9
 """Rows (and pivots) closer to parallel (to zero) than this share of their size count as such."""
@@ -19,7 +21,7 @@ FACETS_MAX: Final = 512
 
 
 @law
-def parallel(A: Any, a: int, b: int, n: int) -> bool:
+def parallel(A: FloatArray, a: int, b: int, n: int) -> bool:
     """True if rows ``a`` and ``b`` lie on one line."""
     aa = bb = ab = 0.0
     for j in range(n):
@@ -30,7 +32,7 @@ def parallel(A: Any, a: int, b: int, n: int) -> bool:
 
 
 @law
-def collect_lines(w: Any, n_tendons: int, n_joints: int) -> int:
+def collect_lines(w: ControllerMemory, n_tendons: int, n_joints: int) -> int:
     """One movable row of every line into ``w.line``; returns their number."""
     count = 0
     for i in range(n_tendons):
@@ -47,7 +49,7 @@ def collect_lines(w: Any, n_tendons: int, n_joints: int) -> int:
 
 
 @law
-def normal_of(w: Any, n_joints: int) -> bool:
+def normal_of(w: ControllerMemory, n_joints: int) -> bool:
     """Unit vector orthogonal to the picked ``n - 1`` rows into ``w.normal``; False if they are dependent."""
     n, H = n_joints, w.H
     for r in range(n - 1):
@@ -96,7 +98,7 @@ def normal_of(w: Any, n_joints: int) -> bool:
 
 
 @law
-def support(w: Any, n_tendons: int, n_joints: int, sign: float) -> tuple[float, float]:
+def support(w: ControllerMemory, n_tendons: int, n_joints: int, sign: float) -> tuple[float, float]:
     """(greatest y . A^T f within the bounds, y . b) for y = sign * ``w.normal``."""
     reach = target = 0.0
     for j in range(n_joints):
@@ -110,7 +112,7 @@ def support(w: Any, n_tendons: int, n_joints: int, sign: float) -> tuple[float, 
 
 
 @law
-def next_pick(w: Any, size: int, count: int) -> bool:
+def next_pick(w: ControllerMemory, size: int, count: int) -> bool:
     """Next subset of ``size`` out of ``count`` in ``w.pick``; False after the last one."""
     r = size - 1
     while r >= 0 and w.pick[r] == count - size + r:
@@ -124,7 +126,7 @@ def next_pick(w: Any, size: int, count: int) -> bool:
 
 
 @law
-def feasible_share(w: Any, n_tendons: int, n_joints: int) -> float:
+def feasible_share(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
     """Greatest s in [0, 1] with ``s b`` inside the torque set; the limiting normal into ``w.best_normal``.
 
     0 also where the set does not hold the zero torque.
@@ -153,7 +155,7 @@ def feasible_share(w: Any, n_tendons: int, n_joints: int) -> float:
 
 
 @law
-def pin_to_facet(w: Any, n_tendons: int, n_joints: int) -> None:
+def pin_to_facet(w: ControllerMemory, n_tendons: int, n_joints: int) -> None:
     """Bounds of every tendon that the limiting facet drives to one end are moved to that end."""
     largest = 0.0
     for i in range(n_tendons):

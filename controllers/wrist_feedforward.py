@@ -10,12 +10,14 @@ goal, not from the noisy potentiometer: friction feedforward needs the wanted sp
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from controllers.memory import ControllerMemory
 from controllers.reference import glide
 from mechanics.blend import duration_s, share_left, share_rate
 from mechanics.wrist import wrist_jacobian
 from signals.compiled import law
+from signals.typed import Command, Goal, Model, State
 
 AXIS_SPEED_RAD_S: Final = 0.5
 SHORTEST_S: Final = 0.2
@@ -23,7 +25,7 @@ AT_REST_RAD_S: Final = 1e-4
 
 
 @law
-def axis_goals(m: Any, goal: Any, mem: Any, s: Any, command: Any, active: bool) -> None:
+def axis_goals(m: Model, goal: Goal, mem: ControllerMemory, s: State, command: Command, active: bool) -> None:
     """Axis angles for the wrist drive into ``command``; while not active the measured ones, held."""
     if not active:
         mem.axis_active = 0
@@ -62,7 +64,9 @@ def axis_goals(m: Any, goal: Any, mem: Any, s: Any, command: Any, active: bool) 
 
 
 @law
-def follow_drive(m: Any, mem: Any, a: int, wanted_rad: float, wanted_speed_rad_s: float) -> None:
+def follow_drive(
+    m: Model, mem: ControllerMemory, a: int, wanted_rad: float, wanted_speed_rad_s: float
+) -> None:
     """One cycle of the drive's model, semi-implicit; without a bandwidth it is the goal itself."""
     w = 2.0 * math.pi * m.axis_bandwidth_hz[a]
     if w <= 0.0:
@@ -80,7 +84,7 @@ def follow_drive(m: Any, mem: Any, a: int, wanted_rad: float, wanted_speed_rad_s
 
 
 @law
-def wrist_path_speeds(m: Any, mem: Any, s: Any) -> None:
+def wrist_path_speeds(m: Model, mem: ControllerMemory, s: State) -> None:
     """Expected speed of every tendon's path through the wrist [m/s] into ``mem``."""
     moving = 0.0
     for a in range(m.n_axes):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.latch import latch_hand, latch_probed
+from guard.memory import GuardMemory
 from mechanics.plausible import NEWEST_NS, UNKNOWN, in_time, usable
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel, EncoderReference
+from signals.typed import Measurement, Model, State
 
 NOT_FINITE_MEASUREMENT: Final = int(Cause.NOT_FINITE_MEASUREMENT)
 MEASUREMENT_TOO_OLD: Final = int(Cause.MEASUREMENT_TOO_OLD)
@@ -30,7 +32,7 @@ LOST_S: Final = 0.005
 
 
 @law
-def hall_believed(m: Any, z: Any, t: int) -> bool:
+def hall_believed(m: Model, z: Measurement, t: int) -> bool:
     """True if the Hall sensor of tendon ``t`` may be used: a motor-only tendon's never is."""
     return m.hall_weight[t] > 0.0 and usable(int(z.hall_status[t]), z.hall_fine_count[t])
 
@@ -48,7 +50,7 @@ def silence_s(silent_s: float, status: int, dt_s: float) -> float:
 
 
 @law
-def since_sample_s(m: Any, s: Any, time_ns: int, last_ns: int) -> float:
+def since_sample_s(m: Model, s: State, time_ns: int, last_ns: int) -> float:
     """Time [s] that a value had to change: since its last good sample or the last cycle, at least a period.
 
     A slow bus does not bring a sample in every cycle, and the last cycle may have been a stall ago.
@@ -57,7 +59,7 @@ def since_sample_s(m: Any, s: Any, time_ns: int, last_ns: int) -> float:
 
 
 @law
-def complete(m: Any, z: Any) -> bool:
+def complete(m: Model, z: Measurement) -> bool:
     """True if every channel of the hand delivered a usable value."""
     for i in range(m.n_motors):
         if not usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
@@ -72,7 +74,7 @@ def complete(m: Any, z: Any) -> bool:
 
 
 @law
-def check_bus(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_bus(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """All motors silent at once: the bus is lost, a fault of the hand."""
     silent = m.n_motors > 1
     for i in range(m.n_motors):
@@ -83,7 +85,7 @@ def check_bus(m: Any, mem: Any, z: Any, s: Any) -> None:
 
 
 @law
-def check_age(m: Any, mem: Any, s: Any, f: int, t: int, part: int, time_ns: int) -> None:
+def check_age(m: Model, mem: GuardMemory, s: State, f: int, t: int, part: int, time_ns: int) -> None:
     """A sample older than the last tier, or of a time to come, is a fault of its finger."""
     limit = m.measurement_age_s[2]
     age = 1e-9 * float(s.time_ns - time_ns)
@@ -92,7 +94,7 @@ def check_age(m: Any, mem: Any, s: Any, f: int, t: int, part: int, time_ns: int)
 
 
 @law
-def degraded(m: Any, z: Any, s: Any, t: int) -> bool:
+def degraded(m: Model, z: Measurement, s: State, t: int) -> bool:
     """True if a sample of tendon ``t`` or of its motor is older than the second tier."""
     limit = m.measurement_age_s[1]
     oldest = z.motor_time_ns[m.tendon_motor[t]]
@@ -102,14 +104,14 @@ def degraded(m: Any, z: Any, s: Any, t: int) -> bool:
 
 
 @law
-def lose_phase(m: Any, s: Any, i: int) -> None:
+def lose_phase(m: Model, s: State, i: int) -> None:
     """Motor ``i`` may have been without power: the angle of a relative encoder gives no phase any more."""
     if m.encoder_reference[i] != ABSOLUTE:
         s.ripple_unknown[i] = 1
 
 
 @law
-def check_hall_channel(m: Any, mem: Any, z: Any, s: Any, f: int, t: int) -> None:
+def check_hall_channel(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int) -> None:
     """Latch what the Hall channel of tendon ``t`` says: not a number, lost, too old."""
     hall = int(z.hall_status[t])
     mem.hall_missing_s[t] = silence_s(mem.hall_missing_s[t], hall, m.dt_s)
@@ -121,7 +123,7 @@ def check_hall_channel(m: Any, mem: Any, z: Any, s: Any, f: int, t: int) -> None
 
 
 @law
-def all_say_nothing(m: Any, mem: Any, z: Any, s: Any) -> bool:
+def all_say_nothing(m: Model, mem: GuardMemory, z: Measurement, s: State) -> bool:
     """True if no channel says anything but a new number; then all silence is over.
 
     Loops without a branch: vector code for almost every cycle.
@@ -157,7 +159,7 @@ def all_say_nothing(m: Any, mem: Any, z: Any, s: Any) -> bool:
 
 
 @law
-def check_channels(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_channels(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch what the channels say: not a number, lost, reset, too old; the finger of the channel only."""
     if all_say_nothing(m, mem, z, s):
         return

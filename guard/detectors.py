@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from guard.channel_checks import check_channels
 from guard.friction_checks import check_friction
 from guard.hall_checks import check_halls
 from guard.joint_checks import check_joints, check_wrist
+from guard.memory import GuardMemory
 from guard.motor_checks import check_motors
 from guard.residual_checks import check_residuals
 from guard.tension_checks import check_tensions
 from signals.compiled import law
+from signals.typed import Measurement, Model, State
 
 
 @law
-def detect(m: Any, mem: Any, z: Any, s: Any) -> None:
+def detect(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch every fault that this cycle shows, into the state."""
     check_channels(m, mem, z, s)
     check_halls(m, mem, z, s)

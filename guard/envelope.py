@@ -23,10 +23,12 @@ and a few comparisons say so.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from guard.memory import GuardMemory
 from mechanics.collocated import from_tendons
 from signals.compiled import law
+from signals.typed import Model, State
 
 REACTION_S: Final = 0.005
 """Time that passes until a drive brakes: filter of the speed, delay of the command, rate of the torque."""
@@ -91,7 +93,7 @@ def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float) -
 
 
 @law
-def path_speeds(m: Any, mem: Any, s: Any) -> None:
+def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
     """Speeds of the paths through the wrist [m/s] into ``mem``, low-passed."""
     share = 1.0 - math.exp(-2.0 * math.pi * WRIST_HZ * m.dt_s)
     for t in range(m.n_tendons):
@@ -102,7 +104,7 @@ def path_speeds(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def motor_paths(m: Any, mem: Any, s: Any, f: int) -> None:
+def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     """Speeds [m/s] at which motors and wrist shorten the paths of finger ``f``'s tendons; the greatest."""
     mem.fastest_m_s[f] = 0.0
     for k in range(m.finger_n_tendons[f]):
@@ -119,7 +121,7 @@ def motor_paths(m: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def joint_margins(m: Any, mem: Any, s: Any, f: int) -> None:
+def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     """How much faster the motors may move each joint of finger ``f``, up and down [rad/s], into ``mem``.
 
     Negative where they move it too fast for what is left of its range.
@@ -140,7 +142,7 @@ def joint_margins(m: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def tension_free(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
+def tension_free(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     """True if the tendon is so far from its limits that no torque of its motor needs a bound.
 
     What joints add to the speed of a tendon is the projection of what the motors wind, so that three times
@@ -156,7 +158,7 @@ def tension_free(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
 
 
 @law
-def joint_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, float]:
+def joint_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tuple[float, float]:
     """Least and most torque [N m] of the motor of tendon ``t`` for the sake of its joints.
 
     Both have the motor's friction in addition: where a joint stands at its stop, its tendon still winds as
@@ -179,7 +181,7 @@ def joint_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, flo
 
 
 @law
-def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, float]:
+def tension_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tuple[float, float]:
     """Least and most torque [N m] of the motor of tendon ``t`` for the sake of its tension.
 
     The least one keeps a tendon taut that is or should be, by no more than winds it back slowly. A slack one
@@ -206,7 +208,7 @@ def tension_envelope(m: Any, mem: Any, s: Any, f: int, t: int) -> tuple[float, f
 
 
 @law
-def wrist_load(m: Any, mem: Any, s: Any) -> None:
+def wrist_load(m: Model, mem: GuardMemory, s: State) -> None:
     """Torque of all tendons on each wrist axis, as a share of what they may put on it, into ``mem``."""
     mem.wrist_loaded = 0
     for a in range(m.n_axes):
@@ -217,7 +219,7 @@ def wrist_load(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def wrist_envelope(m: Any, mem: Any, s: Any, t: int) -> float:
+def wrist_envelope(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     """Most torque [N m] of the motor of tendon ``t`` for the sake of the wrist; a slack tendon loads nothing.
 
     So a probe winds, and what became slack is wound back, however the wrist is loaded by others.

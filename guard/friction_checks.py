@@ -7,15 +7,17 @@ with its own long average (a guide or gear that changes) and with 1, the commiss
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from guard.channel_checks import hall_believed
 from guard.latch import latch_finger
+from guard.memory import GuardMemory
 from guard.residual_checks import follow
 from mechanics.friction import motor_friction_nm
 from mechanics.plausible import usable
 from signals.compiled import law
 from signals.faults import Cause
+from signals.typed import Measurement, Model, State
 
 FRICTION_GROWN: Final = int(Cause.FRICTION_GROWN)
 
@@ -33,7 +35,7 @@ ABSOLUTE: Final = 2.5
 
 
 @law
-def friction_factor(m: Any, mem: Any, s: Any, i: int, t: int) -> tuple[float, float]:
+def friction_factor(m: Model, mem: GuardMemory, s: State, i: int, t: int) -> tuple[float, float]:
     """(friction of motor ``i``, friction of its law) at its present speed, both along the motion [N m]."""
     speed = s.motor_speed_rad_s[i]
     expected = motor_friction_nm(
@@ -44,7 +46,7 @@ def friction_factor(m: Any, mem: Any, s: Any, i: int, t: int) -> tuple[float, fl
 
 
 @law
-def check_friction_growth(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
+def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
     """Follow the friction of tendon ``t``'s motor while it turns; latch what has grown."""
     i = m.tendon_motor[t]
     if abs(s.motor_speed_rad_s[i]) < MOVING_RAD_S:
@@ -68,7 +70,7 @@ def check_friction_growth(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
 
 
 @law
-def check_friction(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_friction(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch grown friction of all motors whose channels can be believed."""
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]

@@ -7,7 +7,7 @@ get the guard's own torque (none, hold, reaction); a controller cannot move them
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.channel_checks import complete, degraded
 from guard.detectors import detect
@@ -18,14 +18,16 @@ from guard.limits import NOT_FINITE, envelope_bounds, motor_bounds, range_bounds
 from guard.lookahead import look_ahead
 from guard.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_request
 from guard.memory import GUARD_MEMORY as GUARD_MEMORY
+from guard.memory import GuardMemory
 from guard.probe import WINDING, judge_probe
 from guard.reaction import begin_reaction, change_choice, fault_torque_nm, reaction_of
 from guard.winding import check_windings, winding_temperatures
 from mechanics.coupling import tendon_jacobian
 from signals.compiled import law
 from signals.faults import Cause
+from signals.layout import Records
 from signals.modes import Clip, MotorMode
-from signals.records import RecordArray
+from signals.typed import Command, Goal, Measurement, Model, State
 
 NOT_FINITE_COMMAND: Final = int(Cause.NOT_FINITE_COMMAND)
 STATE: Final = int(Clip.STATE)
@@ -34,7 +36,7 @@ MOTOR_CURRENT: Final = int(MotorMode.CURRENT)
 
 
 @law
-def check_command(m: Any, s: Any) -> None:
+def check_command(m: Model, s: State) -> None:
     """Latch torques of active fingers that are not numbers."""
     for t in range(m.n_tendons):
         f, i = m.tendon_finger[t], m.tendon_motor[t]
@@ -43,7 +45,7 @@ def check_command(m: Any, s: Any) -> None:
 
 
 @law
-def begin_states(m: Any, mem: Any, z: Any, s: Any) -> None:
+def begin_states(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """What begins as fingers change their state: hold, reaction, fresh timers."""
     for f in range(m.n_fingers):
         state = int(s.finger_state[f])
@@ -65,7 +67,9 @@ def begin_states(m: Any, mem: Any, z: Any, s: Any) -> None:
 
 
 @law
-def torque_by_state(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, reaction: int) -> tuple[float, int]:
+def torque_by_state(
+    m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, reaction: int
+) -> tuple[float, int]:
     """Torque [N m] for the motor of tendon ``t`` by the state of its finger, and clip bits."""
     i = m.tendon_motor[t]
     state, wanted = s.finger_state[f], s.ref_motor_torque_nm[i]
@@ -86,7 +90,7 @@ def torque_by_state(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, reaction: 
 
 
 @law
-def command_motors(m: Any, mem: Any, z: Any, s: Any, c: Any) -> None:
+def command_motors(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Command) -> None:
     """Currents [A] of all motors into the command, torques and clips into the state."""
     for f in range(m.n_fingers):
         reaction, powered = reaction_of(m, s, f), s.finger_state[f] >= HOLDING
@@ -115,7 +119,7 @@ def command_motors(m: Any, mem: Any, z: Any, s: Any, c: Any) -> None:
 
 
 @law
-def command_axes(m: Any, mem: Any, s: Any, c: Any) -> None:
+def command_axes(m: Model, mem: GuardMemory, s: State, c: Command) -> None:
     """Wrist axes: the controller's angles while active, else the measured ones at the change, held."""
     following = s.machine == ACTIVE
     powered = s.machine >= HOLDING
@@ -134,12 +138,12 @@ def command_axes(m: Any, mem: Any, s: Any, c: Any) -> None:
 
 @law
 def guard(
-    model: RecordArray,
-    goal: RecordArray,
-    measurement: RecordArray,
-    memory: RecordArray,
-    state: RecordArray,
-    command: RecordArray,
+    model: Records[Model],
+    goal: Records[Goal],
+    measurement: Records[Measurement],
+    memory: Records[GuardMemory],
+    state: Records[State],
+    command: Records[Command],
 ) -> None:
     """Faults, state machine and limits; the command as it goes to the wire.
 

@@ -14,16 +14,18 @@ that fast true motion is not frozen out.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.channel_checks import hall_believed, since_sample_s
 from guard.latch import latch_finger
+from guard.memory import GuardMemory
 from guard.tension_checks import at_slack_stop
 from mechanics.plausible import at_rail, beyond_stop
 from mechanics.springs import count_of_lever, elongation_of_lever, lever_of_count
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Channel
+from signals.typed import Measurement, Model, State
 
 HALL_STUCK: Final = int(Cause.HALL_STUCK)
 HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
@@ -63,7 +65,7 @@ SPIKE_MEMORY_S: Final = 1.0
 
 
 @law
-def note_change(mem: Any, s: Any, f: int, t: int, i: int) -> None:
+def note_change(mem: GuardMemory, s: State, f: int, t: int, i: int) -> None:
     """The count of tendon ``t`` changed: what happens from now on is measured from here."""
     mem.changes[f] += 1
     mem.anchor_angle_rad[t] = s.motor_angle_rad[i]
@@ -74,7 +76,7 @@ def note_change(mem: Any, s: Any, f: int, t: int, i: int) -> None:
 
 
 @law
-def check_stuck(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
+def check_stuck(m: Model, mem: GuardMemory, s: State, f: int, t: int, count: int) -> None:
     """Latch a count that stays while its motor winds, although it should change."""
     i = m.tendon_motor[t]
     changed = 1.0 if count != mem.last_count[t] else 0.0
@@ -95,7 +97,7 @@ def check_stuck(m: Any, mem: Any, s: Any, f: int, t: int, count: int) -> None:
 
 
 @law
-def check_rail(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> None:
+def check_rail(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, count: int) -> None:
     """Latch a count at the end of its range, or of a lever beyond its stops, used or not."""
     outside = count <= 0 or count >= m.hall_count_max[t] or beyond_stop(m, t, s.lever_angle_rad[t])
     if (s.finger_status[f] & OUT_OF_RANGE) != 0:  # a value of this finger is not believed
@@ -106,7 +108,7 @@ def check_rail(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> 
 
 
 @law
-def one_is_slack(m: Any, s: Any, f: int) -> bool:
+def one_is_slack(m: Model, s: State, f: int) -> bool:
     """True if a tendon of finger ``f`` is slack or unseen: its lengths are too few to contradict a count."""
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
@@ -116,13 +118,13 @@ def one_is_slack(m: Any, s: Any, f: int) -> bool:
 
 
 @law
-def elongation_of_count_m(m: Any, t: int, count: int) -> float:
+def elongation_of_count_m(m: Model, t: int, count: int) -> float:
     """Elastic elongation [m] of tendon ``t`` at a count."""
     return float(elongation_of_lever(m, t, lever_of_count(m, t, float(count)))[1])
 
 
 @law
-def lengths_agree(m: Any, mem: Any, s: Any, t: int, count: int) -> bool:
+def lengths_agree(m: Model, mem: GuardMemory, s: State, t: int, count: int) -> bool:
     """True if the finger's joint angles explain how the count of tendon ``t`` changed in this cycle.
 
     They cannot explain one that is not in use.
@@ -135,7 +137,7 @@ def lengths_agree(m: Any, mem: Any, s: Any, t: int, count: int) -> bool:
 
 
 @law
-def begin_jump(m: Any, mem: Any, z: Any, f: int, t: int, count: int) -> None:
+def begin_jump(m: Model, mem: GuardMemory, z: Measurement, f: int, t: int, count: int) -> None:
     """Note the counts of finger ``f`` before and as tendon ``t`` jumps."""
     mem.glitch_from[t] = mem.last_count[t]
     mem.since_jump_s[t] = 0.0
@@ -148,7 +150,7 @@ def begin_jump(m: Any, mem: Any, z: Any, f: int, t: int, count: int) -> None:
 
 
 @law
-def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
+def others_moved(m: Model, mem: GuardMemory, z: Measurement, f: int, t: int) -> bool:
     """True if another count of the finger left its trend or jumped just before: then a tendon gave way."""
     cycles = mem.since_jump_s[t] / m.dt_s
     for k in range(m.finger_n_tendons[f]):
@@ -163,7 +165,7 @@ def others_moved(m: Any, mem: Any, z: Any, f: int, t: int) -> bool:
 
 
 @law
-def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> None:
+def check_jump(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, count: int) -> None:
     """Latch counts that jump: a single jump that stays, or spikes that repeat within a second."""
     limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
     # after a stall, or from a slow bus, the lever has had that long to move
@@ -193,7 +195,7 @@ def check_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, count: int) -> 
 
 
 @law
-def check_halls(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_halls(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch stuck, saturated and jumping Hall channels."""
     for t in range(m.n_tendons):
         if hall_believed(m, z, t):

@@ -7,16 +7,18 @@ The gears hold by themselves (88 N of friction at the spool), so the tensions st
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from guard.memory import GuardMemory
 from mechanics.blend import fading
 from signals.compiled import law
+from signals.typed import Model, State
 
 FADE_S: Final = 0.05
 
 
 @law
-def begin_hold(m: Any, mem: Any, s: Any, f: int) -> None:
+def begin_hold(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     """Note the angles of finger ``f`` and the torque that is being sent."""
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
@@ -27,7 +29,7 @@ def begin_hold(m: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def hold_torque_nm(m: Any, mem: Any, s: Any, t: int) -> float:
+def hold_torque_nm(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     """Torque [N m] that keeps the motor of tendon ``t`` where holding began."""
     i = m.tendon_motor[t]
     wrist = (s.wrist_length_m[t] - mem.hold_wrist_m[t]) / m.spool_radius_m[t]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.channel_checks import since_sample_s
 from guard.latch import latch_finger, latch_hand
+from guard.memory import GuardMemory
 from mechanics.plausible import axis_way_rad, in_time, usable
 from signals.compiled import law
 from signals.faults import Cause
+from signals.typed import Measurement, Model, State
 
 JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 WRIST_SENSOR: Final = int(Cause.WRIST_SENSOR)
@@ -26,7 +28,7 @@ JUMP_S: Final = 0.003
 
 
 @law
-def fingers_agree(m: Any, s: Any) -> bool:
+def fingers_agree(m: Model, s: State) -> bool:
     """True if more than one finger has a residual: a single finger's fault says nothing about the wrist.
 
     With the wrist's lengths not removed (``use_wrist`` 0) the residuals say nothing about its sensor.
@@ -41,7 +43,7 @@ def fingers_agree(m: Any, s: Any) -> bool:
 
 
 @law
-def check_joints(m: Any, mem: Any, s: Any) -> None:
+def check_joints(m: Model, mem: GuardMemory, s: State) -> None:
     """Latch joints far outside their range: only a wrong calibration or a break takes them there."""
     for j in range(m.n_joints):
         q = s.joint_angle_rad[j]
@@ -54,7 +56,7 @@ def check_joints(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def check_axis_jump(m: Any, mem: Any, s: Any, a: int, angle: float, time_s: float) -> None:
+def check_axis_jump(m: Model, mem: GuardMemory, s: State, a: int, angle: float, time_s: float) -> None:
     """Latch an axis angle [rad], as measured, that its drive cannot reach in a time [s], and stays there."""
     if mem.started == 0:
         mem.axis_before_rad[a] = angle
@@ -71,7 +73,7 @@ def check_axis_jump(m: Any, mem: Any, s: Any, a: int, angle: float, time_s: floa
 
 
 @law
-def check_wrist(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_wrist(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch a wrist axis that does not answer, jumps, or whose angle contradicts the fingers."""
     agreed = fingers_agree(m, s)
     for a in range(m.n_axes):

@@ -6,11 +6,13 @@ fault of a sensor that the probe goes by, which ends it.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from guard.memory import GuardMemory
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import MachineState
+from signals.typed import Model, State
 
 FAULT: Final = int(MachineState.FAULT)
 NONE: Final = int(Cause.NONE)
@@ -22,7 +24,7 @@ PROBED: Final = 2
 
 
 @law
-def write_finger_cause(s: Any, f: int, cause: int, part: int, value: float, limit: float) -> None:
+def write_finger_cause(s: State, f: int, cause: int, part: int, value: float, limit: float) -> None:
     """Cause and figures of finger ``f`` into the state."""
     s.finger_cause[f] = cause
     s.finger_cause_part[f] = part
@@ -32,7 +34,7 @@ def write_finger_cause(s: Any, f: int, cause: int, part: int, value: float, limi
 
 
 @law
-def latch_finger(s: Any, f: int, cause: int, part: int, value: float, limit: float) -> None:
+def latch_finger(s: State, f: int, cause: int, part: int, value: float, limit: float) -> None:
     """Fault of finger ``f``; nothing happens if it already has one."""
     if s.finger_state[f] != FAULT:
         s.finger_state[f] = FAULT
@@ -40,7 +42,9 @@ def latch_finger(s: Any, f: int, cause: int, part: int, value: float, limit: flo
 
 
 @law
-def latch_probed(mem: Any, s: Any, f: int, t: int, cause: int, part: int, value: float, limit: float) -> None:
+def latch_probed(
+    mem: GuardMemory, s: State, f: int, t: int, cause: int, part: int, value: float, limit: float
+) -> None:
     """Fault of a motor's or Hall sensor's channel of tendon ``t``; one that is being probed ends with it.
 
     What winds by a sensor that is not believed winds without end.
@@ -53,7 +57,7 @@ def latch_probed(mem: Any, s: Any, f: int, t: int, cause: int, part: int, value:
 
 
 @law
-def note_hand(s: Any, cause: int, part: int, value: float, limit: float) -> None:
+def note_hand(s: State, cause: int, part: int, value: float, limit: float) -> None:
     """Cause of the whole hand into the state, without a fault."""
     s.hand_cause = cause
     s.hand_cause_part = part
@@ -62,7 +66,7 @@ def note_hand(s: Any, cause: int, part: int, value: float, limit: float) -> None
 
 
 @law
-def latch_hand(m: Any, s: Any, cause: int, part: int, value: float, limit: float) -> None:
+def latch_hand(m: Model, s: State, cause: int, part: int, value: float, limit: float) -> None:
     """Fault of the whole hand: every finger reacts; nothing happens if the hand already has one."""
     if s.machine != FAULT:
         s.machine = FAULT

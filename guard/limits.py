@@ -6,7 +6,7 @@ Order: not a number, joint range, tension, speed, torque, temperature, current a
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.envelope import (
     NO_LIMIT,
@@ -16,10 +16,13 @@ from guard.envelope import (
     wrist_envelope,
 )
 from guard.latch import FAULT
+from guard.memory import GuardMemory
 from guard.winding import derating
 from mechanics.motor import command_bounds_nm
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.modes import Clip
+from signals.typed import Model, State
 
 TORQUE: Final = int(Clip.TORQUE)
 CURRENT: Final = int(Clip.CURRENT)
@@ -48,7 +51,7 @@ def bounded(x: float, low: float, high: float, bit: int, bits: int) -> tuple[flo
 
 
 @law
-def room_in_range(m: Any, P: Any, s: Any, f: int, t: int) -> float:
+def room_in_range(m: Model, P: FloatArray, s: State, f: int, t: int) -> float:
     """Share 0..1 of its torque that tendon ``t`` may pull with: less as that drives a joint out of range."""
     room = 1.0
     for b in range(m.finger_n_joints[f]):
@@ -65,7 +68,9 @@ def room_in_range(m: Any, P: Any, s: Any, f: int, t: int) -> float:
 
 
 @law
-def range_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) -> tuple[float, int]:
+def range_bounds(
+    m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
+) -> tuple[float, int]:
     """Torque that pulls a joint less the further it is out of its range."""
     room = room_in_range(m, mem.P_tj_m, s, f, t)
     if room >= 1.0:
@@ -76,7 +81,9 @@ def range_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) 
 
 
 @law
-def envelope_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: int) -> tuple[float, int]:
+def envelope_bounds(
+    m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
+) -> tuple[float, int]:
     """Torque that keeps the tension and stops softly (``guard.envelope``), whatever the mode.
 
     A finger in fault lets go as its reaction has chosen: there only winding is bounded, and nothing is asked
@@ -100,7 +107,7 @@ def envelope_bounds(m: Any, mem: Any, s: Any, f: int, t: int, x: float, bits: in
 
 
 @law
-def motor_bounds(m: Any, mem: Any, s: Any, i: int, x: float, bits: int) -> tuple[float, int]:
+def motor_bounds(m: Model, mem: GuardMemory, s: State, i: int, x: float, bits: int) -> tuple[float, int]:
     """Torque within the motor's own limits: speed, torque, temperature, current and voltage."""
     limit, speed = m.motor_torque_limit_nm[i], s.motor_speed_rad_s[i]
     fastest = m.motor_speed_limit_rad_s[i]
@@ -119,7 +126,7 @@ def motor_bounds(m: Any, mem: Any, s: Any, i: int, x: float, bits: int) -> tuple
 
 
 @law
-def rate_bounds(m: Any, mem: Any, i: int, x: float, bits: int) -> tuple[float, int]:
+def rate_bounds(m: Model, mem: GuardMemory, i: int, x: float, bits: int) -> tuple[float, int]:
     """Torque that differs from the last one by at most the torque rate; down from a tension more quickly."""
     step = m.torque_rate_nm_s * m.dt_s
     if step <= 0.0:

@@ -10,18 +10,19 @@ and another set hits fewer.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from guard.latch import FAULT
-from guard.memory import LOOKS, MOMENTS
+from guard.memory import LOOKS, MOMENTS, GuardMemory
 from guard.simulated_break import throw
 from guard.tension_checks import LEAST_WANTED_N, wanted_tension_n
 from guard.urgent import RAMP_S, RELEASE_NM, URGENT_S, hurried
 from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
 from signals.compiled import law
+from signals.typed import Model, State
 
 MOMENT_NS: Final = 5_000_000
 """Time [ns] between two states that are kept."""
@@ -55,7 +56,7 @@ DONE: Final = 5
 
 
 @law
-def write_moment(m: Any, mem: Any, s: Any, k: int) -> None:
+def write_moment(m: Model, mem: GuardMemory, s: State, k: int) -> None:
     """The hand's state now into slot ``k``."""
     mem.moment_ns[k] = s.time_ns
     for j in range(m.n_joints):
@@ -68,7 +69,7 @@ def write_moment(m: Any, mem: Any, s: Any, k: int) -> None:
 
 
 @law
-def keep_moment(m: Any, mem: Any, s: Any) -> None:
+def keep_moment(m: Model, mem: GuardMemory, s: State) -> None:
     """Keep the hand's state every ``MOMENT_NS``; the oldest one goes."""
     if s.time_ns - mem.moment_ns[mem.moment] >= MOMENT_NS:
         mem.moment = (mem.moment + 1) % MOMENTS
@@ -76,7 +77,7 @@ def keep_moment(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def moment_before(mem: Any, time_ns: int) -> int:
+def moment_before(mem: GuardMemory, time_ns: int) -> int:
     """Slot of the newest state not later than a time; of the oldest one if none is. It may be empty."""
     for back in range(MOMENTS - 1):
         k = (mem.moment - back) % MOMENTS
@@ -86,7 +87,7 @@ def moment_before(mem: Any, time_ns: int) -> int:
 
 
 @law
-def place_of_tendon(m: Any, f: int, t: int) -> int:
+def place_of_tendon(m: Model, f: int, t: int) -> int:
     """Place of tendon ``t`` in its finger ``f``."""
     for k in range(m.finger_n_tendons[f]):
         if m.finger_tendon[f, k] == t:
@@ -95,7 +96,7 @@ def place_of_tendon(m: Any, f: int, t: int) -> int:
 
 
 @law
-def brake_set(m: Any, mem: Any, f: int, lost: int, x: int, side: int) -> int:
+def brake_set(m: Model, mem: GuardMemory, f: int, lost: int, x: int, side: int) -> int:
     """Places of the tendons that pull joint ``x`` of finger ``f`` into a stop (side 0 the upper one)."""
     found = 0
     for k in range(m.finger_n_tendons[f]):
@@ -107,7 +108,7 @@ def brake_set(m: Any, mem: Any, f: int, lost: int, x: int, side: int) -> int:
 
 
 @law
-def add_look(mem: Any, tendons: int) -> None:
+def add_look(mem: GuardMemory, tendons: int) -> None:
     """Put a set on the list, unless it is there or the list is full."""
     for k in range(mem.look_count):
         if mem.look_set[k] == tendons:
@@ -118,7 +119,7 @@ def add_look(mem: Any, tendons: int) -> None:
 
 
 @law
-def add_brakes(m: Any, mem: Any, k: int) -> None:
+def add_brakes(m: Model, mem: GuardMemory, k: int) -> None:
     """Put the brakes of the stops that set ``k`` of the list hits on the list."""
     f = mem.look_finger
     for x in range(m.finger_n_joints[f]):
@@ -134,7 +135,7 @@ def hit_share(speed_rad_s: float) -> float:
 
 
 @law
-def avoidable_share(m: Any, mem: Any, x: int, side: int) -> float:
+def avoidable_share(m: Model, mem: GuardMemory, x: int, side: int) -> float:
     """How likely the brake of a stop keeps the joint from it, 0..1; 0 if that has not been looked at."""
     brake = brake_set(m, mem, mem.look_finger, mem.look_lost, x, side)
     for k in range(mem.look_done):
@@ -144,7 +145,7 @@ def avoidable_share(m: Any, mem: Any, x: int, side: int) -> float:
 
 
 @law
-def needless_stops(m: Any, mem: Any, k: int) -> float:
+def needless_stops(m: Model, mem: GuardMemory, k: int) -> float:
     """Stops that set ``k`` of the list hits and their own brakes do not, each as likely as it is."""
     stops = 0.0
     for x in range(m.finger_n_joints[mem.look_finger]):
@@ -156,7 +157,7 @@ def needless_stops(m: Any, mem: Any, k: int) -> float:
 
 
 @law
-def choose(m: Any, mem: Any) -> None:
+def choose(m: Model, mem: GuardMemory) -> None:
     """The set with the fewest needless stops."""
     mem.look_phase, mem.look_choice = DONE, 0
     least = needless_stops(m, mem, 0)
@@ -167,7 +168,7 @@ def choose(m: Any, mem: Any) -> None:
 
 
 @law
-def look_further(m: Any, mem: Any) -> None:
+def look_further(m: Model, mem: GuardMemory) -> None:
     """What is to be looked at next, once the list is done."""
     f, lost = mem.look_finger, mem.look_lost
     if mem.look_phase == AS_IT_IS:
@@ -194,10 +195,10 @@ def look_further(m: Any, mem: Any) -> None:
 
 
 @law
-def begin_look(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
+def begin_look(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
     """Start to look ahead at the loss of tendon ``t`` of finger ``f``, from the newest state before it."""
     since_ns = s.time_ns - np.int64(1e9 * mem.slack_s[t])
-    k = moment_before(mem, since_ns - BEFORE_NS)
+    k = moment_before(mem, int(since_ns - BEFORE_NS))
     if mem.moment_ns[k] == 0:
         write_moment(m, mem, s, k)
     mem.look_finger, mem.look_tendon, mem.look_lost = f, t, place_of_tendon(m, f, t)
@@ -225,7 +226,7 @@ def begin_look(m: Any, mem: Any, s: Any, f: int, t: int) -> None:
 
 
 @law
-def suspected(m: Any, mem: Any, s: Any, t: int) -> bool:
+def suspected(m: Model, mem: GuardMemory, s: State, t: int) -> bool:
     """True if tendon ``t`` is at its slack stop while it should be taut, and nothing else threw it there."""
     if mem.slack_s[t] == 0.0 or mem.taut[t] == 0 or mem.thrown[t] != 0:
         return False
@@ -233,7 +234,7 @@ def suspected(m: Any, mem: Any, s: Any, t: int) -> bool:
 
 
 @law
-def look_ahead(m: Any, mem: Any, s: Any) -> None:
+def look_ahead(m: Model, mem: GuardMemory, s: State) -> None:
     """Begin, go on with, or drop a look ahead; one set a cycle."""
     if mem.started == 0:
         mem.look_phase = NOTHING

@@ -6,12 +6,14 @@ measured pose, and moves again only after ACTIVATE.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from guard.latch import FAULT, NONE, latch_hand, note_hand, write_finger_cause
+from guard.memory import GuardMemory
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import MachineState, Request
+from signals.typed import Goal, Model, State
 
 OFF: Final = int(MachineState.OFF)
 READY: Final = int(MachineState.READY)
@@ -30,13 +32,13 @@ GOOD_CYCLES: Final = 10
 
 
 @law
-def goal_age_s(goal: Any, s: Any) -> float:
+def goal_age_s(goal: Goal, s: State) -> float:
     """Age of the goal [s]; a motion's goal (time 0) never ages."""
     return 0.0 if goal.time_ns == 0 else 1e-9 * float(s.time_ns - goal.time_ns)
 
 
 @law
-def set_fingers(m: Any, s: Any, state: int, keep_faults: bool) -> None:
+def set_fingers(m: Model, s: State, state: int, keep_faults: bool) -> None:
     """State of all fingers; those in fault keep it if asked to."""
     for f in range(m.n_fingers):
         if not (keep_faults and s.finger_state[f] == FAULT):
@@ -44,7 +46,7 @@ def set_fingers(m: Any, s: Any, state: int, keep_faults: bool) -> None:
 
 
 @law
-def clear_causes(m: Any, s: Any) -> None:
+def clear_causes(m: Model, s: State) -> None:
     """No cause is latched any more, of the hand or of a finger."""
     note_hand(s, NONE, -1, 0.0, 0.0)
     for f in range(m.n_fingers):
@@ -52,7 +54,7 @@ def clear_causes(m: Any, s: Any) -> None:
 
 
 @law
-def take_request(m: Any, goal: Any, mem: Any, s: Any) -> None:
+def take_request(m: Model, goal: Goal, mem: GuardMemory, s: State) -> None:
     """Effect of a new request on the state."""
     if goal.request_seq == mem.request_seq:
         return
@@ -82,7 +84,7 @@ def take_request(m: Any, goal: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def rearm(m: Any, mem: Any, s: Any) -> None:
+def rearm(m: Model, mem: GuardMemory, s: State) -> None:
     """Clear faults; what was in fault holds the measured pose. Without a fault nothing happens."""
     mem.activate_pending = 0
     if s.machine == FAULT:
@@ -97,7 +99,7 @@ def rearm(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def advance(m: Any, goal: Any, mem: Any, s: Any, complete: bool) -> None:
+def advance(m: Model, goal: Goal, mem: GuardMemory, s: State, complete: bool) -> None:
     """Transitions that need no request; ``complete``: every channel delivered a usable value.
 
     Off and ready follow the measurement; holding and active are reached by what was asked for before. An
@@ -129,7 +131,7 @@ def advance(m: Any, goal: Any, mem: Any, s: Any, complete: bool) -> None:
 
 
 @law
-def fall_with_fingers(m: Any, s: Any) -> None:
+def fall_with_fingers(m: Model, s: State) -> None:
     """A hand whose fingers are all in fault is in fault; the causes are the fingers' own."""
     if s.machine == HOLDING or s.machine == ACTIVE:
         count = 0

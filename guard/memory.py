@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Final, Protocol
 
 import numpy as np
 
+from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
 from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGER_TENDONS, FINGERS, JOINTS, MOTORS, TENDONS
 
@@ -14,156 +15,158 @@ MOMENTS: Final = 6
 LOOKS: Final = 16
 """Sets of tendons that a look ahead tries at most."""
 
-GUARD_MEMORY: Final[np.dtype[Any]] = np.dtype(
-    [
-        ("started", "i8"),
-        # state machine
-        ("request_seq", "u8"),
-        ("arm_pending", "i8"),
-        ("activate_pending", "i8"),
-        ("off_wanted", "i8"),
-        ("good_cycles", "i8"),
-        ("last_finger_state", "i8", (FINGERS,)),
-        # holds, and the torque that fades after a change
-        ("hold_angle_rad", "f8", (MOTORS,)),
-        ("hold_wrist_m", "f8", (TENDONS,)),
-        ("hold_axis_rad", "f8", (AXES,)),
-        ("axis_held", "i8"),
-        ("fade_torque_nm", "f8", (MOTORS,)),
-        ("last_torque_nm", "f8", (MOTORS,)),
-        # reactions
-        ("fault_age_s", "f8", (FINGERS,)),
-        ("release_n", "f8", (TENDONS,)),
-        ("release_to_n", "f8", (TENDONS,)),
-        ("least_n", "f8", (TENDONS,)),
-        ("released_s", "f8", (TENDONS,)),
-        ("blind", "i8", (TENDONS,)),
-        ("left_alone", "i8", (TENDONS,)),
-        ("urgent", "i8", (TENDONS,)),
-        ("probe_phase", "i8", (FINGERS,)),
-        ("probe_tendon", "i8", (FINGERS,)),
-        ("probe_angle_rad", "f8", (FINGERS,)),
-        ("probe_age_s", "f8", (FINGERS,)),
-        ("probe_back_s", "f8", (FINGERS,)),
-        # states before now, and the look ahead from one of them
-        ("moment", "i8"),
-        ("moment_ns", "i8", (MOMENTS,)),
-        ("moment_angle_rad", "f8", (MOMENTS, JOINTS)),
-        ("moment_speed_rad_s", "f8", (MOMENTS, JOINTS)),
-        ("moment_elongation_m", "f8", (MOMENTS, TENDONS)),
-        ("moment_lever_rad", "f8", (MOMENTS, TENDONS)),
-        ("moment_torque_nm", "f8", (MOMENTS, TENDONS)),
-        ("look_phase", "i8"),
-        ("look_finger", "i8"),
-        ("look_tendon", "i8"),
-        ("look_lost", "i8"),
-        ("look_count", "i8"),
-        ("look_done", "i8"),
-        ("look_choice", "i8"),
-        ("look_taken", "i8"),
-        ("look_throws", "i8"),
-        ("look_partners", "i8"),
-        ("look_set", "i8", (LOOKS,)),
-        ("look_stop_rad_s", "f8", (LOOKS, FINGER_JOINTS, 2)),
-        ("from_q_rad", "f8", (FINGER_JOINTS,)),
-        ("from_qd_rad_s", "f8", (FINGER_JOINTS,)),
-        ("from_e_m", "f8", (FINGER_TENDONS,)),
-        ("from_lever_rad", "f8", (FINGER_TENDONS,)),
-        ("from_torque_nm", "f8", (FINGER_TENDONS,)),
-        ("look_angle_rad", "f8", (JOINTS,)),
-        ("look_R", "f8", (BODIES, 3, 3)),
-        ("look_p_m", "f8", (BODIES, 3)),
-        ("look_screw", "f8", (BODIES, 6)),
-        ("look_inertia", "f8", (10,)),
-        ("look_P_m", "f8", (FINGER_TENDONS, FINGER_JOINTS)),
-        ("look_H", "f8", (FINGER_JOINTS, FINGER_JOINTS)),
-        ("look_A", "f8", (FINGER_JOINTS, FINGER_JOINTS)),
-        ("look_b_nm", "f8", (FINGER_JOINTS,)),
-        ("look_q_rad", "f8", (FINGER_JOINTS,)),
-        ("look_qd_rad_s", "f8", (FINGER_JOINTS,)),
-        ("look_away_rad", "f8", (FINGER_JOINTS, 2)),
-        ("look_hit_rad_s", "f8", (FINGER_JOINTS, 2)),
-        ("look_e_m", "f8", (FINGER_TENDONS,)),
-        ("look_lever_rad", "f8", (FINGER_TENDONS,)),
-        ("look_w_rad_s", "f8", (FINGER_TENDONS,)),
-        ("look_torque_nm", "f8", (FINGER_TENDONS,)),
-        ("look_slack", "i8", (FINGER_TENDONS,)),
-        # speed envelope
-        ("wrist_before_m", "f8", (TENDONS,)),
-        ("wrist_m_s", "f8", (TENDONS,)),
-        ("path_m_s", "f8", (TENDONS,)),
-        ("motor_joint_rad_s", "f8", (JOINTS,)),
-        ("wrist_loaded", "i8"),
-        ("wrist_load", "f8", (AXES,)),
-        ("fastest_m_s", "f8", (FINGERS,)),
-        ("margin_up_rad_s", "f8", (JOINTS,)),
-        ("margin_down_rad_s", "f8", (JOINTS,)),
-        # detectors
-        ("last_angle_rad", "f8", (MOTORS,)),
-        ("motor_sample_ns", "i8", (MOTORS,)),
-        ("last_count", "i8", (TENDONS,)),
-        ("hall_sample_ns", "i8", (TENDONS,)),
-        ("last_change", "f8", (TENDONS,)),
-        ("last_tension_n", "f8", (TENDONS,)),
-        ("last_residual_m", "f8", (TENDONS,)),
-        ("missing_s", "f8", (MOTORS,)),
-        ("hall_missing_s", "f8", (TENDONS,)),
-        ("fast_s", "f8", (MOTORS,)),
-        ("blocked_s", "f8", (MOTORS,)),
-        ("still_tension_n", "f8", (MOTORS,)),
-        ("still_residual_m", "f8", (MOTORS,)),
-        ("still_s", "f8", (MOTORS,)),
-        ("still_wanted_rad", "f8", (MOTORS,)),
-        ("energy_j", "f8", (MOTORS,)),
-        ("moved_s", "f8", (MOTORS,)),
-        ("friction_fast_nm", "f8", (MOTORS,)),
-        ("friction_slow_nm", "f8", (MOTORS,)),
-        ("law_fast_nm", "f8", (MOTORS,)),
-        ("law_slow_nm", "f8", (MOTORS,)),
-        ("slack_s", "f8", (TENDONS,)),
-        ("taut_s", "f8", (TENDONS,)),
-        ("taut", "i8", (TENDONS,)),
-        ("lever_low_rad", "f8", (TENDONS,)),
-        ("falling", "i8", (TENDONS,)),
-        ("fell_ns", "i8", (TENDONS,)),
-        ("thrown", "i8", (TENDONS,)),
-        ("snapped", "i8", (TENDONS,)),
-        ("high_s", "f8", (TENDONS,)),
-        ("rail_s", "f8", (TENDONS,)),
-        ("anchor_angle_rad", "f8", (TENDONS,)),
-        ("anchor_changes", "i8", (TENDONS,)),
-        ("anchor_residual_m", "f8", (TENDONS,)),
-        ("anchor_rate", "f8", (TENDONS,)),
-        ("change_rate", "f8", (TENDONS,)),
-        ("same_cycles", "i8", (TENDONS,)),
-        ("changes", "i8", (FINGERS,)),
-        ("glitch_from", "i8", (TENDONS,)),
-        ("glitch_blind", "i8", (TENDONS,)),
-        ("count_at_jump", "i8", (TENDONS,)),
-        ("count_trend", "f8", (TENDONS,)),
-        ("trend_at_jump", "f8", (TENDONS,)),
-        ("since_jump_s", "f8", (TENDONS,)),
-        ("glitch_left_s", "f8", (TENDONS,)),
-        ("glitch_score", "f8", (TENDONS,)),
-        ("residual_fast_m", "f8", (TENDONS,)),
-        ("residual_slow_m", "f8", (TENDONS,)),
-        ("step_s", "f8", (TENDONS,)),
-        ("large_s", "f8", (TENDONS,)),
-        ("range_s", "f8", (JOINTS,)),
-        ("axis_missing_s", "f8", (AXES,)),
-        ("axis_error_s", "f8", (AXES,)),
-        ("axis_before_rad", "f8", (AXES,)),
-        ("axis_sample_ns", "i8", (AXES,)),
-        ("axis_jump_s", "f8", (AXES,)),
-        ("bus_lost_s", "f8"),
-        ("P_tj_m", "f8", (TENDONS, JOINTS)),
-        # thermal model
-        ("warm", "i8"),
-        ("winding_degc", "f8", (MOTORS,)),
-        ("case_degc", "f8", (MOTORS,)),
-    ],
-    align=True,
-)
+
+class GuardMemory(Protocol):
+    """What the guard remembers between two cycles, and its scratch."""
+
+    started: int
+    # state machine
+    request_seq: np.uint64
+    arm_pending: int
+    activate_pending: int
+    off_wanted: int
+    good_cycles: int
+    last_finger_state: Annotated[IntArray, FINGERS]
+    # holds, and the torque that fades after a change
+    hold_angle_rad: Annotated[FloatArray, MOTORS]
+    hold_wrist_m: Annotated[FloatArray, TENDONS]
+    hold_axis_rad: Annotated[FloatArray, AXES]
+    axis_held: int
+    fade_torque_nm: Annotated[FloatArray, MOTORS]
+    last_torque_nm: Annotated[FloatArray, MOTORS]
+    # reactions
+    fault_age_s: Annotated[FloatArray, FINGERS]
+    release_n: Annotated[FloatArray, TENDONS]
+    release_to_n: Annotated[FloatArray, TENDONS]
+    least_n: Annotated[FloatArray, TENDONS]
+    released_s: Annotated[FloatArray, TENDONS]
+    blind: Annotated[IntArray, TENDONS]
+    left_alone: Annotated[IntArray, TENDONS]
+    urgent: Annotated[IntArray, TENDONS]
+    probe_phase: Annotated[IntArray, FINGERS]
+    probe_tendon: Annotated[IntArray, FINGERS]
+    probe_angle_rad: Annotated[FloatArray, FINGERS]
+    probe_age_s: Annotated[FloatArray, FINGERS]
+    probe_back_s: Annotated[FloatArray, FINGERS]
+    # states before now, and the look ahead from one of them
+    moment: int
+    moment_ns: Annotated[IntArray, MOMENTS]
+    moment_angle_rad: Annotated[FloatArray, MOMENTS, JOINTS]
+    moment_speed_rad_s: Annotated[FloatArray, MOMENTS, JOINTS]
+    moment_elongation_m: Annotated[FloatArray, MOMENTS, TENDONS]
+    moment_lever_rad: Annotated[FloatArray, MOMENTS, TENDONS]
+    moment_torque_nm: Annotated[FloatArray, MOMENTS, TENDONS]
+    look_phase: int
+    look_finger: int
+    look_tendon: int
+    look_lost: int
+    look_count: int
+    look_done: int
+    look_choice: int
+    look_taken: int
+    look_throws: int
+    look_partners: int
+    look_set: Annotated[IntArray, LOOKS]
+    look_stop_rad_s: Annotated[FloatArray, LOOKS, FINGER_JOINTS, 2]
+    from_q_rad: Annotated[FloatArray, FINGER_JOINTS]
+    from_qd_rad_s: Annotated[FloatArray, FINGER_JOINTS]
+    from_e_m: Annotated[FloatArray, FINGER_TENDONS]
+    from_lever_rad: Annotated[FloatArray, FINGER_TENDONS]
+    from_torque_nm: Annotated[FloatArray, FINGER_TENDONS]
+    look_angle_rad: Annotated[FloatArray, JOINTS]
+    look_R: Annotated[FloatArray, BODIES, 3, 3]
+    look_p_m: Annotated[FloatArray, BODIES, 3]
+    look_screw: Annotated[FloatArray, BODIES, 6]
+    look_inertia: Annotated[FloatArray, 10]
+    look_P_m: Annotated[FloatArray, FINGER_TENDONS, FINGER_JOINTS]
+    look_H: Annotated[FloatArray, FINGER_JOINTS, FINGER_JOINTS]
+    look_A: Annotated[FloatArray, FINGER_JOINTS, FINGER_JOINTS]
+    look_b_nm: Annotated[FloatArray, FINGER_JOINTS]
+    look_q_rad: Annotated[FloatArray, FINGER_JOINTS]
+    look_qd_rad_s: Annotated[FloatArray, FINGER_JOINTS]
+    look_away_rad: Annotated[FloatArray, FINGER_JOINTS, 2]
+    look_hit_rad_s: Annotated[FloatArray, FINGER_JOINTS, 2]
+    look_e_m: Annotated[FloatArray, FINGER_TENDONS]
+    look_lever_rad: Annotated[FloatArray, FINGER_TENDONS]
+    look_w_rad_s: Annotated[FloatArray, FINGER_TENDONS]
+    look_torque_nm: Annotated[FloatArray, FINGER_TENDONS]
+    look_slack: Annotated[IntArray, FINGER_TENDONS]
+    # speed envelope
+    wrist_before_m: Annotated[FloatArray, TENDONS]
+    wrist_m_s: Annotated[FloatArray, TENDONS]
+    path_m_s: Annotated[FloatArray, TENDONS]
+    motor_joint_rad_s: Annotated[FloatArray, JOINTS]
+    wrist_loaded: int
+    wrist_load: Annotated[FloatArray, AXES]
+    fastest_m_s: Annotated[FloatArray, FINGERS]
+    margin_up_rad_s: Annotated[FloatArray, JOINTS]
+    margin_down_rad_s: Annotated[FloatArray, JOINTS]
+    # detectors
+    last_angle_rad: Annotated[FloatArray, MOTORS]
+    motor_sample_ns: Annotated[IntArray, MOTORS]
+    last_count: Annotated[IntArray, TENDONS]
+    hall_sample_ns: Annotated[IntArray, TENDONS]
+    last_change: Annotated[FloatArray, TENDONS]
+    last_tension_n: Annotated[FloatArray, TENDONS]
+    last_residual_m: Annotated[FloatArray, TENDONS]
+    missing_s: Annotated[FloatArray, MOTORS]
+    hall_missing_s: Annotated[FloatArray, TENDONS]
+    fast_s: Annotated[FloatArray, MOTORS]
+    blocked_s: Annotated[FloatArray, MOTORS]
+    still_tension_n: Annotated[FloatArray, MOTORS]
+    still_residual_m: Annotated[FloatArray, MOTORS]
+    still_s: Annotated[FloatArray, MOTORS]
+    still_wanted_rad: Annotated[FloatArray, MOTORS]
+    energy_j: Annotated[FloatArray, MOTORS]
+    moved_s: Annotated[FloatArray, MOTORS]
+    friction_fast_nm: Annotated[FloatArray, MOTORS]
+    friction_slow_nm: Annotated[FloatArray, MOTORS]
+    law_fast_nm: Annotated[FloatArray, MOTORS]
+    law_slow_nm: Annotated[FloatArray, MOTORS]
+    slack_s: Annotated[FloatArray, TENDONS]
+    taut_s: Annotated[FloatArray, TENDONS]
+    taut: Annotated[IntArray, TENDONS]
+    lever_low_rad: Annotated[FloatArray, TENDONS]
+    falling: Annotated[IntArray, TENDONS]
+    fell_ns: Annotated[IntArray, TENDONS]
+    thrown: Annotated[IntArray, TENDONS]
+    snapped: Annotated[IntArray, TENDONS]
+    high_s: Annotated[FloatArray, TENDONS]
+    rail_s: Annotated[FloatArray, TENDONS]
+    anchor_angle_rad: Annotated[FloatArray, TENDONS]
+    anchor_changes: Annotated[IntArray, TENDONS]
+    anchor_residual_m: Annotated[FloatArray, TENDONS]
+    anchor_rate: Annotated[FloatArray, TENDONS]
+    change_rate: Annotated[FloatArray, TENDONS]
+    same_cycles: Annotated[IntArray, TENDONS]
+    changes: Annotated[IntArray, FINGERS]
+    glitch_from: Annotated[IntArray, TENDONS]
+    glitch_blind: Annotated[IntArray, TENDONS]
+    count_at_jump: Annotated[IntArray, TENDONS]
+    count_trend: Annotated[FloatArray, TENDONS]
+    trend_at_jump: Annotated[FloatArray, TENDONS]
+    since_jump_s: Annotated[FloatArray, TENDONS]
+    glitch_left_s: Annotated[FloatArray, TENDONS]
+    glitch_score: Annotated[FloatArray, TENDONS]
+    residual_fast_m: Annotated[FloatArray, TENDONS]
+    residual_slow_m: Annotated[FloatArray, TENDONS]
+    step_s: Annotated[FloatArray, TENDONS]
+    large_s: Annotated[FloatArray, TENDONS]
+    range_s: Annotated[FloatArray, JOINTS]
+    axis_missing_s: Annotated[FloatArray, AXES]
+    axis_error_s: Annotated[FloatArray, AXES]
+    axis_before_rad: Annotated[FloatArray, AXES]
+    axis_sample_ns: Annotated[IntArray, AXES]
+    axis_jump_s: Annotated[FloatArray, AXES]
+    bus_lost_s: float
+    P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
+    # thermal model
+    warm: int
+    winding_degc: Annotated[FloatArray, MOTORS]
+    case_degc: Annotated[FloatArray, MOTORS]
+
+
+GUARD_MEMORY: Final = dtype_of(GuardMemory)
 
 
 def new_guard_memory() -> RecordArray:

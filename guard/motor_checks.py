@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.channel_checks import since_sample_s
 from guard.latch import latch_finger, latch_probed
+from guard.memory import GuardMemory
 from mechanics.plausible import motor_way_rad, usable
 from signals.compiled import law
 from signals.faults import Cause
+from signals.typed import Measurement, Model, State
 
 MOTOR_TOO_FAST: Final = int(Cause.MOTOR_TOO_FAST)
 MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
@@ -39,7 +41,7 @@ ENERGY_LIMIT_J: Final = 0.05
 
 
 @law
-def check_speed(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
+def check_speed(m: Model, mem: GuardMemory, s: State, f: int, i: int) -> None:
     """Latch a motor beyond its no-load speed."""
     limit = FAST_SHARE * m.motor_speed_limit_rad_s[i]
     fast = abs(s.motor_speed_rad_s[i]) > limit > 0.0
@@ -49,7 +51,9 @@ def check_speed(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 
 @law
-def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, time_s: float) -> None:
+def check_angle_jump(
+    m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, time_s: float
+) -> None:
     """Latch an angle that is further from the one in use than any speed allows since the last sample.
 
     The sample itself is looked at: what the estimator does not believe, it does not use. ``t`` is the tendon
@@ -64,7 +68,7 @@ def check_angle_jump(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, time_s: f
 
 
 @law
-def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int, time_s: float) -> None:
+def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_s: float) -> None:
     """Latch a motor whose angle stands exactly still although the motor must, or does, move.
 
     If meanwhile the tension changes, or the length residual although motion is wanted, it is the encoder;
@@ -97,7 +101,7 @@ def check_standstill(m: Any, mem: Any, s: Any, f: int, t: int, time_s: float) ->
 
 
 @law
-def check_friction_energy(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
+def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int) -> None:
     """Latch a friction compensation that keeps on pushing a motor which should rest.
 
     One that runs is no such motor: under a torque, or between tensions, a joint goes where they take it.
@@ -110,7 +114,7 @@ def check_friction_energy(m: Any, mem: Any, s: Any, f: int, i: int) -> None:
 
 
 @law
-def check_motors(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch the faults of all motors."""
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]

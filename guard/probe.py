@@ -8,16 +8,18 @@ which turns every motor, ends it at once.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from guard.latch import PROBED as PROBED
 from guard.latch import WINDING as WINDING
 from guard.latch import write_finger_cause
+from guard.memory import GuardMemory
 from guard.tension_checks import at_slack_stop
 from guard.urgent import partners
 from mechanics.friction import motor_friction_nm
 from signals.compiled import law
 from signals.faults import Cause
+from signals.typed import Model, State
 
 TENDON_BROKEN: Final = int(Cause.TENDON_BROKEN)
 TENDON_SLACK: Final = int(Cause.TENDON_SLACK)
@@ -41,7 +43,7 @@ UNSEEN_S: Final = 0.008
 
 
 @law
-def begin_probe(mem: Any, s: Any, f: int, motor: int) -> None:
+def begin_probe(mem: GuardMemory, s: State, f: int, motor: int) -> None:
     """Start the probe of the tendon that the finger's cause names."""
     mem.probe_phase[f] = WINDING
     mem.probe_tendon[f] = s.finger_cause_part[f]
@@ -51,7 +53,7 @@ def begin_probe(mem: Any, s: Any, f: int, motor: int) -> None:
 
 
 @law
-def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
+def judge_probe(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     """Name the cause once the probe has shown it."""
     t = mem.probe_tendon[f]
     i = m.tendon_motor[t]
@@ -82,7 +84,7 @@ def judge_probe(m: Any, mem: Any, s: Any, f: int) -> None:
 
 
 @law
-def probe_torque_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
+def probe_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     """Torque [N m] that winds at the probe's speed; never unwinds, never above its limit."""
     i = m.tendon_motor[t]
     friction = motor_friction_nm(

@@ -15,12 +15,13 @@ in balance; then the motor is off. Two tendons are treated otherwise:
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from guard.channel_checks import hall_believed
 from guard.hold import hold_torque_nm
 from guard.latch import FAULT
 from guard.lookahead import DONE, NOTHING, begin_look
+from guard.memory import GuardMemory
 from guard.probe import PROBED, begin_probe, probe_torque_nm
 from guard.simulated_break import coasting_m
 from guard.tension_checks import TENSION_LOST, at_slack_stop
@@ -31,6 +32,7 @@ from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import Reaction
+from signals.typed import Measurement, Model, State
 
 RELEASE: Final = int(Reaction.RELEASE)
 HOLD: Final = int(Reaction.HOLD)
@@ -55,7 +57,7 @@ HOLD_SHARE: Final = 0.5
 
 
 @law
-def reaction_of(m: Any, s: Any, f: int) -> int:
+def reaction_of(m: Model, s: State, f: int) -> int:
     """Reaction of finger ``f`` in fault: the configured one where the finger's own sensors are sound."""
     cause = s.finger_cause[f]
     if cause == NONE and s.hand_cause == OPERATOR_STOP:
@@ -64,7 +66,7 @@ def reaction_of(m: Any, s: Any, f: int) -> int:
 
 
 @law
-def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
+def blind_tendon(z: Measurement, s: State, f: int, t: int, i: int) -> bool:
     """True if tendon ``t`` with motor ``i`` cannot be led: a sensor of it fails or is the cause."""
     cause, part = s.finger_cause[f], s.finger_cause_part[f]
     if part == t and HALL_FIRST <= cause <= HALL_LAST:
@@ -76,7 +78,7 @@ def blind_tendon(z: Any, s: Any, f: int, t: int, i: int) -> bool:
 
 
 @law
-def tension_seen(m: Any, z: Any, s: Any, f: int, t: int) -> bool:
+def tension_seen(m: Model, z: Measurement, s: State, f: int, t: int) -> bool:
     """True if the Hall sensor of tendon ``t`` can be believed, whatever its motor does."""
     if s.finger_cause_part[f] == t and HALL_FIRST <= s.finger_cause[f] <= HALL_LAST:
         return False
@@ -84,7 +86,7 @@ def tension_seen(m: Any, z: Any, s: Any, f: int, t: int) -> bool:
 
 
 @law
-def let_go_of(m: Any, mem: Any, f: int, urgent: int, to_slack: int) -> None:
+def let_go_of(m: Model, mem: GuardMemory, f: int, urgent: int, to_slack: int) -> None:
     """Let go a set of places in finger ``f`` at full torque, those of another one until they are slack."""
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
@@ -93,7 +95,7 @@ def let_go_of(m: Any, mem: Any, f: int, urgent: int, to_slack: int) -> None:
 
 
 @law
-def hurry(m: Any, mem: Any, s: Any, f: int, lost: int) -> None:
+def hurry(m: Model, mem: GuardMemory, s: State, f: int, lost: int) -> None:
     """What is let go in a hurry once the loss of tendon ``lost`` is confirmed, as the look ahead chose."""
     if mem.look_phase == NOTHING or mem.look_tendon != lost:
         begin_look(m, mem, s, f, lost)
@@ -101,7 +103,7 @@ def hurry(m: Any, mem: Any, s: Any, f: int, lost: int) -> None:
 
 
 @law
-def take_choice(m: Any, mem: Any, f: int) -> None:
+def take_choice(m: Model, mem: GuardMemory, f: int) -> None:
     """Let go what the look ahead has chosen so far."""
     k = mem.look_choice
     mem.look_taken = k
@@ -110,7 +112,7 @@ def take_choice(m: Any, mem: Any, f: int) -> None:
 
 
 @law
-def change_choice(m: Any, mem: Any, s: Any) -> None:
+def change_choice(m: Model, mem: GuardMemory, s: State) -> None:
     """A look ahead that ends after the reaction began may still change what is let go."""
     f = mem.look_finger
     if mem.look_phase != DONE or mem.look_choice == mem.look_taken:
@@ -121,7 +123,7 @@ def change_choice(m: Any, mem: Any, s: Any) -> None:
 
 
 @law
-def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
+def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int) -> None:
     """Note how each tendon of finger ``f`` is to be let go as its fault begins."""
     mem.fault_age_s[f] = 0.0
     mem.probe_phase[f] = 0
@@ -150,7 +152,7 @@ def begin_reaction(m: Any, mem: Any, z: Any, s: Any, f: int) -> None:
 
 
 @law
-def is_released(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
+def is_released(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     """True once tendon ``t`` is down at its tension, at its slack stop, or takes too long; stays so.
 
     One that is to go slack is, once it will coast there.
@@ -170,14 +172,14 @@ def is_released(m: Any, mem: Any, s: Any, f: int, t: int) -> bool:
 
 
 @law
-def rest_nm(s: Any, i: int) -> float:
+def rest_nm(s: State, i: int) -> float:
     """Torque [N m] against a motor that still winds in; never one that winds."""
     w = s.motor_speed_rad_s[i]
     return -min(REST_NMS_RAD * w, REST_NM) if w > AT_REST_RAD_S else 0.0
 
 
 @law
-def let_go_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
+def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     """Torque [N m], never one that winds in, that leads the tension of tendon ``t`` down; zero once there."""
     i = m.tendon_motor[t]
     if is_released(m, mem, s, f, t):
@@ -207,7 +209,7 @@ def let_go_nm(m: Any, mem: Any, s: Any, f: int, t: int) -> float:
 
 
 @law
-def fault_torque_nm(m: Any, mem: Any, s: Any, f: int, t: int, reaction: int) -> float:
+def fault_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int, reaction: int) -> float:
     """Torque [N m] of the motor of tendon ``t`` in a finger in fault."""
     i = m.tendon_motor[t]
     if mem.probe_phase[f] != 0 and mem.probe_tendon[f] == t:

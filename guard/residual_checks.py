@@ -10,11 +10,13 @@ not counted here. Nor is what a finger moves between its samples, where a slow b
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.latch import latch_finger
+from guard.memory import GuardMemory
 from signals.compiled import law
 from signals.faults import Cause
+from signals.typed import Measurement, Model, State
 
 RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
 HALL_DRIFT: Final = int(Cause.HALL_DRIFT)
@@ -36,7 +38,7 @@ def follow(average: float, value: float, dt_s: float, memory_s: float) -> float:
 
 
 @law
-def skew_m(m: Any, z: Any, s: Any, f: int) -> float:
+def skew_m(m: Model, z: Measurement, s: State, f: int) -> float:
     """Way [m] that the fastest tendon of finger ``f`` is wound between its oldest and its newest sample."""
     oldest_ns = newest_ns = s.time_ns
     speed = 0.0
@@ -53,7 +55,9 @@ def skew_m(m: Any, z: Any, s: Any, f: int) -> float:
 
 
 @law
-def check_tendon_residual(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, limit: float) -> None:
+def check_tendon_residual(
+    m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, limit: float
+) -> None:
     """Latch a residual of tendon ``t`` that steps, is large, or has grown slowly."""
     r = s.residual_unexplained_m[t]
     if mem.started == 0:
@@ -77,7 +81,7 @@ def check_tendon_residual(m: Any, mem: Any, z: Any, s: Any, f: int, t: int, limi
 
 
 @law
-def check_residuals(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_residuals(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch fingers whose tendon lengths contradict each other.
 
     With a wrist whose lengths are not removed (``use_wrist`` 0) nothing can be told.

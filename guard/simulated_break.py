@@ -12,12 +12,14 @@ its slope at v instead it turns over in every step of a millisecond and shakes t
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from guard.memory import GuardMemory
 from mechanics.cholesky import factorise, solve_factored
 from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
 from mechanics.springs import spring_state
 from signals.compiled import law
+from signals.typed import Model
 
 STEP_S: Final = 0.001
 LOOK_S: Final = 0.1
@@ -27,7 +29,7 @@ AWAY_RAD: Final = 0.02
 
 
 @law
-def coasting_m(m: Any, i: int, radius_m: float, w_rad_s: float) -> float:
+def coasting_m(m: Model, i: int, radius_m: float, w_rad_s: float) -> float:
     """Way [m] of tendon that motor ``i`` still unwinds without torque, against the gear's friction."""
     friction = 0.5 * math.pi * m.friction_gamma_2_nm[i]
     if w_rad_s >= 0.0 or friction <= 0.0:
@@ -36,7 +38,7 @@ def coasting_m(m: Any, i: int, radius_m: float, w_rad_s: float) -> float:
 
 
 @law
-def begin_throw(m: Any, mem: Any, f: int) -> None:
+def begin_throw(m: Model, mem: GuardMemory, f: int) -> None:
     """The state that is looked ahead from into the scratch."""
     for x in range(m.finger_n_joints[f]):
         mem.look_q_rad[x], mem.look_qd_rad_s[x] = mem.from_q_rad[x], mem.from_qd_rad_s[x]
@@ -49,7 +51,7 @@ def begin_throw(m: Any, mem: Any, f: int) -> None:
 
 
 @law
-def resist(m: Any, mem: Any, f: int) -> None:
+def resist(m: Model, mem: GuardMemory, f: int) -> None:
     """Joint friction and stops: torques into ``look_b_nm``, H + h C of them into ``look_A``."""
     v0, h = m.joint_friction_speed_rad_s, STEP_S
     for x in range(m.finger_n_joints[f]):
@@ -70,7 +72,7 @@ def resist(m: Any, mem: Any, f: int) -> None:
 
 
 @law
-def unwind(m: Any, mem: Any, k: int, t: int, wanted_nm: float, tension_n: float) -> None:
+def unwind(m: Model, mem: GuardMemory, k: int, t: int, wanted_nm: float, tension_n: float) -> None:
     """One step of the motor of tendon ``t``: its torque goes to the wanted one at the hand's rate."""
     i, h = m.tendon_motor[t], STEP_S
     w, change = mem.look_w_rad_s[k], m.torque_rate_nm_s * h
@@ -84,7 +86,7 @@ def unwind(m: Any, mem: Any, k: int, t: int, wanted_nm: float, tension_n: float)
 
 
 @law
-def wanted_nm(m: Any, mem: Any, k: int, t: int, unwound: bool, driven: bool, share: float) -> float:
+def wanted_nm(m: Model, mem: GuardMemory, k: int, t: int, unwound: bool, driven: bool, share: float) -> float:
     """Torque [N m] that the reaction gives the motor of tendon ``t``: none, or until it coasts into slack."""
     if not driven:
         return float(mem.look_torque_nm[k])
@@ -95,7 +97,7 @@ def wanted_nm(m: Any, mem: Any, k: int, t: int, unwound: bool, driven: bool, sha
 
 
 @law
-def pull(m: Any, mem: Any, f: int, lost: int, unwound: int, driven: bool, share: float) -> None:
+def pull(m: Model, mem: GuardMemory, f: int, lost: int, unwound: int, driven: bool, share: float) -> None:
     """Tendons: their torques and the damping of their guides, and their motors.
 
     Args:
@@ -130,7 +132,7 @@ def pull(m: Any, mem: Any, f: int, lost: int, unwound: int, driven: bool, share:
 
 
 @law
-def move(m: Any, mem: Any, f: int) -> None:
+def move(m: Model, mem: GuardMemory, f: int) -> None:
     """Angles and elongations after the step; the hardest hits of the stops so far."""
     n, h = m.finger_n_joints[f], STEP_S
     for x in range(n):
@@ -158,8 +160,8 @@ def move(m: Any, mem: Any, f: int) -> None:
 
 @law
 def throw(
-    m: Any,
-    mem: Any,
+    m: Model,
+    mem: GuardMemory,
     f: int,
     lost: int,
     unwound: int,

@@ -9,14 +9,16 @@ others of it go slack for a moment, its antagonist first of all: the one that fe
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from guard.latch import latch_finger
+from guard.memory import GuardMemory
 from mechanics.coupling import tendon_length
 from mechanics.plausible import beyond_stop, usable
 from mechanics.springs import greatest_tension_n
 from signals.compiled import law
 from signals.faults import Cause
+from signals.typed import Measurement, Model, State
 
 TENSION_LOST: Final = int(Cause.TENSION_LOST)
 TENSION_TOO_HIGH: Final = int(Cause.TENSION_TOO_HIGH)
@@ -41,14 +43,14 @@ HIGH_S: Final = 0.004
 
 
 @law
-def at_slack_stop(m: Any, t: int, lever_rad: float) -> bool:
+def at_slack_stop(m: Model, t: int, lever_rad: float) -> bool:
     """True if a lever angle is within the slack margin of the slack stop."""
     k = m.tendon_spring[t]
     return bool(lever_rad >= m.lever_max_rad[k] - m.slack_margin_rad[k])
 
 
 @law
-def is_slack(m: Any, s: Any, f: int, t: int) -> bool:
+def is_slack(m: Model, s: State, f: int, t: int) -> bool:
     """True if the joint angles say that tendon ``t`` has to be slack: whoever pushed the finger, it is whole.
 
     A lost tendon's lever is at its stop as well, but the path that the other tendons see is longer than what
@@ -70,7 +72,7 @@ def allowed_slack_s(wanted_n: float, taut: bool, snapped: bool) -> float:
 
 
 @law
-def wanted_tension_n(m: Any, mem: Any, s: Any, t: int) -> float:
+def wanted_tension_n(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     """Tension that should be there: the reference, or the least one where a motor only holds its place."""
     if s.ref_tension_n[t] > 0.0:
         return float(s.ref_tension_n[t])
@@ -78,7 +80,7 @@ def wanted_tension_n(m: Any, mem: Any, s: Any, t: int) -> float:
 
 
 @law
-def fell_after_another(m: Any, mem: Any, f: int, t: int, now_ns: int) -> bool:
+def fell_after_another(m: Model, mem: GuardMemory, f: int, t: int, now_ns: int) -> bool:
     """True if another tendon of finger ``f`` fell before ``t`` did, or came to its stop: ``t`` was thrown."""
     own_ns = mem.fell_ns[t] if now_ns - mem.fell_ns[t] < THROW_NS else now_ns
     for k in range(m.finger_n_tendons[f]):
@@ -89,7 +91,7 @@ def fell_after_another(m: Any, mem: Any, f: int, t: int, now_ns: int) -> bool:
 
 
 @law
-def track_tautness(m: Any, mem: Any, s: Any, t: int) -> None:
+def track_tautness(m: Model, mem: GuardMemory, s: State, t: int) -> None:
     """Timers of tendon ``t``: falling, at the slack stop, taut, snapped."""
     lever = s.lever_angle_rad[t]
     share = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * m.dt_s)
@@ -117,7 +119,7 @@ def track_tautness(m: Any, mem: Any, s: Any, t: int) -> None:
 
 
 @law
-def check_tensions(m: Any, mem: Any, z: Any, s: Any) -> None:
+def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch lost and excessive tensions. What a push made slack is wound in as at the start."""
     for t in range(m.n_tendons):
         if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):

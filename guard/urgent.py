@@ -7,12 +7,13 @@ into a stop close by.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from numpy import float64
 from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.typed import Model
 
 FloatArray = NDArray[float64]
 
@@ -30,7 +31,7 @@ OPPOSITE: Final = -0.9
 
 
 @law
-def partners(m: Any, P: FloatArray, f: int, a: int, b: int) -> bool:
+def partners(m: Model, P: FloatArray, f: int, a: int, b: int) -> bool:
     """True if tendons ``a`` and ``b`` of finger ``f`` turn its joints in opposite senses."""
     aa = bb = ab = 0.0
     for k in range(m.finger_n_joints[f]):
@@ -42,7 +43,7 @@ def partners(m: Any, P: FloatArray, f: int, a: int, b: int) -> bool:
 
 
 @law
-def pulls_into_stop(m: Any, P: FloatArray, angle_rad: FloatArray, f: int, t: int) -> bool:
+def pulls_into_stop(m: Model, P: FloatArray, angle_rad: FloatArray, f: int, t: int) -> bool:
     """True if tendon ``t`` pulls a joint of finger ``f`` towards a stop that it is close to.
 
     A tendon over several such joints is judged by the most distal, the lightest one.
@@ -58,7 +59,7 @@ def pulls_into_stop(m: Any, P: FloatArray, angle_rad: FloatArray, f: int, t: int
 
 
 @law
-def first_at_stop(m: Any, P: FloatArray, angle_rad: FloatArray, f: int, lost: int) -> int:
+def first_at_stop(m: Model, P: FloatArray, angle_rad: FloatArray, f: int, lost: int) -> int:
     """Joint of finger ``f`` that the loss of tendon ``lost`` throws at its stop first; -1: no joint clearly.
 
     Without its pull a joint is driven towards +P. All joints of one tendon are thrown about alike, so the
@@ -79,7 +80,7 @@ def first_at_stop(m: Any, P: FloatArray, angle_rad: FloatArray, f: int, lost: in
 
 
 @law
-def throws_with(m: Any, P: FloatArray, f: int, t: int, lost: int, thrown: int) -> bool:
+def throws_with(m: Model, P: FloatArray, f: int, t: int, lost: int, thrown: int) -> bool:
     """True if tendon ``t`` throws a joint where the loss of tendon ``lost`` does.
 
     Its partner does, and what pulls joint ``thrown`` there and moves no joint that the lost one leaves alone.
@@ -96,7 +97,7 @@ def throws_with(m: Any, P: FloatArray, f: int, t: int, lost: int, thrown: int) -
 
 
 @law
-def hurried(m: Any, P: FloatArray, angle_rad: FloatArray, f: int, lost: int) -> tuple[int, int, int]:
+def hurried(m: Model, P: FloatArray, angle_rad: FloatArray, f: int, lost: int) -> tuple[int, int, int]:
     """Tendons of finger ``f`` to be let go once tendon ``lost`` is, as sets of their places in it.
 
     Args:

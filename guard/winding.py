@@ -6,13 +6,15 @@ case of the model follows the report slowly, the winding is the model's, never b
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from guard.latch import latch_finger
+from guard.memory import GuardMemory
 from mechanics.motor import copper_loss_w
 from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.faults import Cause
+from signals.typed import Measurement, Model, State
 
 MOTOR_TOO_HOT: Final = int(Cause.MOTOR_TOO_HOT)
 OBSERVER_S: Final = 30.0
@@ -28,7 +30,7 @@ def plausible(degc: float) -> bool:
 
 
 @law
-def winding_temperatures(m: Any, mem: Any, z: Any, s: Any) -> None:
+def winding_temperatures(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Winding temperatures [degC] one cycle on, from the torque sent last, into ``s``."""
     for i in range(m.n_motors):
         report = z.motor_temperature_degc[i]
@@ -50,7 +52,7 @@ def winding_temperatures(m: Any, mem: Any, z: Any, s: Any) -> None:
 
 
 @law
-def check_windings(m: Any, s: Any) -> None:
+def check_windings(m: Model, s: State) -> None:
     """Latch windings that are too hot."""
     limit = m.winding_limit_degc[1]
     for t in range(m.n_tendons):
@@ -60,7 +62,7 @@ def check_windings(m: Any, s: Any) -> None:
 
 
 @law
-def derating(m: Any, degc: float) -> float:
+def derating(m: Model, degc: float) -> float:
     """Share of the torque limit at a winding temperature: 1 below the first limit, 0 at the second."""
     first, second = m.winding_limit_degc[0], m.winding_limit_degc[1]
     if second <= first or degc <= first:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Protocol, get_type_hints
+from typing import Annotated, Any, Protocol, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -14,10 +17,40 @@ import pytest
 import signals.typed
 from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import FRAME_RECORDS, RECORDS
+from signals.rooms import ROOMS
 from signals.table import LIVE, TABLE
 from tools.commands.signals import classes
 
 ROOT = Path(__file__).parents[2]
+
+
+def _compiled() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every compiled function of every room: its place and what was compiled."""
+    for file in sorted(f for room in ROOMS for f in (ROOT / room).rglob("*.py")):
+        tree = ast.parse(file.read_text())
+        top = {id(node) for node in tree.body}
+        module = file.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and "law" in map(ast.unparse, node.decorator_list):
+                assert id(node) in top, f"{module}.{node.name} is compiled inside of something"
+                yield f"{module}.{node.name}", getattr(importlib.import_module(module), node.name).py_func
+
+
+def _unknown(hint: Any) -> bool:
+    """True if a type leaves something open; the shape of an array is open in every numpy annotation."""
+    args = get_args(hint)[1:] if get_origin(hint) is np.ndarray else get_args(hint)
+    return hint is Any or any(map(_unknown, args))
+
+
+def test_no_compiled_function_has_an_open_type() -> None:
+    compiled = dict(_compiled())
+    assert len(compiled) > 500
+    left = []
+    for place, function in compiled.items():
+        hints = get_type_hints(function)
+        names = [*function.__code__.co_varnames[: function.__code__.co_argcount], "return"]
+        left += [f"{place}: {name}" for name in names if name not in hints or _unknown(hints[name])]
+    assert left == []
 
 
 @pytest.mark.parametrize("record", TABLE)
