@@ -50,7 +50,7 @@ class SerialPort:
     ) -> None:
         self.path, self.baud, self.name, self.readonly, self.clock = path, baud, name, readonly, clock
         self._write_timeout_s = write_timeout_s
-        self.bytes_in = self.bytes_out = 0
+        self.bytes_in = 0
         self._lock: BusLock | None = None
         self._serial: serial.Serial | None = None
         self._fd = -1
@@ -97,7 +97,6 @@ class SerialPort:
                     raise self._lost("does not take bytes", "the adapter hangs; replug it") from None
             except (OSError, ValueError) as error:
                 raise self._lost(str(error)) from None
-        self.bytes_out += sent
 
     def read(
         self, until_ns: int, spin_from_ns: int = 0, meanwhile: Callable[[], object] | None = None

@@ -26,31 +26,12 @@ def set_identity(R: FloatArray) -> None:
 
 
 @law
-def multiply(R_AB: FloatArray, R_BC: FloatArray, R_AC: FloatArray) -> None:
-    """``R_AC = R_AB R_BC``, shapes (3, 3); the output must not alias an input."""
-    for i in range(3):
-        a, b, c = R_AB[i, 0], R_AB[i, 1], R_AB[i, 2]
-        for k in range(3):
-            R_AC[i, k] = a * R_BC[0, k] + b * R_BC[1, k] + c * R_BC[2, k]
-
-
-@law
 def rotated(R: FloatArray, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Components of ``R (x, y, z)``."""
     return (
         R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
         R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
         R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
-    )
-
-
-@law
-def rotated_back(R: FloatArray, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Components of ``R^T (x, y, z)``."""
-    return (
-        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
-        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
     )
 
 

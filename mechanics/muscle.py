@@ -72,11 +72,3 @@ def transmitted_n(m: Muscle, force_n: float, shortening_m_s: float) -> float:
         return force_n
     lost = min(float(m.friction_n), force_n)
     return force_n - lost * math.tanh(shortening_m_s / m.friction_speed_m_s)
-
-
-@law
-def holding_current_a(m: Muscle, temperature_degc: float) -> float:
-    """Current [A] that holds a temperature; 0 at or below the surroundings."""
-    loss_w = m.loss_w_k * (temperature_degc - m.ambient_degc)
-    current: float = math.sqrt(max(0.0, float(loss_w)) / m.resistance_ohm)
-    return current

@@ -95,7 +95,6 @@ class Clip(IntFlag):
     TEMPERATURE = 128
     STATE = 256
     NOT_FINITE = 512
-    ENERGY = 1024
 
 
 class TendonKind(IntEnum):

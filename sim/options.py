@@ -12,8 +12,6 @@ from signals.names import HandNames, UnknownName
 MIN_SUBSTEPS = 4
 """Fewer substeps per 3 kHz cycle are stable but wrong by more than 15 % at high pretension."""
 
-SENSOR_NAMES = {"ideal": SensorLevel.IDEAL, "quantised": SensorLevel.QUANTISED, "full": SensorLevel.FULL}
-
 
 @dataclass(frozen=True, slots=True)
 class FaultEffect:

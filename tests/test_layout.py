@@ -1,5 +1,6 @@
 """The house stands as drawn: every room comes from this tree, and numba has one door."""
 
+import ast
 import re
 from importlib.metadata import packages_distributions
 from importlib.util import find_spec
@@ -23,6 +24,39 @@ def test_a_room_comes_from_this_tree_and_from_one_distribution(room: str) -> Non
 
 def sources() -> list[Path]:
     return [p for room in ROOMS for p in (ROOT / room).rglob("*.py")]
+
+
+LINES_OF_A_FILE, LINES_OF_A_FUNCTION = 300, 60
+LONG_FILES = {
+    "signals/table.py": "the one table of signals, a row each",
+    "signals/typed.py": "generated from the table",
+    "drivers/collector/codec.py": "one wire format, message by message",
+    "drivers/contract.py": "one suite that other packages import as a whole",
+    "runtime/realtime.py": "each right that a process asks of the kernel, and what lacks without it",
+    "sim/emulators/collector.py": "one board: its whole state is in one object, as in the device",
+    "benchmarks/kill_anything.py": "a script that is read from top to bottom",
+    "benchmarks/throughput.py": "a script: three wires that are measured alike, side by side",
+}
+LONG_FUNCTIONS = {
+    "drivers/collector/laws.py: take_sample": "one line per value on the wire",
+    "runtime/entries.py: tick_at": "one tick, an address per line",
+}
+"""What is longer than the house allows, and why."""
+
+
+def test_files_and_functions_are_short_or_have_a_reason_not_to_be() -> None:
+    files, functions = set(), set()
+    for path in sources():
+        name, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+        if text.count("\n") > LINES_OF_A_FILE:
+            files.add(name)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert node.end_lineno is not None
+                if node.end_lineno - node.lineno >= LINES_OF_A_FUNCTION:
+                    functions.add(f"{name}: {node.name}")
+    assert files == set(LONG_FILES), "a reason for each, and no reason without its file"
+    assert functions == set(LONG_FUNCTIONS)
 
 
 def test_numba_has_one_door() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from drivers.hal import Bus
@@ -11,8 +9,6 @@ from signals.modes import MotorMode
 from signals.records import COMMAND, RecordArray, new
 from trials import rules
 from trials.record import FloatArray
-
-FOR_EVER_NS: Final = 2**62
 
 
 class Brake:

@@ -58,8 +58,6 @@ TOUCH_N: Final = (0.5, 30.0)
 """Forces on a fingertip that are no fault: from a tap to the weight of 3 kg."""
 TOUCH_S: Final = (0.005, 1.0)
 """How long such a force lasts: from a knock to a held load."""
-GAVE_WAY_S: Final = 0.1
-"""Time after a touch in which a joint may still reach a stop by what the touch gave it."""
 QUIET_CAUSES: Final = frozenset({Cause.NONE, Cause.OPERATOR_STOP, Cause.COMMAND_TOO_OLD})
 """What may be latched without a fault: a stop that was asked for, a client that fell silent."""
 

@@ -64,8 +64,6 @@ class Exit(IntEnum):
     """The devices did not confirm zero torque."""
     NOT_STARTED = 8
     """The hand did not become active; the message says what holds it back."""
-    INTERRUPTED = 130
-    """Ended by Ctrl-C (SIGTERM: 143, SIGHUP: 129)."""
 
 
 BEAT_LOST_NS: Final = 2_000_000_000

@@ -59,8 +59,6 @@ class CanBus:
     queue_max: int = 256
     faults: CanFaults = field(default_factory=CanFaults)
     frames: int = 0
-    busy_ns: int = 0
-    """Time that the wire was occupied."""
     refused: int = 0
     _queues: dict[int, tuple[object, deque[Frame]]] = field(default_factory=dict)
     _now: tuple[int, Frame, object] | None = None
@@ -134,7 +132,6 @@ class CanBus:
             del queues[key]
         took_ns = can_ns(len(frame.data), self.bitrate)
         self._now = (at_ns + took_ns, frame, sender)
-        self.busy_ns += took_ns
 
     def _end(self, at_ns: int, ended: list[tuple[Frame, object]]) -> None:
         assert self._now is not None

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from hand.file.values import Interval, NonNegative, Positive, Vec3
 from mechanics.carpal import CARPAL, LEG_X, LEG_Y
 from mechanics.carpal_geometry import CarpalError, check_geometry, pose_of_legs
-from mechanics.dynamics.bodies import Body, Joint, check_inertia
-from mechanics.dynamics.joint_laws import CustomLaw
-from mechanics.dynamics.records import JointKind
+from mechanics.dynamics.bodies import check_inertia
 from mechanics.dynamics.systems import Kind, System, parts_of
 from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
@@ -107,27 +105,6 @@ def wrist_record(file: CarpalWristFile) -> NDArray[Any]:
         file.motors.stop_damping_nms_rad,
     )
     return carpal
-
-
-def carpal_body(file: CarpalWristFile, name: str = "tool", parent: str | None = None) -> Body:
-    """The wrist as a custom joint with the tool as its body."""
-    joint = Joint(
-        kind=JointKind.CUSTOM,
-        coordinates=LEGS,
-        custom_law=int(CustomLaw.CARPAL),
-        params=(file.geometry.joint_radius_m, file.geometry.leg_m),
-        stiffness=file.motors.stiffness_nm_rad,
-        rest=file.motors.rest_rad,
-        damping=file.motors.damping_nms_rad,
-    )
-    return Body(
-        name=name,
-        parent=parent,
-        joint=joint,
-        mass_kg=file.tool.mass_kg,
-        com_m=np.array(file.tool.com_m),
-        inertia_kg_m2=matrix_of(file.tool.inertia_kg_m2, "tool"),
-    )
 
 
 def wrist_lines(r_m: float, l_m: float, com_m: FloatArray, q: FloatArray) -> list[Segment]:

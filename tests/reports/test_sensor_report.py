@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from reports.finding import Level
 from reports.sensor_curves import Curve, take_homing
-from reports.sensors import SLOPE_HIGH, SLOPE_LOW, SPAN, Sensor, judge, knots_of, slopes_of
+from reports.sensor_slopes import SLOPE_HIGH, SLOPE_LOW, SPAN, knots_of, slopes_of
+from reports.sensors import Sensor, judge
 from signals.modes import Channel
 from telemetry.columns import Columns, counts_of
 from tests.rigs.driven import Driven
