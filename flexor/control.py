@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
-from flexor.effect import numbers, what_holds, what_holds_fingers
+from flexor.effect import numbers, situation, what_holds, what_holds_fingers
 from flexor.errors import HandError, HandSilent, Refused
 from flexor.views import View
 from signals.minimum_jerk import rise, slope
@@ -92,12 +92,12 @@ class Control:
         """
         state = self._ask("arm")["state"]
         if state["machine"] == "fault":
-            raise Refused("activate", "in_fault", "the hand is in fault", "look at its faults, then rearm()")
+            raise Refused("activate", "in_fault", situation(state), "look at its faults, then rearm()")
         self._ask("activate")
         until = time.monotonic() + _ACTIVE_WITHIN_S
-        while (machine := self._ask("lease", do="keep")["state"]["machine"]) != "active":
+        while (state := self._ask("lease", do="keep")["state"])["machine"] != "active":
             if time.monotonic() > until:
-                raise Refused("activate", "not_active", f"the hand is {machine}", "look at its faults")
+                raise Refused("activate", "not_active", situation(state), "look at its faults")
             time.sleep(0.005)
             self._ask("activate")
         self._active = True
@@ -224,9 +224,9 @@ class Control:
     def _until(self, op: str, code: str, reached: Callable[[str], bool]) -> None:
         """Wait until the hand has done what it acknowledged."""
         until = time.monotonic() + _DONE_WITHIN_S
-        while not reached(machine := self._ask("lease", do="keep")["state"].get("machine", "")):
+        while not reached((state := self._ask("lease", do="keep")["state"]).get("machine", "")):
             if time.monotonic() > until:
-                raise Refused(op, code, f"the hand is still {machine}", "look at its faults")
+                raise Refused(op, code, f"{situation(state)} still", "look at its faults")
             time.sleep(0.005)
 
     def _ask(self, op: str, **args: Any) -> dict[str, Any]:

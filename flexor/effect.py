@@ -9,10 +9,16 @@ _STATES: Final = ("off", "ready", "holding", "active", "fault")
 _FOLLOWS_JOINTS: Final = "joint_impedance"
 
 
+def situation(state: dict[str, Any]) -> str:
+    """What the hand is doing and, if a cause is latched, why, from the state of an answer."""
+    machine, why = state.get("machine", ""), state.get("hand_fault", "")
+    why = why or ", ".join(state.get("finger_fault", {}).values())
+    return f"the hand is {'in fault' if machine == 'fault' else machine}" + (f" ({why})" if why else "")
+
+
 def what_holds(state: dict[str, Any]) -> str:
     """What keeps the whole hand from following a goal; empty if nothing does."""
-    machine = state.get("machine", "active")
-    return "" if machine == "active" else f"the hand is {machine}"
+    return "" if state.get("machine", "active") == "active" else situation(state)
 
 
 def what_holds_fingers(state: dict[str, Any], meta: dict[str, Any], joints: Iterable[str]) -> str:
@@ -24,16 +30,14 @@ def what_holds_fingers(state: dict[str, Any], meta: dict[str, Any], joints: Iter
         joints: names of the joints that should move.
     """
     names, of_joint = meta.get("names", {}).get("finger", []), meta.get("finger_of_joint", {})
-    codes = meta.get("codes", {})
-    modes = {number: name for name, number in codes.get("mode", {}).items()}
-    causes = {number: name for name, number in codes.get("cause", {}).items()}
+    modes = {number: name for name, number in meta.get("codes", {}).get("mode", {}).items()}
     for finger in sorted({of_joint[j] for j in joints if j in of_joint}):
         k = names.index(finger)
         found = _STATES[state["finger_state"][k]] if "finger_state" in state else "active"
         if found != "active":
-            cause = causes.get(state["finger_cause"][k], "")
+            cause = state.get("finger_fault", {}).get(finger, "")
             return f"finger {finger} is {found if found != 'fault' else 'in fault'}" + (
-                f" ({cause})" if state["finger_cause"][k] else ""
+                f" ({cause})" if cause else ""
             )
         mode = modes.get(state["finger_mode"][k], "") if "finger_mode" in state else ""
         if mode not in ("", _FOLLOWS_JOINTS):

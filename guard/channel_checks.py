@@ -19,6 +19,8 @@ BUS_LOST: Final = int(Cause.BUS_LOST)
 MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
 MOTOR_RESET: Final = int(Cause.MOTOR_RESET)
 HALL_LOST: Final = int(Cause.HALL_LOST)
+HALL_NOT_FINITE: Final = int(Cause.HALL_NOT_FINITE)
+HALL_TOO_OLD: Final = int(Cause.HALL_TOO_OLD)
 
 ABSENT: Final = int(UNKNOWN | Channel.MISSING | Channel.DEVICE_ERROR)
 CAME_BACK: Final = int(Channel.RESET | Channel.WRONG_MODE)
@@ -85,12 +87,14 @@ def check_bus(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
 
 
 @law
-def check_age(m: Model, mem: GuardMemory, s: State, f: int, t: int, part: int, time_ns: int) -> None:
+def check_age(
+    m: Model, mem: GuardMemory, s: State, f: int, t: int, cause: int, part: int, time_ns: int
+) -> None:
     """A sample older than the last tier, or of a time to come, is a fault of its finger."""
     limit = m.measurement_age_s[2]
     age = 1e-9 * float(s.time_ns - time_ns)
     if (abs(age) > limit > 0.0) or not in_time(s.time_ns, time_ns):
-        latch_probed(mem, s, f, t, MEASUREMENT_TOO_OLD, part, 1e3 * age, 1e3 * limit)
+        latch_probed(mem, s, f, t, cause, part, 1e3 * age, 1e3 * limit)
 
 
 @law
@@ -116,10 +120,10 @@ def check_hall_channel(m: Model, mem: GuardMemory, z: Measurement, s: State, f: 
     hall = int(z.hall_status[t])
     mem.hall_missing_s[t] = silence_s(mem.hall_missing_s[t], hall, m.dt_s)
     if not_a_number(hall, z.hall_fine_count[t]):
-        latch_probed(mem, s, f, t, NOT_FINITE_MEASUREMENT, t, 0.0, 0.0)
+        latch_probed(mem, s, f, t, HALL_NOT_FINITE, t, 0.0, 0.0)
     if mem.hall_missing_s[t] > LOST_S:
         latch_probed(mem, s, f, t, HALL_LOST, t, 1e3 * mem.hall_missing_s[t], 1e3 * LOST_S)
-    check_age(m, mem, s, f, t, t, z.hall_time_ns[t])
+    check_age(m, mem, s, f, t, HALL_TOO_OLD, t, z.hall_time_ns[t])
 
 
 @law
@@ -178,6 +182,6 @@ def check_channels(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None
         if mem.missing_s[i] > LOST_S:
             lose_phase(m, s, i)
             latch_probed(mem, s, f, t, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
-        check_age(m, mem, s, f, t, i, z.motor_time_ns[i])
+        check_age(m, mem, s, f, t, MEASUREMENT_TOO_OLD, i, z.motor_time_ns[i])
         if m.hall_weight[t] > 0.0:
             check_hall_channel(m, mem, z, s, f, t)

@@ -30,19 +30,16 @@ from mechanics.friction import motor_friction_nm
 from mechanics.plausible import sensors_sound, usable
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
-from signals.faults import Cause
+from signals.faults import BLINDS, Blinds, Cause
 from signals.modes import Reaction
 from signals.typed import Measurement, Model, State
 
 RELEASE: Final = int(Reaction.RELEASE)
 HOLD: Final = int(Reaction.HOLD)
 OPERATOR_STOP: Final = int(Cause.OPERATOR_STOP)
-HALL_FIRST: Final = int(Cause.HALL_STUCK)
-HALL_LAST: Final = int(Cause.HALL_GLITCH)
-MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
-ENCODER_STUCK: Final = int(Cause.ENCODER_STUCK)
-MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
 NONE: Final = int(Cause.NONE)
+HALL: Final = int(Blinds.HALL)
+MOTOR: Final = int(Blinds.MOTOR)
 
 RELEASE_N_S: Final = 500.0
 REST_NMS_RAD: Final = 0.5
@@ -68,10 +65,8 @@ def reaction_of(m: Model, s: State, f: int) -> int:
 @law
 def blind_tendon(z: Measurement, s: State, f: int, t: int, i: int) -> bool:
     """True if tendon ``t`` with motor ``i`` cannot be led: a sensor of it fails or is the cause."""
-    cause, part = s.finger_cause[f], s.finger_cause_part[f]
-    if part == t and HALL_FIRST <= cause <= HALL_LAST:
-        return True
-    if part == i and MOTOR_LOST <= cause <= ENCODER_STUCK and cause != MOTOR_BLOCKED:
+    blinds, part = BLINDS[s.finger_cause[f]], s.finger_cause_part[f]
+    if (blinds == HALL and part == t) or (blinds == MOTOR and part == i):
         return True
     hall = usable(int(z.hall_status[t]), z.hall_fine_count[t])
     return not (hall and usable(int(z.motor_status[i]), z.motor_angle_rad[i]))
@@ -80,7 +75,7 @@ def blind_tendon(z: Measurement, s: State, f: int, t: int, i: int) -> bool:
 @law
 def tension_seen(m: Model, z: Measurement, s: State, f: int, t: int) -> bool:
     """True if the Hall sensor of tendon ``t`` can be believed, whatever its motor does."""
-    if s.finger_cause_part[f] == t and HALL_FIRST <= s.finger_cause[f] <= HALL_LAST:
+    if BLINDS[s.finger_cause[f]] == HALL and s.finger_cause_part[f] == t:
         return False
     return hall_believed(m, z, t)
 

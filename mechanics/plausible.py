@@ -10,13 +10,11 @@ from typing import Final
 
 from mechanics.springs import lever_of_count
 from signals.compiled import law
-from signals.faults import Cause
+from signals.faults import BLINDS, Blinds
 from signals.modes import Channel
 from signals.typed import Model
 
-NONE: Final = int(Cause.NONE)
-MOTOR_BLOCKED: Final = int(Cause.MOTOR_BLOCKED)
-JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
+NOTHING: Final = int(Blinds.NOTHING)
 
 MOTOR_SHARE: Final = 2.0
 """Speed that a motor may show, as a share of its no-load speed."""
@@ -88,4 +86,4 @@ def in_time(now_ns: int, time_ns: int) -> bool:
 @law
 def sensors_sound(cause: int) -> bool:
     """True if a finger's cause leaves its sensors to be believed: then it may be led by them in fault too."""
-    return cause == NONE or cause == MOTOR_BLOCKED or cause == JOINT_OUT_OF_RANGE
+    return bool(BLINDS[cause] == NOTHING)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any
+
+import numpy as np
 
 from reports.remaining import remaining_torques
-from signals.faults import CAUSES, Cause
+from signals.faults import CAUSES, Cause, part_name
 from signals.names import HandNames
 from signals.records import RecordArray
-
-_SPACES: Final = (
-    ("motor", ("MOTOR_", "ENCODER_", "FRICTION_GROWN", "NOT_FINITE_MEASUREMENT", "MEASUREMENT_TOO_OLD")),
-    ("tendon", ("TENSION_", "TENDON_", "HALL_", "RESIDUAL_")),
-    ("joint", ("JOINT_",)),
-    ("axis", ("WRIST_",)),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +25,7 @@ class Latched:
     finger: str
     """Finger that it stopped; empty: the whole hand."""
     part: str
+    """Its name; of what stops the whole hand the buses', or the hand's."""
     value: float
     limit: float
     text: str
@@ -45,27 +41,10 @@ class Latched:
         return asdict(self)
 
 
-def space_of(cause: Cause) -> str:
-    """Index space of a cause's part."""
-    for space, beginnings in _SPACES:
-        if cause.name.startswith(beginnings):
-            return space
-    return "finger"
-
-
-def _part(cause: Cause, names: HandNames, index: int, finger: int | None) -> str:
-    parts = names.of(space_of(cause))
-    if 0 <= index < len(parts):
-        return parts[index]
-    return names.fingers[finger] if finger is not None else ""
-
-
 def sentence(cause: Cause, part: str, value: float, limit: float) -> tuple[str, str]:
     """(text, hint) of a cause with its figures."""
-    entry = CAUSES.get(cause)
-    if entry is None:
-        return f"{part}: cause {int(cause)}", ""
-    return entry.sentence.format(name=part or "hand", value=value, limit=limit), entry.hint
+    row = CAUSES[cause]
+    return row.sentence.format(name=part, value=value, limit=limit), row.hint
 
 
 def describe(
@@ -81,7 +60,7 @@ def describe(
 ) -> Latched:
     """A latched cause in words."""
     cause = Cause(code)
-    part = _part(cause, names, part_index, finger)
+    part = part_name(cause, names, part_index)
     text, hint = sentence(cause, part, value, limit)
     return Latched(
         time_s=round(time_s, 6),
@@ -107,70 +86,47 @@ class FaultWatch:
 
     def __init__(self, names: HandNames, model: RecordArray | None = None) -> None:
         self._names, self._model = names, model
-        self._hand = 0
-        self._fingers = [0] * len(names.fingers)
+        self._codes = np.zeros(1 + len(names.fingers), dtype=np.int64)
         self._first_ns: int | None = None
         self.all: list[Latched] = []
 
     def look(self, frames: RecordArray) -> list[Latched]:
-        """New faults in frames, shape (n,) of FRAME; they are also appended to ``all``."""
+        """New faults in frames, shape (n,) of FRAME, as they were latched; also appended to ``all``."""
         if not len(frames):
             return []
-        states = frames["state"]
+        states, n = frames["state"], len(self._names.fingers)
         if self._first_ns is None:
             self._first_ns = int(states["time_ns"][0])
-        n = len(self._fingers)
-        last = states[-1]
-        if int(last["hand_cause"]) == self._hand and last["finger_cause"][:n].tolist() == self._fingers:
+        codes = np.column_stack(
+            (states["hand_cause"], states["finger_cause"][:, :n])
+        )  # (frames, 1 + fingers)
+        before = np.vstack((self._codes, codes[:-1]))
+        self._codes = codes[-1]
+        if (codes == before).all():
             return []
-        found = self._hand_cause(states)
-        for finger in range(n):
-            found += self._finger_cause(states, finger)
-        found.sort(key=lambda fault: fault.tick)
+        changed = zip(*np.nonzero((codes != before) & (codes != Cause.NONE)), strict=True)
+        found = [self._latched(states[k], None if who == 0 else int(who) - 1) for k, who in changed]
         self.all += found
         return found
 
-    def _since_start_s(self, time_ns: int) -> float:
-        return (time_ns - (self._first_ns or 0)) / 1e9
-
-    def _hand_cause(self, states: Any) -> list[Latched]:
-        code = int(states["hand_cause"][-1])
-        known, self._hand = self._hand, code
-        if code in (0, known):
-            return []
-        row = states[int((states["hand_cause"] == code).argmax())]
-        return [
-            describe(
-                code,
-                self._names,
-                part_index=int(row["hand_cause_part"]),
-                finger=None,
-                value=float(row["hand_cause_value"]),
-                limit=float(row["hand_cause_limit"]),
-                tick=int(row["tick"]),
-                time_s=self._since_start_s(int(row["time_ns"])),
-            )
-        ]
-
-    def _finger_cause(self, states: Any, finger: int) -> list[Latched]:
-        codes = states["finger_cause"][:, finger]
-        code = int(codes[-1])
-        known, self._fingers[finger] = self._fingers[finger], code
-        if code in (0, known):
-            return []
-        row = states[int((codes == code).argmax())]
-        part = int(row["finger_cause_part"][finger])
-        found = describe(
-            code,
-            self._names,
-            part_index=part,
-            finger=finger,
-            value=float(row["finger_cause_value"][finger]),
-            limit=float(row["finger_cause_limit"][finger]),
-            tick=int(row["tick"]),
-            time_s=self._since_start_s(int(row["time_ns"])),
+    def _latched(self, state: Any, finger: int | None) -> Latched:
+        """What a frame's state says of a finger, or of the hand."""
+        whose = "hand" if finger is None else "finger"
+        code, part, value, limit = (
+            state[f"{whose}_cause{figure}"] if finger is None else state[f"{whose}_cause{figure}"][finger]
+            for figure in ("", "_part", "_value", "_limit")
         )
-        return [self._with_remaining(found, part, row["joint_angle_rad"])]
+        found = describe(
+            int(code),
+            self._names,
+            part_index=int(part),
+            finger=finger,
+            value=float(value),
+            limit=float(limit),
+            tick=int(state["tick"]),
+            time_s=(int(state["time_ns"]) - (self._first_ns or 0)) / 1e9,
+        )
+        return self._with_remaining(found, int(part), state["joint_angle_rad"])
 
     def _with_remaining(self, fault: Latched, part: int, q_rad: Any) -> Latched:
         """A break carries what the finger can still do."""

@@ -215,7 +215,7 @@ def _finding(name: str, figures: dict[str, Any], full_scale: int) -> Finding:
         return fail(
             name,
             fact,
-            "its finger stops (HALL_LOST, MEASUREMENT_TOO_OLD)",
+            "its finger stops (HALL_LOST, HALL_TOO_OLD)",
             "look at its wire and supply; " + MOTOR_ONLY_FIX,
         )
     flat = usable is not None and usable < USABLE_FAIL

@@ -82,6 +82,20 @@ def unproven(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
     )
 
 
+def bus_names(options: RunOptions, names: HandNames) -> tuple[str, ...]:
+    """The buses of a run that move motors: those of its bus file; the simulation is one.
+
+    Raises:
+        drivers.errors.DriverError: the bus file is refused.
+    """
+    if options.bus is None:
+        return ("sim",)
+    from hand.file.busfile import load_bus_file
+
+    buses = (entry.settings for entry in load_bus_file(options.bus).entries)
+    return tuple(bus.name for bus in buses if bus.motors(names))
+
+
 def said_by(bus: Bus) -> tuple[str, ...]:
     """The newest trouble of every bus that has had one, in its own words; not for the loop."""
     return tuple(f"bus {r.name!r} said: {r.reason}" for r in reports_of(bus) if r.reason)

@@ -13,7 +13,7 @@ from hand.mechanism_file import is_mechanism_hand
 from hand.motion.load import Motion, load_motion
 from hand.options import OptionError, RunOptions
 from hand.stages import DEFAULT, Stages, make_stages
-from runtime.backends import at_rest, at_rest_on_wire, motor_setups, open_bus
+from runtime.backends import at_rest, at_rest_on_wire, bus_names, motor_setups, open_bus
 from runtime.backends import sim_bus as sim_bus
 from runtime.goals import GoalSource
 from runtime.mechanism_hand import read_as_hand
@@ -58,8 +58,10 @@ def read_hand(options: RunOptions) -> Hand:
 
     Raises:
         ValueError: the file or an override is refused, or an option does not fit; says where and why.
+        drivers.errors.DriverError: the bus file is refused.
     """
     hand = read_as_hand(options) if is_mechanism_hand(options.hand) else read_tendon_hand(options)
+    hand.names = replace(hand.names, buses=bus_names(options, hand.names))
     if options.seconds is not None and round(options.seconds * hand.rate_hz) < 1:
         raise OptionError(
             f"--for is {options.seconds:g} s, which is no cycle; one lasts {1e3 / hand.rate_hz:.3g} ms"

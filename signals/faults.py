@@ -1,9 +1,21 @@
-"""Every cause that can latch a fault: number, name, scope, what it means, what to do next."""
+"""Every cause that can latch a fault, as one row: whom it stops, what its part is, what it blinds, its words.
+
+Reports, events, the client (by ``meta``), the judge of trials, the guard's reaction and the documentation
+read the row. Nobody reads a meaning from a name, or from the order of the numbers.
+
+Columns of ``_ROWS``: cause | scope | space of its part | blinds | sentence | hint. In a sentence ``{name}`` is
+the part, ``{value}`` and ``{limit}`` are its figures. A cause of the hand blinds no finger.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
+from typing import Final
+
+import numpy as np
+
+from signals.names import HandNames, Space
 
 
 class Cause(IntEnum):
@@ -25,6 +37,8 @@ class Cause(IntEnum):
     HALL_DRIFT = 23
     RESIDUAL_TOO_LARGE = 24
     HALL_LOST = 25
+    HALL_NOT_FINITE = 26
+    HALL_TOO_OLD = 27
     MOTOR_LOST = 30
     MOTOR_TOO_FAST = 31
     MOTOR_TOO_HOT = 32
@@ -43,157 +57,104 @@ class Cause(IntEnum):
     IO_LOST = 63
 
 
-@dataclass(frozen=True, slots=True)
-class CauseText:
-    """How a cause reads: ``{name}`` is the part, ``{value}`` and ``{limit}`` its figures."""
+class Scope(StrEnum):
+    """Whom a cause stops."""
 
-    scope: str
+    FINGER = "finger"
+    HAND = "hand"
+
+
+class Blinds(IntEnum):
+    """By what a finger in fault may not be led any more."""
+
+    NOTHING = 0
+    """Its sensors are sound: it may hold its place."""
+    FINGER = 1
+    """Its place is not known; the tension of each tendon is."""
+    HALL = 2
+    """Nor is the tension of the tendon that the part is the Hall sensor of."""
+    MOTOR = 3
+    """Its place is not known, and the motor that is the part is not driven."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What there is to say about a cause."""
+
+    scope: Scope
+    space: Space
+    blinds: Blinds
     sentence: str
     hint: str
 
 
-CAUSES: dict[Cause, CauseText] = {
-    Cause.NOT_FINITE_MEASUREMENT: CauseText(
-        "finger",
-        "{name}: the driver delivered a value that is not a number",
-        "check the cable and the driver's log, then re-arm",
-    ),
-    Cause.NOT_FINITE_COMMAND: CauseText(
-        "finger",
-        "{name}: the controller asked for a torque that is not a number",
-        "look at the goal and the controller's gains; record the run and report it",
-    ),
-    Cause.MEASUREMENT_TOO_OLD: CauseText(
-        "finger",
-        "{name}: newest measurement is {value:.1f} ms old, limit {limit:.1f} ms",
-        "check the bus load and the cable (flexor doctor)",
-    ),
-    Cause.COMMAND_TOO_OLD: CauseText(
-        "hand",
-        "newest goal is {value:.0f} ms old, limit {limit:.0f} ms",
-        "the client stopped sending; send goals again, then activate",
-    ),
-    Cause.BUS_LOST: CauseText(
-        "hand",
-        "the bus did not answer for {value:.1f} ms",
-        "check power and cable of the hand, then re-arm",
-    ),
-    Cause.TENSION_LOST: CauseText(
-        "finger",
-        "{name}: lever at its slack stop while {limit:.1f} N are wanted",
-        "look at the tendon: broken, off its pulley or unwound",
-    ),
-    Cause.TENDON_BROKEN: CauseText(
-        "finger",
-        "{name}: still slack after winding {value:.1f} mm: broken",
-        "replace the tendon, then calibrate it",
-    ),
-    Cause.TENDON_SLACK: CauseText(
-        "finger",
-        "{name}: slack, tension came back after winding {value:.1f} mm",
-        "re-tension the finger",
-    ),
-    Cause.TENSION_TOO_HIGH: CauseText(
-        "finger",
-        "{name}: tension {value:.0f} N, limit {limit:.0f} N",
-        "look for an obstacle; lower the goal or the pretension",
-    ),
-    Cause.HALL_STUCK: CauseText(
-        "finger",
-        "{name}: Hall count unchanged while its motor wound {value:.2f} mm",
-        "check the Hall sensor's cable and magnet",
-    ),
-    Cause.HALL_SATURATED: CauseText(
-        "finger",
-        "{name}: Hall count {value:.0f} at the end of its range",
-        "check the magnet's place; calibrate the sensor",
-    ),
-    Cause.HALL_GLITCH: CauseText(
-        "finger",
-        "{name}: Hall count jumps by {value:.0f} counts, possible are {limit:.0f}",
-        "check the Hall sensor's cable and shielding",
-    ),
-    Cause.HALL_DRIFT: CauseText(
-        "finger",
-        "{name}: length residual drifted to {value:.2f} mm",
-        "calibrate the finger",
-    ),
-    Cause.RESIDUAL_TOO_LARGE: CauseText(
-        "finger",
-        "{name}: tendon lengths contradict each other by {value:.2f} mm, limit {limit:.2f} mm",
-        "a tendon slipped or jumped its pulley; look at the named pair",
-    ),
-    Cause.HALL_LOST: CauseText(
-        "finger", "{name}: Hall sensor does not answer", "check its cable and supply, then re-arm"
-    ),
-    Cause.MOTOR_LOST: CauseText(
-        "finger", "{name}: motor does not answer", "check its power and cable, then re-arm"
-    ),
-    Cause.MOTOR_TOO_FAST: CauseText(
-        "finger",
-        "{name}: {value:.1f} rad/s, limit {limit:.1f} rad/s",
-        "look for a broken tendon or a wrong goal",
-    ),
-    Cause.MOTOR_TOO_HOT: CauseText(
-        "finger",
-        "{name}: winding {value:.0f} degC, limit {limit:.0f} degC",
-        "let it cool; lower pretension or duty",
-    ),
-    Cause.MOTOR_RESET: CauseText(
-        "finger",
-        "{name}: motor came back in another state (reset or other mode)",
-        "check its supply; configure again and home before re-arming",
-    ),
-    Cause.MOTOR_BLOCKED: CauseText(
-        "finger",
-        "{name}: {value:.2f} A without motion",
-        "look for an obstacle or a broken gear",
-    ),
-    Cause.ENCODER_FAULT: CauseText(
-        "finger",
-        "{name}: angle jumps by {value:.3f} rad in a cycle, possible are {limit:.3f}",
-        "check the encoder's cable; home the motor",
-    ),
-    Cause.ENCODER_STUCK: CauseText(
-        "finger",
-        "{name}: angle stands still for {value:.0f} ms while its tendon moves",
-        "check the encoder's cable; home the motor",
-    ),
-    Cause.FRICTION_GROWN: CauseText(
-        "finger",
-        "{name}: friction {value:.1f} times its commissioned value",
-        "look at guides and gear; identify friction again",
-    ),
-    Cause.JOINT_OUT_OF_RANGE: CauseText(
-        "finger",
-        "{name}: {value:.1f} deg, limit {limit:.1f} deg",
-        "move the finger back by hand, check the calibration",
-    ),
-    Cause.WRIST_SENSOR: CauseText(
-        "hand",
-        "{name}: residuals of all fingers point to a wrist angle off by {value:.1f} deg",
-        "check the potentiometer, then home the wrist",
-    ),
-    Cause.WRIST_LOST: CauseText(
-        "hand", "{name}: wrist axis does not answer", "check the wrist drive, then re-arm"
-    ),
-    Cause.WRIST_JUMP: CauseText(
-        "hand",
-        "{name}: angle jumps by {value:.1f} deg in a cycle, possible are {limit:.1f} deg",
-        "check the potentiometer, then home the wrist",
-    ),
-    Cause.SUSTAINED_OVERRUN: CauseText(
-        "hand",
-        "{value:.0f} of the last {limit:.0f} cycles were late",
-        "flexor doctor; lower the rate or free the core",
-    ),
-    Cause.OPERATOR_STOP: CauseText("hand", "stopped by the operator", "re-arm when ready"),
-    Cause.FRICTION_ENERGY: CauseText(
-        "finger",
-        "{name}: friction compensation put {value:.2f} J into a finger at rest",
-        "lower controller.friction_gain",
-    ),
-    Cause.IO_LOST: CauseText(
-        "hand", "the io process died {value:.1f} s ago", "see its log; goals are not received"
-    ),
-}
+_ROWS: Final = """
+NOT_FINITE_MEASUREMENT | finger | motor  | motor   | {name}: the driver delivered a value that is not a number | check the cable and the driver's log, then re-arm
+NOT_FINITE_COMMAND     | finger | motor  | finger  | {name}: the controller asked for a torque that is not a number | look at the goal and the controller's gains; record the run and report it
+MEASUREMENT_TOO_OLD    | finger | motor  | finger  | {name}: newest measurement is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
+COMMAND_TOO_OLD        | hand   | hand   | -       | newest goal is {value:.0f} ms old, limit {limit:.0f} ms | the client stopped sending; send goals again, then activate
+BUS_LOST               | hand   | bus    | -       | the bus did not answer for {value:.1f} ms | check power and cable of the hand, then re-arm
+TENSION_LOST           | finger | tendon | finger  | {name}: lever at its slack stop while {limit:.1f} N are wanted | look at the tendon: broken, off its pulley or unwound
+TENDON_BROKEN          | finger | tendon | finger  | {name}: still slack after winding {value:.1f} mm: broken | replace the tendon, then calibrate it
+TENDON_SLACK           | finger | tendon | finger  | {name}: slack, tension came back after winding {value:.1f} mm | re-tension the finger
+TENSION_TOO_HIGH       | finger | tendon | finger  | {name}: tension {value:.0f} N, limit {limit:.0f} N | look for an obstacle; lower the goal or the pretension
+HALL_STUCK             | finger | hall   | hall    | {name}: Hall count unchanged while its motor wound {value:.2f} mm | check the Hall sensor's cable and magnet
+HALL_SATURATED         | finger | hall   | hall    | {name}: Hall count {value:.0f} at the end of its range | check the magnet's place; calibrate the sensor
+HALL_GLITCH            | finger | hall   | hall    | {name}: Hall count jumps by {value:.0f} counts, possible are {limit:.0f} | check the Hall sensor's cable and shielding
+HALL_DRIFT             | finger | hall   | finger  | {name}: length residual drifted to {value:.2f} mm | calibrate the finger
+RESIDUAL_TOO_LARGE     | finger | tendon | finger  | {name}: tendon lengths contradict each other by {value:.2f} mm, limit {limit:.2f} mm | a tendon slipped or jumped its pulley; look at the named pair
+HALL_LOST              | finger | hall   | hall    | {name}: Hall sensor does not answer | check its cable and supply, then re-arm
+HALL_NOT_FINITE        | finger | hall   | hall    | {name}: the driver delivered a Hall count that is not a number | check the sensor's cable and the driver's log, then re-arm
+HALL_TOO_OLD           | finger | hall   | finger  | {name}: newest Hall count is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
+MOTOR_LOST             | finger | motor  | motor   | {name}: motor does not answer | check its power and cable, then re-arm
+MOTOR_TOO_FAST         | finger | motor  | motor   | {name}: {value:.1f} rad/s, limit {limit:.1f} rad/s | look for a broken tendon or a wrong goal
+MOTOR_TOO_HOT          | finger | motor  | motor   | {name}: winding {value:.0f} degC, limit {limit:.0f} degC | let it cool; lower pretension or duty
+MOTOR_RESET            | finger | motor  | motor   | {name}: motor came back in another state (reset or other mode) | check its supply; configure again and home before re-arming
+MOTOR_BLOCKED          | finger | motor  | nothing | {name}: {value:.2f} A without motion | look for an obstacle or a broken gear
+ENCODER_FAULT          | finger | motor  | motor   | {name}: angle jumps by {value:.3f} rad in a cycle, possible are {limit:.3f} | check the encoder's cable; home the motor
+FRICTION_GROWN         | finger | motor  | motor   | {name}: friction {value:.1f} times its commissioned value | look at guides and gear; identify friction again
+ENCODER_STUCK          | finger | motor  | motor   | {name}: angle stands still for {value:.0f} ms while its tendon moves | check the encoder's cable; home the motor
+JOINT_OUT_OF_RANGE     | finger | joint  | nothing | {name}: {value:.1f} deg, limit {limit:.1f} deg | move the finger back by hand, check the calibration
+WRIST_SENSOR           | hand   | axis   | -       | {name}: residuals of all fingers point to a wrist angle off by {value:.1f} deg | check the potentiometer, then home the wrist
+WRIST_LOST             | hand   | axis   | -       | {name}: wrist axis does not answer | check the wrist drive, then re-arm
+WRIST_JUMP             | hand   | axis   | -       | {name}: angle jumps by {value:.1f} deg in a cycle, possible are {limit:.1f} deg | check the potentiometer, then home the wrist
+SUSTAINED_OVERRUN      | hand   | hand   | -       | {value:.0f} of the last {limit:.0f} cycles were late | flexor doctor; lower the rate or free the core
+OPERATOR_STOP          | hand   | hand   | -       | stopped by the operator | re-arm when ready
+FRICTION_ENERGY        | finger | motor  | finger  | {name}: friction compensation put {value:.2f} J into a finger at rest | lower controller.friction_gain
+IO_LOST                | hand   | hand   | -       | the io process died {value:.1f} s ago | see its log; goals are not received
+"""
+
+
+def _parse(line: str) -> tuple[Cause, Row]:
+    name, scope, space, blinds, sentence, hint = (column.strip() for column in line.split("|"))
+    blinded = Blinds.NOTHING if blinds == "-" else Blinds[blinds.upper()]
+    row = Row(scope=Scope(scope), space=Space(space), blinds=blinded, sentence=sentence, hint=hint)
+    return Cause[name], row
+
+
+CAUSES: Final[dict[Cause, Row]] = dict(_parse(line) for line in _ROWS.strip().splitlines())
+"""Cause -> its row, in the order of the text."""
+
+BLINDS: Final = np.full(max(Cause) + 1, int(Blinds.FINGER))
+"""Number of a finger's cause -> its ``Blinds``, for laws; what is none of a finger's is trusted least."""
+BLINDS[Cause.NONE] = Blinds.NOTHING
+for _cause, _row in CAUSES.items():
+    if _row.scope == Scope.FINGER:
+        BLINDS[_cause] = _row.blinds
+
+
+def part_name(cause: Cause, names: HandNames, index: int) -> str:
+    """Name of the part that a cause blames; -1 are all of its space: the buses of the hand, the hand."""
+    if cause is Cause.NONE:
+        return ""
+    parts = names.of(CAUSES[cause].space)
+    if index < 0:
+        return ", ".join(parts)
+    return parts[index] if index < len(parts) else ""
+
+
+def blamed(cause: int, names: HandNames, index: int) -> str:
+    """A cause and its part in a few words, as ``MOTOR_LOST of m_index_3``; empty for no cause."""
+    if cause == Cause.NONE:
+        return ""
+    return f"{Cause(cause).name} of {part_name(Cause(cause), names, index)}"

@@ -7,8 +7,25 @@ Table 5.1 (ulnar) for every finger; joints run proximal to distal; motor angle p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from signals.choices import did_you_mean
+
+
+class Space(StrEnum):
+    """What an index counts."""
+
+    MOTOR = "motor"
+    TENDON = "tendon"
+    HALL = "hall"
+    """Hall channels: one per tendon, and named by it."""
+    JOINT = "joint"
+    AXIS = "axis"
+    FINGER = "finger"
+    BUS = "bus"
+    """Buses that move motors."""
+    HAND = "hand"
+    """The hand itself, the only one of its space."""
 
 
 class UnknownName(ValueError):
@@ -30,6 +47,8 @@ class HandNames:
     joints: tuple[str, ...]
     fingers: tuple[str, ...]
     axes: tuple[str, ...] = ()
+    buses: tuple[str, ...] = ()
+    """Those of the bus file that move motors; the simulation is one."""
     motor_ids: tuple[int, ...] = ()
     """Device id of every motor by the hand file; empty: 1, 2, ... in order."""
     hall_channels: tuple[int, ...] = ()
@@ -53,13 +72,16 @@ class HandNames:
         return _placed(self.tendons, self.hall_channels, most)
 
     def of(self, space: str) -> tuple[str, ...]:
-        """Names of an index space: motor, tendon, joint, finger or axis."""
+        """Names of an index space (a ``Space`` or its value)."""
         return {
             "motor": self.motors,
             "tendon": self.tendons,
+            "hall": self.tendons,
             "joint": self.joints,
-            "finger": self.fingers,
             "axis": self.axes,
+            "finger": self.fingers,
+            "bus": self.buses,
+            "hand": (self.hand,),
         }[space]
 
     def index(self, space: str, name: str) -> int:

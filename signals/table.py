@@ -94,7 +94,7 @@ time_ns                    | ns    | -      | i8 | runtime     | monotonic time 
 dt_s                       | s     | -      | f8 | runtime     | real, bounded time since the previous cycle
 machine                    | enum  | -      | i8 | controllers | signals.modes.MachineState
 hand_cause                 | code  | -      | i8 | controllers | latched signals.faults.Cause of the whole hand
-hand_cause_part            | index | -      | i8 | controllers | index of the part that caused it, -1: none
+hand_cause_part            | index | -      | i8 | controllers | index of the part in the space of its cause (signals.faults), -1: all of it
 hand_cause_value           | 1     | -      | f8 | controllers | figure of the cause
 hand_cause_limit           | 1     | -      | f8 | controllers | its limit
 tension_n                  | N     | tendon | f8 | estimators  | tendon force read from the lever | tension
@@ -133,7 +133,7 @@ finger_status              | bits  | finger | u4 | estimators  | signals.modes.C
 finger_state               | enum  | finger | u4 | controllers | signals.modes.MachineState of the finger
 finger_mode                | enum  | finger | u4 | controllers | signals.modes.Mode in force
 finger_cause               | code  | finger | i4 | controllers | latched signals.faults.Cause
-finger_cause_part          | index | finger | i4 | controllers | index of the motor, tendon or joint that caused it
+finger_cause_part          | index | finger | i4 | controllers | index of the part in the space of its cause (signals.faults)
 finger_cause_value         | 1     | finger | f8 | controllers | figure of the cause
 finger_cause_limit         | 1     | finger | f8 | controllers | its limit
 finger_cause_tick          | 1     | finger | u8 | controllers | cycle in which it was latched

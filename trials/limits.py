@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from signals.faults import Cause
+from signals.faults import Cause, part_name
 from trials import rules
 from trials.record import Recording
 from trials.stops import Stops
@@ -90,7 +90,8 @@ class Limits(Stops):
             for k in np.flatnonzero(np.diff(codes, prepend=0)):
                 cause, part = Cause(int(codes[k])), int(parts[k])
                 if cause not in rules.QUIET_CAUSES and not self.is_true(cause, part, recording, int(k)):
-                    found.append(f"alarm: {who} {cause.name} {part} at {1e3 * recording.time_s[k]:.0f} ms")
+                    name, when = part_name(cause, self.names, part), 1e3 * recording.time_s[k]
+                    found.append(f"alarm: {who} {cause.name} {name} at {when:.0f} ms")
         return found
 
     def _latched(self, recording: Recording) -> list[tuple[str, Any, Any]]:

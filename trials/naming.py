@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from signals.faults import Cause
+from signals.faults import CAUSES, Cause, part_name
+from signals.names import Space
 from trials.reactions import FAULT, Reactions, Shown
 from trials.record import Recording
 from trials.rules import KindRule
@@ -22,14 +23,11 @@ class Naming(Reactions):
 
     def right_parts(self, trial: Trial | Struck, rule: KindRule, cause: Cause) -> set[int]:
         """Parts that a right cause may blame."""
-        if rule.space == "axis":
-            return set(range(len(self.names.axes)))
-        if trial.part == EVERY:
-            return set(range(max(len(self.names.motors), len(self.names.tendons))))
+        space = CAUSES[cause].space
+        if space == Space.AXIS or trial.part == EVERY:
+            return set(range(len(self.names.of(space))))
         t = self.tendon_of(trial)
-        parts = {t} if rule.space == "tendon" else {trial.part}
-        if cause is Cause.NOT_FINITE_MEASUREMENT:
-            parts |= {trial.part, t}
+        parts = {int(self.model["tendon_motor"][0, t]) if space == Space.MOTOR else t}
         if rule.pair and cause is Cause.RESIDUAL_TOO_LARGE:
             parts |= self.partners(t)
         return parts
@@ -111,7 +109,7 @@ class Naming(Reactions):
         codes, parts = self._said(own, recording, fallen)
         last = Cause(int(codes[-1]))
         if first:
-            verdict.cause, verdict.part = last.name, self._part_name(last, int(parts[-1]))
+            verdict.cause, verdict.part = last.name, part_name(last, self.names, int(parts[-1]))
         shown = [(fault, rule, s) for fault, rule, s in group if s is not None]
         if last is not Cause.NONE:
             # one may be named, and its finger stopped, before it would have shown by itself
@@ -153,9 +151,3 @@ class Naming(Reactions):
         if not right[-1]:
             return None
         return max(float(recording.time_s[int(right.argmax())]) - shows_s, 0.0)
-
-    def _part_name(self, cause: Cause, part: int) -> str:
-        from reports.faults import space_of
-
-        names = self.names.of(space_of(cause)) if cause is not Cause.NONE else ()
-        return names[part] if 0 <= part < len(names) else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from signals.faults import Cause
+from signals.faults import CAUSES, Cause, Scope
 from signals.modes import FaultKind
 from sim.options import FAULT_EFFECTS
 
@@ -80,7 +80,6 @@ class KindRule:
             dips in motion, 2 ms from a spike. A hard stop that is hit although all that pulls there is let go
             at full torque from then on, as fast as the hand's torque rate allows, is counted apart.
         name_s: time from there to the right name.
-        whole_hand: the cause is one of the hand, all fingers stop.
         watch_s: time that is recorded after the fault.
     """
 
@@ -96,13 +95,17 @@ class KindRule:
     shows_after_s: float = 0.0
     shows_by_winding: bool = False
     tell_s: float = 0.0
-    whole_hand: bool = False
     watch_s: float = 0.8
 
     @property
     def space(self) -> str:
         """Index space of the part: tendon, motor or axis."""
         return FAULT_EFFECTS[self.fault].space
+
+    @property
+    def whole_hand(self) -> bool:
+        """A cause of it is one of the hand: all fingers stop."""
+        return any(CAUSES[cause].scope == Scope.HAND for cause in self.causes - {Cause.NONE})
 
 
 _HALL: Final = frozenset({Cause.HALL_GLITCH, Cause.HALL_SATURATED})
@@ -227,7 +230,6 @@ KINDS: Final[dict[str, KindRule]] = {
         signed=True,
         shows_after_s=0.200,
         name_s=0.300,
-        whole_hand=True,
     ),
 }
 """Kinds of trials by the name that the command line takes."""

@@ -16,6 +16,7 @@ import msgspec
 
 from signals.clock import WallClock
 from signals.clock import now_ns as clock_now_ns
+from signals.faults import blamed
 from signals.modes import MachineState, Request
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -74,8 +75,7 @@ class CommandServer:
         self.client_goal = ClientGoal(names, model, segment, pretension_n)
         self.refused = self.broken = 0
         self.view: dict[str, Any] = {}
-        self._hand = names.hand
-        self._n_fingers, self._segment, self._note, self._motion = len(names.fingers), segment, note, motion
+        self._names, self._segment, self._note, self._motion = names, segment, note, motion
         self._reader = segment.reader(1)
         self._wall = WallClock()
         self._armed, self._stop_post, self._told_ns = False, 0, -_TELL_NS
@@ -188,7 +188,7 @@ class CommandServer:
         self._post(_REQUESTS[op])
         if op in ("stop", "rearm", "off"):
             self._note("request", f"{op} by {who}", "")
-        return {"hand": self._hand, "pid": os.getpid()} if op == "stop" else {}
+        return {"hand": self._names.hand, "pid": os.getpid()} if op == "stop" else {}
 
     def _who(self, request: Message, args: Any, client: bytes) -> str:
         """Who asks: the holder by his connection, anybody else by what he calls himself."""
@@ -227,7 +227,9 @@ class CommandServer:
             raise Refusal("busy", "control has not taken the stop before this yet", "ask again")
         machine = self._machine()
         if machine == MachineState.FAULT and request != Request.REARM:
-            raise Refusal("in_fault", "the hand is in fault", "look at its faults, then rearm")
+            hand, fingers = self._blamed()
+            why = hand or ", ".join(fingers.values())
+            raise Refusal("in_fault", f"the hand is in fault ({why})", "look at its faults, then rearm")
         standing = machine in (MachineState.HOLDING, MachineState.ACTIVE)
         if request == Request.ACTIVATE and not standing and not self._armed:
             name = "starting" if machine is None else machine.name.lower()
@@ -268,14 +270,23 @@ class CommandServer:
         holder, machine, frame = self.lease.holder, self._machine(), self.client_goal.frame
         if machine is None:
             return {"machine": "starting", "holder": holder}
-        state = frame["state"]
+        state, n_fingers = frame["state"], len(self._names.fingers)
         return {
             "machine": machine.name.lower(),
             "tick": int(state["tick"]),
             "hand_cause": int(state["hand_cause"]),
             **{
-                key: [int(c) for c in state[key][: self._n_fingers]]
+                key: [int(c) for c in state[key][:n_fingers]]
                 for key in ("finger_cause", "finger_state", "finger_mode")
             },
+            **dict(zip(("hand_fault", "finger_fault"), self._blamed(), strict=True)),
             "holder": holder,
         }
+
+    def _blamed(self) -> tuple[str, dict[str, str]]:
+        """Latched cause and part in words: of the hand, and finger -> its own."""
+        s, names = self.client_goal.frame["state"], self._names
+        codes, parts = s["finger_cause"].tolist(), s["finger_cause_part"].tolist()
+        each = zip(names.fingers, codes, parts, strict=False)
+        fingers = {finger: blamed(code, names, part) for finger, code, part in each if code}
+        return blamed(int(s["hand_cause"]), names, int(s["hand_cause_part"])), fingers

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from signals.faults import CAUSES
 from signals.modes import MachineState, Mode
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -141,4 +142,5 @@ def meta_codes() -> dict[str, dict[str, int]]:
     return {
         "machine": {m.name.lower(): int(m) for m in MachineState},
         "mode": {m.name.lower(): int(m) for m in Mode},
+        "cause": {cause.name: int(cause) for cause in CAUSES},
     }

@@ -11,7 +11,6 @@ import zmq
 from flexor.places import Places, tcp
 from signals import clock
 from signals.clock import WallClock
-from signals.faults import CAUSES
 from signals.names import HandNames
 from signals.records import RecordArray
 from telemetry.publish.messages import (
@@ -100,7 +99,7 @@ class Publisher:
                 "names": meta_names(names),
                 "finger_of_joint": self._finger_of_joint,
                 "keys": meta_units(has_truth),
-                "codes": {**meta_codes(), "cause": {cause.name: int(cause) for cause in CAUSES}},
+                "codes": meta_codes(),
                 "endpoints": {"publish": places.publish, "command": places.command},
             }
         )

@@ -92,7 +92,7 @@ def test_the_printed_command_moves_a_hand_behind_servos(tmp_path: Path, port_bas
             done = subprocess.run([*FLEXOR, *words], capture_output=True, text=True, cwd=ROOT)
         report = json.loads(done.stdout)
         causes = {fault["cause"] for fault in report["faults"]}
-        if causes != {"MEASUREMENT_TOO_OLD"}:
+        if not causes or not causes <= {"MEASUREMENT_TOO_OLD", "HALL_TOO_OLD"}:
             break
     assert done.returncode == 0 and not causes, done.stdout + done.stderr
     assert report["backend"] == "dynamixel+hall-bridge"

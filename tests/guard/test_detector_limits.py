@@ -254,7 +254,7 @@ def test_an_old_sample_is_named_with_its_age(name: str) -> None:
         check_channels(bench.m, bench.mem, bench.z, bench.s)
         if latched:
             assert bench.found == (
-                Cause.MEASUREMENT_TOO_OLD,
+                Cause.MEASUREMENT_TOO_OLD if name == "motor_time_ns" else Cause.HALL_TOO_OLD,
                 6,
                 pytest.approx(age_ms),
                 pytest.approx(100.0),
@@ -632,7 +632,8 @@ def test_a_value_that_is_no_number_has_no_figures(name: str) -> None:
     bench = Bare()
     bench.z[name][3] = math.inf
     assert bench.until(None, 3) == 1
-    assert bench.found == (Cause.NOT_FINITE_MEASUREMENT, 3, 0.0, 0.0)
+    named = Cause.NOT_FINITE_MEASUREMENT if name == "motor_angle_rad" else Cause.HALL_NOT_FINITE
+    assert bench.found == (named, 3, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("bits", [Channel.RESET, Channel.WRONG_MODE, Channel.RESET | Channel.STALE])

@@ -78,19 +78,24 @@ def test_noise_alone_raises_no_alarm(hand: str) -> None:
     assert desk.state["hand_cause"][0] == Cause.NONE
 
 
-@pytest.mark.parametrize("field", ["motor_angle_rad", "hall_fine_count"])
+@pytest.mark.parametrize(
+    ("field", "named"),
+    [("motor_angle_rad", Cause.NOT_FINITE_MEASUREMENT), ("hall_fine_count", Cause.HALL_NOT_FINITE)],
+)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_value_that_is_no_number_latches_at_once(desk: Desk, field: str, value: float) -> None:
+def test_a_value_that_is_no_number_latches_at_once(
+    desk: Desk, field: str, named: Cause, value: float
+) -> None:
     desk.measurement[field][0, 3] = value
     desk.cycle()
-    assert cause(desk) == (Cause.NOT_FINITE_MEASUREMENT, 3)
+    assert cause(desk) == (named, 3)
     assert np.all(np.isfinite(desk.command["motor_current_a"]))
 
 
 def test_a_status_that_says_not_finite_latches_too(desk: Desk) -> None:
     desk.measurement["hall_status"][0, 2] = int(Channel.NOT_FINITE)
     desk.cycle()
-    assert cause(desk) == (Cause.NOT_FINITE_MEASUREMENT, 2)
+    assert cause(desk) == (Cause.HALL_NOT_FINITE, 2)
 
 
 @pytest.mark.parametrize(
@@ -127,13 +132,17 @@ def test_all_motors_silent_is_the_bus(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("age_s", "latched"), [(0.0995, False), (0.1005, True)])
-@pytest.mark.parametrize("field", ["motor_time_ns", "hall_time_ns"])
-def test_old_samples_latch_at_the_last_tier(desk: Desk, field: str, age_s: float, latched: bool) -> None:
+@pytest.mark.parametrize(
+    ("field", "named"), [("motor_time_ns", Cause.MEASUREMENT_TOO_OLD), ("hall_time_ns", Cause.HALL_TOO_OLD)]
+)
+def test_old_samples_latch_at_the_last_tier(
+    desk: Desk, field: str, named: Cause, age_s: float, latched: bool
+) -> None:
     desk.stamp()
     desk.measurement[field][0, 4] -= round(age_s * 1e9)
     desk.steer()
     desk.watch()
-    assert (cause(desk) == (Cause.MEASUREMENT_TOO_OLD, 4)) == latched
+    assert (cause(desk) == (named, 4)) == latched
 
 
 def test_a_sample_older_than_the_second_tier_freezes_the_torque(desk: Desk) -> None:

@@ -150,7 +150,7 @@ def test_an_armed_guard_looks_at_channels_windings_and_memories(state: int) -> N
     assert bench.mem["started"] == int(armed)
     bench.z["hall_status"][3] = int(Channel.NOT_FINITE)
     bench.cycle()
-    assert bench.s["finger_cause"][0] == (Cause.NOT_FINITE_MEASUREMENT if armed else Cause.NONE)
+    assert bench.s["finger_cause"][0] == (Cause.HALL_NOT_FINITE if armed else Cause.NONE)
     hot = Guarded(state=state)
     hot.mem["warm"] = 1
     hot.mem["winding_degc"][:8], hot.mem["case_degc"][:8] = 118.0, 118.0

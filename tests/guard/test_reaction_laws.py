@@ -22,7 +22,7 @@ from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import CAUSES, Cause
 from signals.modes import Channel, MachineState, Reaction
-from tests.rigs.faulted import LIMIT_NM, PAIRS, Faulted
+from tests.rigs.faulted import HALLS, LIMIT_NM, MOTORS, PAIRS, Faulted
 from tests.rigs.probing import LEVER_MAX, MARGIN, RADIUS_M, Probe
 
 WINDING, NAMED = 1, 2
@@ -51,18 +51,6 @@ def test_the_configured_reaction_is_for_sound_fingers_all_others_let_go(
     fault.s["hand_cause"] = int(Cause.OPERATOR_STOP)
     expected = Reaction.HOLD if cause is Cause.NONE else expected
     assert reaction_of(fault.m, fault.s, 0) == expected
-
-
-HALLS = (Cause.HALL_STUCK, Cause.HALL_SATURATED, Cause.HALL_GLITCH)
-MOTORS = (
-    Cause.MOTOR_LOST,
-    Cause.MOTOR_TOO_FAST,
-    Cause.MOTOR_TOO_HOT,
-    Cause.MOTOR_RESET,
-    Cause.ENCODER_FAULT,
-    Cause.FRICTION_GROWN,
-    Cause.ENCODER_STUCK,
-)
 
 
 @pytest.mark.parametrize("cause", list(CAUSES))

@@ -15,7 +15,7 @@ from mechanics.tension_loop import tension_torque_nm
 from signals.faults import CAUSES, Cause
 from signals.modes import Channel, Clip, MachineState, Request
 from tests.rigs.bare import Bare, Guarded
-from tests.rigs.faulted import LIMIT_NM, PAIRS, Faulted
+from tests.rigs.faulted import HALLS, LIMIT_NM, PAIRS, Faulted
 from tests.rigs.probing import MARGIN, Probe
 from tests.rigs.state_machine import Machine
 
@@ -140,9 +140,8 @@ def test_a_tension_is_seen_unless_its_own_hall_sensor_is_the_cause_or_cannot_be_
     cause: Cause, part: int
 ) -> None:
     fault = Faulted(cause, part)
-    halls = (Cause.HALL_STUCK, Cause.HALL_SATURATED, Cause.HALL_GLITCH)
     for t in (2, 5):
-        assert tension_seen(fault.m, fault.z, fault.s, 0, t) is not (t == part and cause in halls)
+        assert tension_seen(fault.m, fault.z, fault.s, 0, t) is not (t == part and cause in HALLS)
     fault.z["hall_status"][7] = int(Channel.MISSING)
     assert not tension_seen(fault.m, fault.z, fault.s, 0, 7)
 

@@ -121,5 +121,6 @@ def test_a_sample_of_no_time_is_named(name: str, limit: bool, time_ns: int) -> N
     bench.stamp()
     bench.z[name][T] = time_ns
     detect(bench.m, bench.mem, bench.z, bench.s)
-    assert bench.found is not None and bench.found[:2] == (Cause.MEASUREMENT_TOO_OLD, T)
+    named = Cause.MEASUREMENT_TOO_OLD if name == "motor_time_ns" else Cause.HALL_TOO_OLD
+    assert bench.found is not None and bench.found[:2] == (named, T)
     assert np.isfinite(bench.found[2])

@@ -113,3 +113,21 @@ def test_a_cause_is_told_once_and_again_after_a_re_arm(finger):
     assert watch.look(healthy) == []
     assert len(watch.look(frames)) == 1
     assert len(watch.all) == 2
+
+
+def test_a_fault_that_is_gone_before_anybody_looks_is_told_too(finger):
+    """Latched, cleared, and another part of the same cause within one batch."""
+    watch = FaultWatch(finger.names)
+    frames = _frames(finger, 9, 0)
+    state = frames["state"]
+    state["finger_cause"][[2, 3, 5, 6], 0] = Cause.MOTOR_LOST
+    state["finger_cause_part"][:5, 0], state["finger_cause_part"][5:, 0] = 4, 6
+    state["hand_cause"][7] = Cause.OPERATOR_STOP
+    told = [(f.cause, f.part, f.finger) for f in watch.look(frames)]
+    motors = finger.names.motors
+    assert told == [
+        ("MOTOR_LOST", motors[4], "index"),
+        ("MOTOR_LOST", motors[6], "index"),
+        ("OPERATOR_STOP", "finger_bench", ""),
+    ]
+    assert watch.look(_frames(finger, 3, 9)) == [] and len(watch.all) == 3

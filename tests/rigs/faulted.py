@@ -17,6 +17,26 @@ LIMIT_NM = 2.94
 PAIRS = {0: 3, 3: 0, 1: 2, 2: 1, 4: 5, 5: 4, 6: 7, 7: 6}
 """Tendons that undo each other on the bench's finger."""
 
+HALLS = (
+    Cause.HALL_STUCK,
+    Cause.HALL_SATURATED,
+    Cause.HALL_GLITCH,
+    Cause.HALL_LOST,
+    Cause.HALL_NOT_FINITE,
+)
+"""Causes with which the tension of the part's tendon is not known."""
+MOTORS = (
+    Cause.NOT_FINITE_MEASUREMENT,
+    Cause.MOTOR_LOST,
+    Cause.MOTOR_TOO_FAST,
+    Cause.MOTOR_TOO_HOT,
+    Cause.MOTOR_RESET,
+    Cause.ENCODER_FAULT,
+    Cause.FRICTION_GROWN,
+    Cause.ENCODER_STUCK,
+)
+"""Causes with which the motor that is the part is not driven."""
+
 
 @law
 def _begin(model: Any, memory: Any, measurement: Any, state: Any) -> None:

@@ -243,7 +243,10 @@ def test_what_is_acknowledged_happens_or_raises_with_what_the_hand_is_doing(star
         begun = np.float32(hand.view().pos["index_pip"])
         control.move({"index_pip": begun + np.float64(0.1)}, seconds=0.3)
         time.sleep(0.25)  # a hiccup of the program: the goal is too old
-        with pytest.raises(flexor.Refused, match="not_active.: the hand is holding, .*activate"):
+        with pytest.raises(
+            flexor.Refused,
+            match="not_active.: the hand is holding .COMMAND_TOO_OLD of finger_bench., .*activate",
+        ):
             control.move({"index_pip": begun}, seconds=0.3)
         for call in (lambda: control.goal({"index_pip": begun}), lambda: control.sleep(0.2)):
             with pytest.raises(flexor.Refused, match="the hand is holding"):
@@ -254,7 +257,10 @@ def test_what_is_acknowledged_happens_or_raises_with_what_the_hand_is_doing(star
         with pytest.raises(flexor.Refused, match="finger index is in tendon_force, which follows no joint"):
             control.move({"index_pip": begun + 0.1}, seconds=0.3)
         control.stop()
-        with pytest.raises(flexor.Refused, match="move refused .not_active.: the hand is fault.*rearm"):
+        with pytest.raises(
+            flexor.Refused,
+            match="move refused .not_active.: the hand is in fault .OPERATOR_STOP of finger_bench.*rearm",
+        ):
             control.move({"index_pip": begun}, seconds=0.3)
         control.rearm()
         control.mode("joint_impedance")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from signals.faults import CAUSES, Cause
-from signals.names import HandNames, UnknownName
+from signals.faults import BLINDS, CAUSES, Blinds, Cause, Scope, blamed, part_name
+from signals.names import HandNames, Space, UnknownName
 from signals.records import FRAME, FRAME_RECORDS, RECORDS, new_frame
 from signals.sizes import EXTENTS
 from signals.table import TABLE
@@ -49,11 +50,32 @@ def test_a_frames_views_are_the_frame() -> None:
     assert frame.nbytes == FRAME.itemsize
 
 
-def test_every_cause_has_its_words_and_its_own_number() -> None:
+def test_every_cause_has_one_row_with_words() -> None:
     assert set(CAUSES) == set(Cause) - {Cause.NONE}
-    for cause, text in CAUSES.items():
-        filled = text.sentence.format(name="part", value=1.0, limit=2.0)
-        assert filled and text.hint and text.scope in ("finger", "hand"), cause
+    for cause, row in CAUSES.items():
+        filled = row.sentence.format(name="part", value=1.0, limit=2.0)
+        assert filled and row.hint and "{" not in filled, cause
+        assert ("part" in filled) or row.space in (Space.HAND, Space.BUS), cause
+
+
+def test_only_a_fingers_cause_leaves_its_sensors_to_be_believed() -> None:
+    assert BLINDS[Cause.NONE] == Blinds.NOTHING
+    for code in range(1, len(BLINDS)):
+        row = CAUSES.get(code)  # type: ignore[call-overload]  # a number that may be none
+        of_a_finger = row is not None and row.scope == Scope.FINGER
+        assert BLINDS[code] == (row.blinds if of_a_finger else Blinds.FINGER)
+
+
+@pytest.mark.parametrize("cause", list(CAUSES), ids=lambda cause: cause.name)
+def test_a_part_is_named_in_the_space_of_its_cause_and_in_no_other(cause: Cause) -> None:
+    spaces = ("motor", "tendon", "joint", "finger", "axe", "buse")
+    names = HandNames(hand="hand", **{f"{s}s": (f"{s} 0", f"{s} 1", f"{s} 2") for s in spaces})
+    kind = {"hall": "tendon", "axis": "axe", "bus": "buse"}.get(CAUSES[cause].space, CAUSES[cause].space)
+    all_of_it = "hand" if kind == "hand" else f"{kind} 0, {kind} 1, {kind} 2"
+    assert part_name(cause, names, -1) == all_of_it
+    if kind != "hand":
+        assert [part_name(cause, names, k) for k in range(4)] == [*all_of_it.split(", "), ""]
+    assert blamed(int(cause), names, -1) == f"{cause.name} of {all_of_it}" and blamed(0, names, 2) == ""
 
 
 NAMES = st.lists(st.text("abc_1", min_size=1, max_size=5), min_size=1, max_size=6, unique=True)
@@ -81,3 +103,15 @@ def test_a_script_that_hides_a_room_is_named(tmp_path: Path) -> None:
     result = subprocess.run([sys.executable, "mine.py"], capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode != 0
     assert "'sim' of flexor is hidden by" in result.stderr and "sim.py" in result.stderr
+
+
+def test_the_page_of_states_tells_the_evidence_of_every_cause_once() -> None:
+    """Its table of causes has each cause in one row; ``(hand)`` marks a row of causes that stop the hand."""
+    page = (ROOT / "docs" / "state_machine.md").read_text()
+    rows = page.split("| cause | evidence | time |")[1].split("\n\n")[0].splitlines()[2:]
+    told = {
+        (name, Scope.HAND if "(hand)" in row else Scope.FINGER)
+        for row in (row.split("|")[1] for row in rows)
+        for name in re.findall("[A-Z_]{5,}", row)
+    }
+    assert told == {(cause.name, row.scope) for cause, row in CAUSES.items()}

@@ -1,4 +1,4 @@
-"""``flexor signals``: the table of every signal as Markdown, or as classes for a type checker."""
+"""``flexor signals``: the tables of signals and causes as Markdown, or as classes for a type checker."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
+CAUSE_TABLE = "causes"
 MEANING = {
     "measurement": "what a bus delivers every cycle",
     "command": "what a bus is sent every cycle",
@@ -85,24 +86,43 @@ def classes() -> str:
     return "\n".join([CLASSES_HEAD.format(names=", ".join(sorted(used))), *out, ""])
 
 
+def causes() -> list[str]:
+    """Markdown lines of all causes."""
+    from signals.faults import CAUSES
+
+    out = [f"## {CAUSE_TABLE}", "", "why a finger or the hand is stopped, from `signals/faults.py`", ""]
+    out += ["| cause | code | stops | part | blinds | sentence | hint |", "|---|---|---|---|---|---|---|"]
+    for cause, row in CAUSES.items():
+        blinds = row.blinds.name.lower()
+        out.append(
+            f"| `{cause.name}` | {int(cause)} | {row.scope} | {row.space} | {blinds} "
+            f"| {row.sentence} | {row.hint} |"
+        )
+    return [*out, ""]
+
+
 @app.command(epilog="Example: flexor signals state")
 def signals(
-    records: Annotated[list[str] | None, typer.Argument(help="Records to print; default: all.")] = None,
+    records: Annotated[
+        list[str] | None, typer.Argument(help="Records to print, or causes; default: all.")
+    ] = None,
     as_classes: Annotated[
         bool, typer.Option("--classes", help="Print the source of signals/typed.py instead.")
     ] = False,
 ) -> None:
-    """Print the table of every signal as Markdown."""
+    """Print the table of every signal and of every cause of a fault as Markdown."""
     from signals.names import UnknownName
     from signals.table import TABLE
 
     if as_classes:
         print(classes(), end="")
         return
-    chosen = records or list(TABLE)
+    legal = (*TABLE, CAUSE_TABLE)
+    chosen = records or legal
     for name in chosen:
-        if name not in TABLE:
-            raise UnknownName("record", name, tuple(TABLE))
+        if name not in legal:
+            raise UnknownName("record", name, legal)
     print("# Signals\n\nMade by `flexor signals` from `signals/table.py`.")
     print("Live: key of the signal in the topics `view` and `raw` (`docs/telemetry.md`).\n")
-    print("\n".join(table(chosen)).rstrip())
+    lines = table([name for name in chosen if name != CAUSE_TABLE])
+    print("\n".join(lines + (causes() if CAUSE_TABLE in chosen else [])).rstrip())
