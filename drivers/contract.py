@@ -9,7 +9,8 @@ Subclass ``BusContract`` in a pytest module, give ``rig`` as a fixture and every
                 yield rig
 
 A rig holds the bus (open, not configured) and says what its motors do: every motor pulls against a spring, so
-that at rest ``angle = rest_rad_per_a * current``. Faults are callables; a rig without one skips its tests.
+that at rest ``angle = rest_rad_per_a * current``. Faults, and the look at a device from outside, are callables;
+a rig without one skips its tests, and pytest says so. This module needs pytest.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+import pytest
 
 from drivers.errors import DriverError
 from drivers.hal import Bus, Capabilities, MotorSetup, Reporting
@@ -245,19 +247,20 @@ class BusContract:
 
     def test_a_number_that_is_none_never_becomes_torque(self, rig: Rig) -> None:
         """NaN and infinity in a command: bounded by the limit of the device, NaN is nothing."""
+        if rig.device_current_a is None:
+            pytest.skip("the rig shows no device's current")
         bench = Bench(rig)
         bench.start()
         for value in (np.nan, np.inf, -np.inf, 1e300):
             bench.pull(value, 0.1)
-            if rig.device_current_a is not None:
-                driven = max(abs(rig.device_current_a(i)) for i in rig.motors)
-                assert driven <= rig.current_limit_a + rig.current_tolerance_a
-                assert driven <= rig.current_tolerance_a or not np.isnan(value)
+            driven = max(abs(rig.device_current_a(i)) for i in rig.motors)
+            assert driven <= rig.current_limit_a + rig.current_tolerance_a
+            assert driven <= rig.current_tolerance_a or not np.isnan(value)
 
     def test_a_silent_motor_is_named_and_costs_the_others_nothing(self, rig: Rig) -> None:
         """One channel goes stale, the others stay fresh; back again it waits for a command at rest."""
         if rig.silence is None or len(rig.motors) < 2:
-            return
+            pytest.skip("the rig silences no motor among others")
         bench = Bench(rig)
         bench.start()
         bench.pull(0.2, rig.settle_s)
@@ -275,7 +278,7 @@ class BusContract:
     def test_a_motor_that_was_reset_says_so_and_stays_limp(self, rig: Rig) -> None:
         """Reset in the middle of a motion."""
         if rig.reset is None:
-            return
+            pytest.skip("the rig resets no motor")
         bench = Bench(rig)
         bench.start()
         bench.pull(0.2, rig.settle_s)
@@ -285,7 +288,7 @@ class BusContract:
     def test_a_lost_bus_is_told_and_returns_without_motion(self, rig: Rig) -> None:
         """Unplug, plug in, recover: fresh data, no torque until the command has been at rest (B09)."""
         if rig.unplug is None or rig.plug is None:
-            return
+            pytest.skip("the rig unplugs no bus")
         bench = Bench(rig)
         bench.start()
         bench.pull(0.2, rig.settle_s)
@@ -301,10 +304,18 @@ class BusContract:
             self._recovered(bench)
         self._comes_back_limp(bench, rig.motors[0])
 
-    def test_close_may_be_called_twice(self, rig: Rig) -> None:
-        """And an exchange afterwards is a value, not an exception."""
+    def test_a_closed_bus_closes_again_and_tells_every_exchange_that_it_is_lost(self, rig: Rig) -> None:
+        """Whoever goes on exchanging with it gets a value, not an exception, and no sample as fresh."""
+        bench = Bench(rig)
+        bench.start()
+        bench.run(rig.settle_s)
+        assert not bench.of_motors("motor_status").any(), bench.tell()
         rig.bus.close()
         rig.bus.close()
+        assert bench.comes(rig.fault_s, lambda: bool(bench.status & BusBit.LOST)), bench.tell()
+        bench.run(0.05)
+        assert bench.status & BusBit.LOST, bench.tell()
+        assert (bench.of_motors("motor_status") & NOT_FRESH).all(), bench.tell()
 
     @staticmethod
     def _recovered(bench: Bench) -> None:

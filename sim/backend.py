@@ -14,8 +14,7 @@ import numpy as np
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.handtree import new_work
-from signals.modes import Bus as BusBits
-from signals.modes import Channel, FaultKind, MotorMode
+from signals.modes import FaultKind, MotorMode
 from signals.pointers import address_of
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
@@ -24,6 +23,7 @@ from sim.finite import AXIS, JOINT, MOTOR, TENDON
 from sim.options import FAULT_EFFECTS, Fault, SimOptions
 from sim.plant_record import new_plant
 from sim.randomness import seed_state
+from sim.silence import nothing_answers
 from sim.start import start_pose
 
 WATCHDOG_S: Final = 0.02
@@ -104,8 +104,8 @@ class SimulatedBus:
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Advance the plant to ``now_ns``, sample it, take the command; see ``drivers.hal.Bus``."""
-        if self._closed:
-            return int(BusBits.LOST)
+        if self._closed or self.diagnosis:
+            return nothing_answers(measurement)
         if self._last_ns is None:
             self._last_ns = now_ns
             observe(self.model, self.plant, self.work, measurement, self.truth, now_ns)
@@ -117,8 +117,6 @@ class SimulatedBus:
             elapsed_s = self._dt_s
             substeps = self.options.substeps
         self._last_ns = now_ns
-        if self.diagnosis:
-            return self._diverged(measurement)
         self._clock_s += elapsed_s
         if self._clock_s >= self._next_fault_s:
             self._inject_due()
@@ -132,7 +130,7 @@ class SimulatedBus:
         diverged = advance_at(self._parts_address, elapsed_s, substeps, now_ns)
         if diverged:
             self._diagnose(diverged)
-            return self._diverged(measurement)
+            return nothing_answers(measurement)
         return 0
 
     def deactivate(self) -> bool:
@@ -187,12 +185,6 @@ class SimulatedBus:
             f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: above 1e4 rad/s or not finite; "
             "likely a gain, an inertia or a period far from the reference hand's; try more substeps"
         )
-
-    def _diverged(self, measurement: RecordArray) -> int:
-        """A plant that diverged stands still, and nothing that it says may be used."""
-        for name in ("motor_status", "hall_status", "axis_status"):
-            measurement[name] = int(Channel.MISSING)
-        return int(BusBits.LOST)
 
 
 _DIVERGED: Final = {JOINT: "joint", MOTOR: "motor", AXIS: "wrist axis", TENDON: "tendon"}

@@ -19,11 +19,11 @@ from drivers.hal import Capabilities, MotorSetup
 from mechanics.dynamics.inputs import Arrays
 from mechanics.dynamics.integrate import N_ROWS
 from mechanics.dynamics.systems import Kind, System
-from signals.modes import Bus as BusBits
 from signals.modes import MotorMode
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
 from sim.mechanisms.cycle import PLANT, exchange
+from sim.silence import nothing_answers
 
 FloatArray = NDArray[np.float64]
 MAX_STEP_S: Final = 0.25
@@ -119,7 +119,7 @@ class MechanismBus:
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Advance to ``now_ns``, sample, take the command; see ``drivers.hal.Bus``."""
         if self._closed or self._bad >= 0:
-            return int(BusBits.LOST)
+            return nothing_answers(measurement)
         elapsed_s = 0.0
         if self._last_ns is not None:
             elapsed_s = self._dt_s
@@ -141,7 +141,7 @@ class MechanismBus:
             self._step_s,
             now_ns,
         )
-        return 0 if self._bad < 0 else int(BusBits.LOST)
+        return 0 if self._bad < 0 else nothing_answers(measurement)
 
     def deactivate(self) -> bool:
         """No current any more."""

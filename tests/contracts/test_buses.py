@@ -43,7 +43,6 @@ class TestBusProcess(BusContract):
     """The servos' driver in a process of its own: nothing of the contract is lost on the way."""
 
     test_a_number_that_is_none_never_becomes_torque = None  # same code as TestDynamixel, in another process
-    test_close_may_be_called_twice = None
     test_a_motor_that_was_reset_says_so_and_stays_limp = None
 
     @pytest.fixture

@@ -116,6 +116,7 @@ def test_the_bus_keeps_its_contract():
         bus.configure((MotorSetup(index=9, name="none", current_limit_a=1.0),))
     bus.close()
     assert bus.exchange(command, measurement, 8 * PERIOD_NS) == int(BusBits.LOST)
+    assert all((measurement[s] & int(Channel.MISSING)).all() for s in STATUSES)
     with pytest.raises(BusLost):
         bus.activate()
 
@@ -136,6 +137,7 @@ def test_a_mechanism_that_diverges_is_a_lost_bus_with_its_reason():
     command, measurement = new(COMMAND), new(MEASUREMENT)
     bus.exchange(command, measurement, 0)
     assert bus.exchange(command, measurement, PERIOD_NS) == int(BusBits.LOST)
+    assert all((measurement[s] & int(Channel.MISSING)).all() for s in STATUSES)
     assert "diverged" in bus.diagnosis and "leg_" in bus.diagnosis
     with pytest.raises(BusLost, match="diverged"):
         bus.recover()
