@@ -9,8 +9,8 @@ Subclass ``BusContract`` in a pytest module, give ``rig`` as a fixture and every
                 yield rig
 
 A rig holds the bus (open, not configured) and says what its motors do: every motor pulls against a spring, so
-that at rest ``angle = rest_rad_per_a * current``. Faults, and the look at a device from outside, are callables;
-a rig without one skips its tests, and pytest says so. This module needs pytest.
+that at rest ``angle = rest_rad_per_a * current``. Faults, and a look at the device from outside, are
+callables; a rig without one skips its tests. This module needs pytest.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ import pytest
 
 from drivers.errors import DriverError
 from drivers.hal import Bus, Capabilities, MotorSetup, Reporting
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
-COMING_BACK = int(Channel.RESET | Channel.DEVICE_ERROR)
-NOT_FRESH = int(Channel.STALE | Channel.MISSING)
+COMING_BACK = int(ChannelStatus.RESET | ChannelStatus.DEVICE_ERROR)
+NOT_FRESH = int(ChannelStatus.STALE | ChannelStatus.MISSING)
 
 
 class BenchClock(Protocol):
@@ -293,7 +292,7 @@ class BusContract:
         bench.start()
         bench.pull(0.2, rig.settle_s)
         rig.unplug()
-        assert bench.comes(rig.fault_s, lambda: bool(bench.status & BusBit.LOST)), bench.tell()
+        assert bench.comes(rig.fault_s, lambda: bool(bench.status & BusStatus.LOST)), bench.tell()
         assert (bench.of_motors("motor_status") & NOT_FRESH).all()
         if isinstance(rig.bus, Reporting):
             report = rig.bus.report()
@@ -312,9 +311,9 @@ class BusContract:
         assert not bench.of_motors("motor_status").any(), bench.tell()
         rig.bus.close()
         rig.bus.close()
-        assert bench.comes(rig.fault_s, lambda: bool(bench.status & BusBit.LOST)), bench.tell()
+        assert bench.comes(rig.fault_s, lambda: bool(bench.status & BusStatus.LOST)), bench.tell()
         bench.run(0.05)
-        assert bench.status & BusBit.LOST, bench.tell()
+        assert bench.status & BusStatus.LOST, bench.tell()
         assert (bench.of_motors("motor_status") & NOT_FRESH).all(), bench.tell()
 
     @staticmethod

@@ -8,8 +8,8 @@ Life of a bus: ``configure`` (limits and modes into the devices) -> ``activate``
 Constructors and life-cycle calls raise ``drivers.errors``; ``exchange`` never raises, never blocks longer
 than its deadline and never allocates: it returns a status.
 
-A motor that comes back (cable, reset, tripped watchdog of its own) must not move by itself. It answers with
-``Channel.RESET`` or ``Channel.DEVICE_ERROR`` and stays without torque until the driver has checked it again
+A motor that comes back (cable, reset, tripped watchdog of its own) must not move by itself. Its status says
+``RESET`` or ``DEVICE_ERROR`` (``ChannelStatus``), and it has no torque until the driver has checked it again
 (mode, limits, turns) *and* has seen its command at rest: mode OFF, or CURRENT with 0 A. Then the bits clear;
 it moves again when the command asks for torque, which only an explicit re-arm does. The hand-shake runs
 inside the records, so that no life-cycle call is needed while the loop runs.
@@ -98,12 +98,12 @@ class Bus(Protocol):
         Args:
             command: ``signals.records.COMMAND``, shape (1,).
             measurement: ``signals.records.MEASUREMENT``, shape (1,), filled in place. Channels that did
-                not answer keep their value and time and get ``Channel.STALE`` or ``Channel.MISSING``.
+                not answer keep their value and time and get ``STALE`` or ``MISSING`` (``ChannelStatus``).
                 Channels of other buses are not touched.
             now_ns: monotonic time of the cycle [ns].
 
         Returns:
-            ``signals.modes.Bus`` bits, 0 when everything answered.
+            ``signals.modes.BusStatus`` bits, 0 when everything answered.
         """
 
     def deactivate(self) -> bool:

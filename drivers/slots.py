@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from signals.compiled import law
 from signals.layout import Records
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.records import RecordArray
 from signals.typed import Command, Measurement
 
 Indices = NDArray[np.int64]
-STALE = int(Channel.STALE)
-MISSING = int(Channel.MISSING)
+STALE = int(ChannelStatus.STALE)
+MISSING = int(ChannelStatus.MISSING)
 
 
 def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> Indices:
@@ -23,7 +23,7 @@ def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> Indices:
 
 @law
 def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axes: Indices, bits: int) -> int:
-    """Add Channel bits to the channels of one bus; returns how many channels there are.
+    """Add ChannelStatus bits to the channels of one bus; returns how many channels there are.
 
     A channel that never answered gets MISSING in place of STALE.
     """

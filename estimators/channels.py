@@ -26,12 +26,12 @@ from mechanics.plausible import (
     usable,
 )
 from signals.compiled import law
-from signals.modes import Channel, MachineState
+from signals.modes import ChannelStatus, MachineState
 from signals.typed import Measurement, Model, State
 
-NOT_FINITE: Final = int(Channel.NOT_FINITE)
-OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
-STALE: Final = int(Channel.STALE)
+NOT_FINITE: Final = int(ChannelStatus.NOT_FINITE)
+OUT_OF_RANGE: Final = int(ChannelStatus.OUT_OF_RANGE)
+STALE: Final = int(ChannelStatus.STALE)
 HOLDING: Final = int(MachineState.HOLDING)
 ACTIVE: Final = int(MachineState.ACTIVE)
 FAULT: Final = int(MachineState.FAULT)

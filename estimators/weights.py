@@ -15,10 +15,10 @@ from estimators.memory import EstimatorMemory
 from mechanics.plausible import BEYOND_STOP_RAD
 from mechanics.springs import count_of_lever, spring_state
 from signals.compiled import law
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.typed import Model, State
 
-OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
+OUT_OF_RANGE: Final = int(ChannelStatus.OUT_OF_RANGE)
 
 
 @law

@@ -10,7 +10,7 @@ from guard.memory import GuardMemory
 from mechanics.plausible import NEWEST_NS, UNKNOWN, in_time, usable
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import Channel, EncoderReference
+from signals.modes import ChannelStatus, EncoderReference
 from signals.typed import Measurement, Model, State
 
 NOT_FINITE_MEASUREMENT: Final = int(Cause.NOT_FINITE_MEASUREMENT)
@@ -22,9 +22,9 @@ HALL_LOST: Final = int(Cause.HALL_LOST)
 HALL_NOT_FINITE: Final = int(Cause.HALL_NOT_FINITE)
 HALL_TOO_OLD: Final = int(Cause.HALL_TOO_OLD)
 
-ABSENT: Final = int(UNKNOWN | Channel.MISSING | Channel.DEVICE_ERROR)
-CAME_BACK: Final = int(Channel.RESET | Channel.WRONG_MODE)
-NOT_FINITE: Final = int(Channel.NOT_FINITE)
+ABSENT: Final = int(UNKNOWN | ChannelStatus.MISSING | ChannelStatus.DEVICE_ERROR)
+CAME_BACK: Final = int(ChannelStatus.RESET | ChannelStatus.WRONG_MODE)
+NOT_FINITE: Final = int(ChannelStatus.NOT_FINITE)
 
 ABSOLUTE: Final = int(EncoderReference.ABSOLUTE)
 NO_REFERENCE: Final = int(EncoderReference.NONE)

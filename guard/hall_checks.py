@@ -24,13 +24,13 @@ from mechanics.plausible import at_rail, beyond_stop
 from mechanics.springs import count_of_lever, elongation_of_lever, lever_of_count
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.typed import Measurement, Model, State
 
 HALL_STUCK: Final = int(Cause.HALL_STUCK)
 HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
 HALL_GLITCH: Final = int(Cause.HALL_GLITCH)
-OUT_OF_RANGE: Final = int(Channel.OUT_OF_RANGE)
+OUT_OF_RANGE: Final = int(ChannelStatus.OUT_OF_RANGE)
 
 MOVED_M: Final = 0.00005
 NOISY: Final = 0.2

@@ -11,7 +11,7 @@ from typing import Final
 from mechanics.springs import lever_of_count
 from signals.compiled import law
 from signals.faults import BLINDS, Blinds
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.typed import Model
 
 NOTHING: Final = int(Blinds.NOTHING)
@@ -27,17 +27,17 @@ BEYOND_STOP_RAD: Final = 0.05
 OLDEST_NS: Final = 1_000_000_000
 NEWEST_NS: Final = 100_000_000
 """How far before and after the cycle's time, which the exchange follows, a sample's may lie."""
-UNKNOWN: Final = 0xFFFFFFFF & ~sum(Channel)
+UNKNOWN: Final = 0xFFFFFFFF & ~sum(ChannelStatus)
 """Status bits that nobody has defined: they may mean anything, so the value is not used."""
 
 
 UNUSABLE: Final = UNKNOWN | int(
-    Channel.MISSING
-    | Channel.DEVICE_ERROR
-    | Channel.OUT_OF_RANGE
-    | Channel.NOT_FINITE
-    | Channel.RESET
-    | Channel.WRONG_MODE
+    ChannelStatus.MISSING
+    | ChannelStatus.DEVICE_ERROR
+    | ChannelStatus.OUT_OF_RANGE
+    | ChannelStatus.NOT_FINITE
+    | ChannelStatus.RESET
+    | ChannelStatus.WRONG_MODE
 )
 """Status bits with which the value of a channel is not used."""
 

@@ -19,7 +19,7 @@ from estimators.memory import new_memory
 from estimators.tick import estimate
 from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.records import MEASUREMENT, STATE, RecordArray, new
 from telemetry.record.reader import Log, LogError
 
@@ -137,7 +137,7 @@ def _lost(model: RecordArray, frames: RecordArray, t: int) -> Any:
     """Frames without a sample: its status says so, or, as on a wire that fell silent, the last one is old."""
     z, limit_s = frames["measurement"], float(model["measurement_age_s"][0, -1])
     age_s = 1e-9 * (frames["state"]["time_ns"] - z["hall_time_ns"][:, t])
-    wrong = (z["hall_status"][:, t] & ~np.uint32(Channel.STALE)) != 0
+    wrong = (z["hall_status"][:, t] & ~np.uint32(ChannelStatus.STALE)) != 0
     return wrong | (age_s > limit_s) if limit_s > 0.0 else wrong
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from runtime.backends import said_by
-from signals.modes import Channel, MachineState
+from signals.modes import ChannelStatus, MachineState
 
 if TYPE_CHECKING:
     from runtime.setup import Rig
@@ -74,6 +74,6 @@ def silent_parts(rig: Rig) -> list[str]:
 
 
 def _word(bits: int) -> str:
-    words = [str(flag.name).lower().replace("_", " ") for flag in Channel if flag and bits & flag]
+    words = [str(flag.name).lower().replace("_", " ") for flag in ChannelStatus if flag and bits & flag]
     silent = set(words) <= {"missing", "stale"}
     return "does not answer" if silent else f"gives no good value ({', '.join(words)})"

@@ -45,7 +45,7 @@ class Request(IntEnum):
     OFF = 5
 
 
-class Channel(IntFlag):
+class ChannelStatus(IntFlag):
     """Status bits of one measured channel; 0 is good."""
 
     OK = 0
@@ -69,7 +69,7 @@ class EncoderReference(IntEnum):
     """Relative, and not referenced: the phase is unknown from the start."""
 
 
-class Bus(IntFlag):
+class BusStatus(IntFlag):
     """Status of one exchange; 0 is good."""
 
     OK = 0

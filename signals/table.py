@@ -54,9 +54,9 @@ motor_temperature_degc     | degC  | motor  | f8 | drivers | temperature reporte
 axis_angle_rad             | rad   | axis   | f8 | drivers | wrist axis angle from its potentiometer
 hall_fine_count            | count | tendon | f8 | drivers | Hall count with fraction where the device filters; equals hall_count else
 hall_count                 | count | tendon | i4 | drivers | raw Hall count of the spring's lever
-motor_status               | bits  | motor  | u4 | drivers | signals.modes.Channel bits
-hall_status                | bits  | tendon | u4 | drivers | signals.modes.Channel bits
-axis_status                | bits  | axis   | u4 | drivers | signals.modes.Channel bits
+motor_status               | bits  | motor  | u4 | drivers | signals.modes.ChannelStatus bits
+hall_status                | bits  | tendon | u4 | drivers | signals.modes.ChannelStatus bits
+axis_status                | bits  | axis   | u4 | drivers | signals.modes.ChannelStatus bits
 """,
     "command": """
 time_ns                    | ns    | -      | i8 | controllers | monotonic time at which the command was computed
@@ -129,7 +129,7 @@ ref_motor_torque_nm        | N m   | motor  | f8 | controllers | motor torque wa
 motor_torque_nm            | N m   | motor  | f8 | controllers | motor torque sent, after the guard | motor_torque
 winding_temperature_degc   | degC  | motor  | f8 | controllers | winding temperature, model with sensor | temp
 torque_scale               | 1     | finger | f8 | controllers | share of the wanted joint torque that is feasible
-finger_status              | bits  | finger | u4 | estimators  | signals.modes.Channel bits of the finger's sensors
+finger_status              | bits  | finger | u4 | estimators  | signals.modes.ChannelStatus bits of the finger's sensors
 finger_state               | enum  | finger | u4 | controllers | signals.modes.MachineState of the finger
 finger_mode                | enum  | finger | u4 | controllers | signals.modes.Mode in force
 finger_cause               | code  | finger | i4 | controllers | latched signals.faults.Cause
@@ -171,7 +171,7 @@ guard_ns                   | ns    | -      | i8 | runtime | time of the guard
 tick_ns                    | ns    | -      | i8 | runtime | from the wake-up to the command, without the exchange
 missed                     | 1     | -      | u8 | runtime | slots skipped since the start
 late                       | 1     | -      | u8 | runtime | wake-ups a period or more late since the start
-bus_status                 | bits  | -      | i8 | runtime | signals.modes.Bus of the exchange
+bus_status                 | bits  | -      | i8 | runtime | signals.modes.BusStatus of the exchange
 goal_seq                   | 1     | -      | u8 | runtime | goal in use
 """,
     "model": """

@@ -26,8 +26,7 @@ from drivers.errors import ReadOnly, WrongDevice
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
 from drivers.slots import indices, mark
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
@@ -35,10 +34,14 @@ REJOIN_NS: Final = 100_000_000
 """Pause between two attempts to take a board back that somebody else holds."""
 PRIMING: Final = 50
 """Commands at rest that ``activate`` sends at most until three samples came in time."""
-PARTIAL, TIMEOUT, CORRUPT = int(BusBit.PARTIAL), int(BusBit.TIMEOUT), int(BusBit.CORRUPT)
-LOST, READ_ONLY = int(BusBit.LOST), int(BusBit.READ_ONLY)
+PARTIAL, TIMEOUT, CORRUPT = int(BusStatus.PARTIAL), int(BusStatus.TIMEOUT), int(BusStatus.CORRUPT)
+LOST, READ_ONLY = int(BusStatus.LOST), int(BusStatus.READ_ONLY)
 MUST_DISARM: Final = int(SampleFlag.MUST_DISARM)
-STALE, RESET, DEVICE_ERROR = int(Channel.STALE), int(Channel.RESET), int(Channel.DEVICE_ERROR)
+STALE, RESET, DEVICE_ERROR = (
+    int(ChannelStatus.STALE),
+    int(ChannelStatus.RESET),
+    int(ChannelStatus.DEVICE_ERROR),
+)
 
 
 class CollectorBus:

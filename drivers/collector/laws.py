@@ -176,7 +176,7 @@ def take_sample(
         axes: wrist axes of the board.
         count_per_wire: Hall counts per wire unit.
         sample_ns: monotonic time of the sample on this computer.
-        flags: Channel bits to add to every motor (a reset board).
+        flags: ChannelStatus bits to add to every motor (a reset board).
         measurement: ``signals.records.MEASUREMENT``, shape (1,).
 
     Returns:

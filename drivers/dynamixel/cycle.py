@@ -145,7 +145,7 @@ class Chain:
             command: ``signals.records.COMMAND``, shape (1,).
             may_pull: servos that may pull now.
             enabled: servos whose torque is on; the others get no goal.
-            bits: Channel bits; WRONG_MODE is set where the command asks for another mode.
+            bits: ChannelStatus bits; WRONG_MODE is set where the command asks for another mode.
         """
         n_position = goal_counts(
             command,
@@ -199,7 +199,7 @@ class Chain:
             rows: servos that were asked, shape (k,).
             measurement: ``signals.records.MEASUREMENT``, shape (1,).
             times_ns: arrival of the last byte, duration of one block on the wire.
-            bits: Channel bits of every servo.
+            bits: ChannelStatus bits of every servo.
             temperature_degc: newest temperatures.
         """
         if len(reply.whole) == FAST_START + rows.size * BLOCK:

@@ -28,14 +28,13 @@ from drivers.handshake import Bools
 from drivers.motors import MotorMap
 from drivers.serialport import Clock
 from drivers.slots import Indices, indices, mark
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import MEASUREMENT, RecordArray, new
 
 SLOW_NS: Final = 50_000_000
 NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
-STALE: Final = int(Channel.STALE)
+STALE: Final = int(ChannelStatus.STALE)
 
 
 class DynamixelBus:
@@ -183,10 +182,10 @@ class DynamixelBus:
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Goals out, measurements in; see ``drivers.hal.Bus``."""
         self._exchanges += 1
-        read_only = int(BusBit.READ_ONLY) if self.readonly else 0
+        read_only = int(BusStatus.READ_ONLY) if self.readonly else 0
         if self._lost:
             mark(measurement, self._motors, NONE, NONE, STALE)
-            return int(BusBit.LOST) | read_only
+            return int(BusStatus.LOST) | read_only
         try:
             if self._listener is not None:
                 return self._listener.exchange(measurement, self._exchanges)
@@ -195,11 +194,11 @@ class DynamixelBus:
         except BusLost as error:
             self._lost, self._lost_why = True, str(error)
             mark(measurement, self._motors, NONE, NONE, STALE)
-            return int(BusBit.LOST) | read_only
+            return int(BusStatus.LOST) | read_only
         measurement["seq"][0] = self._exchanges
         return int(status)
 
-    def _cycle(self, command: RecordArray, measurement: RecordArray) -> BusBit:
+    def _cycle(self, command: RecordArray, measurement: RecordArray) -> BusStatus:
         track, chain = self._track, self._chain
         now = track.now()
         if now.held:
@@ -207,7 +206,7 @@ class DynamixelBus:
             now = track.now()
         if not now.rows.size:
             mark(measurement, self._motors, NONE, NONE, STALE)
-            return BusBit.TIMEOUT
+            return BusStatus.TIMEOUT
         goals = chain.goals(command, now.may_pull, now.enabled, track.shake.bits)
         reads = chain.requests(track.present)
         begun_ns, errors = self._clock(), self._port.counts.errors()
@@ -221,7 +220,7 @@ class DynamixelBus:
         if answered is None:  # also while a servo is out of the chain: the others' health goes on
             self._check_some(reads, arrived_ns)
             if now.rows.size == len(self.servos):
-                return BusBit.OK
+                return BusStatus.OK
         return self._incomplete(answered, reply, errors, measurement)
 
     def _check_some(self, reads: Requests, now_ns: int) -> None:
@@ -235,17 +234,17 @@ class DynamixelBus:
 
     def _incomplete(
         self, answered: Bools | None, reply: Reply, errors: int, measurement: RecordArray
-    ) -> BusBit:
+    ) -> BusStatus:
         """Some servo did not answer, or is out of the chain."""
         present = self._track.present
         answered = present if answered is None else answered
         mark(measurement, self._motors[~answered], NONE, NONE, STALE)
         if self._port.counts.errors() > errors:
-            return BusBit.CORRUPT | BusBit.PARTIAL
+            return BusStatus.CORRUPT | BusStatus.PARTIAL
         if not answered[present].all():
             self._track.exclude(reply)
-            return BusBit.TIMEOUT | BusBit.PARTIAL
-        return BusBit.PARTIAL
+            return BusStatus.TIMEOUT | BusStatus.PARTIAL
+        return BusStatus.PARTIAL
 
     def _ask(self, request: bytes, reply_bytes: int, length: int, wanted: int) -> Reply:
         """Send, and collect until ``wanted`` servos answered or the deadline passed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from drivers.dynamixel.servo import Servo
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 
 TRIPPED = 0xFF
 """Bus watchdog register after the watchdog stopped the servo (-1)."""
@@ -32,9 +32,9 @@ def found_in(servo: Servo, data: bytes, should_pull: bool) -> Found:
     error, torque, watchdog, degc = data
     if error:
         text = f"hardware error: {servo.hardware_error(error)}"
-        return Found(text, int(Channel.DEVICE_ERROR), degc, reboot=True)
+        return Found(text, int(ChannelStatus.DEVICE_ERROR), degc, reboot=True)
     if should_pull and watchdog == TRIPPED:
-        return Found("its bus watchdog tripped", int(Channel.DEVICE_ERROR), degc)
+        return Found("its bus watchdog tripped", int(ChannelStatus.DEVICE_ERROR), degc)
     if should_pull and not torque:
-        return Found("torque is off: it was reset", int(Channel.RESET), degc)
+        return Found("torque is off: it was reset", int(ChannelStatus.RESET), degc)
     return Found("", 0, degc)

@@ -70,7 +70,7 @@ def goal_counts(
         limit_counts: current limit.
         may_pull: torque on, in the chain, not held.
         rest: filled: asked for no torque.
-        bits: Channel bits; WRONG_MODE is set or cleared.
+        bits: ChannelStatus bits; WRONG_MODE is set or cleared.
         current_counts: filled; 0 where a servo may not pull.
         in_position: filled: its own position loop is asked for.
 
@@ -137,7 +137,7 @@ def take_blocks(
         zero_rad: taken off the angle.
         rad_s_count: signed speed per count.
         a_count: signed current per count.
-        bits: Channel bits of every servo.
+        bits: ChannelStatus bits of every servo.
         temperature_degc: newest temperatures.
         times_ns: arrival of the last byte, duration of one block: a servo samples when its turn comes.
         measurement: ``signals.records.MEASUREMENT``, shape (1,).

@@ -17,8 +17,7 @@ from drivers.dynamixel.port import ServoPort
 from drivers.errors import TurnsUnknown
 from drivers.motors import MotorMap
 from drivers.slots import Indices, mark
-from signals.modes import Bus as BusBit
-from signals.modes import Channel
+from signals.modes import BusStatus, ChannelStatus
 from signals.records import RecordArray
 
 WAIT_NS: Final = 2_000_000
@@ -71,8 +70,10 @@ class Listener:
             self.reason = ""
         old = now_ns - self._heard_ns > OLD_NS
         if old.any():
-            mark(measurement, self._map.motors[old], NONE, NONE, int(Channel.STALE))
-        status = BusBit.READ_ONLY | (BusBit.TIMEOUT if old.all() else BusBit.PARTIAL if old.any() else 0)
+            mark(measurement, self._map.motors[old], NONE, NONE, int(ChannelStatus.STALE))
+        status = BusStatus.READ_ONLY | (
+            BusStatus.TIMEOUT if old.all() else BusStatus.PARTIAL if old.any() else 0
+        )
         return int(status)
 
     def _hear(self, p: Packet, reply: Reply) -> None:

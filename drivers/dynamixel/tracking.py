@@ -20,7 +20,7 @@ from drivers.dynamixel.servo import Servo
 from drivers.errors import BusLost, ConfigureError, DriverError, TurnsUnknown
 from drivers.handshake import Handshake
 from drivers.motors import MotorMap
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.records import RecordArray
 
 PROBE_NS: Final = 100_000_000
@@ -29,7 +29,7 @@ DOUBTS: Final = 2
 """Pings without an answer after which a servo is silent."""
 REBOOTS_MAX: Final = 3
 """Reboots of one servo in a run; each needs a command at rest, so an operator stands behind it."""
-RESET: Final = int(Channel.RESET)
+RESET: Final = int(ChannelStatus.RESET)
 Bools = NDArray[np.bool_]
 
 

@@ -16,7 +16,7 @@ from drivers.hallbridge.search import ENCODERS
 from drivers.hallbridge.settings import OrcaSettings
 from drivers.hallbridge.stream import Newest, StreamBus
 from drivers.serialport import Clock
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.names import HandNames
 
 
@@ -60,7 +60,9 @@ class OrcaBus(StreamBus):
         for reading in readings:
             values, good = self._judged(reading)
         error = (reading.words & orca.ERROR) != 0
-        bits = np.where(good, 0, int(Channel.STALE)) | np.where(error, int(Channel.DEVICE_ERROR), 0)
+        bits = np.where(good, 0, int(ChannelStatus.STALE)) | np.where(
+            error, int(ChannelStatus.DEVICE_ERROR), 0
+        )
         return Newest(now_ns, values, bits.astype(np.uint32))
 
     def _judged(self, reading: Reading) -> tuple[np.ndarray, np.ndarray]:

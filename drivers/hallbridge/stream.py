@@ -22,13 +22,12 @@ from drivers.hallbridge.laws import take_channels
 from drivers.hallbridge.settings import StreamSettings
 from drivers.serialport import CHUNK, Clock, SerialPort
 from drivers.slots import Indices, indices, mark
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import MEASUREMENT, RecordArray, new
 
 NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
-STALE: Final = int(Channel.STALE)
+STALE: Final = int(ChannelStatus.STALE)
 LEAST_WAIT_NS: Final = 2_000_000
 OLD_NS: Final = 50_000_000
 """Time within which bytes that waited in the kernel while nobody read are through: they come in pieces."""
@@ -40,7 +39,7 @@ class Newest(NamedTuple):
     time_ns: int
     counts: NDArray[np.int64]
     bits: NDArray[np.uint32]
-    """Channel bits; a channel with STALE keeps its last value."""
+    """ChannelStatus bits; a channel with STALE keeps its last value."""
 
 
 class StreamBus(ABC):
@@ -171,10 +170,10 @@ class StreamBus(ABC):
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Newest sample of every channel; see ``drivers.hal.Bus``."""
         self._exchanges += 1
-        read_only = int(BusBit.READ_ONLY) if self.readonly else 0
+        read_only = int(BusStatus.READ_ONLY) if self.readonly else 0
         if self._lost:
             mark(measurement, NONE, self._tendons, self._axes, STALE)
-            return int(BusBit.LOST) | read_only
+            return int(BusStatus.LOST) | read_only
         errors = self.counts.errors()
         if self._look_ns:
             self._port.pause(self._looked_ns + self._look_ns)
@@ -189,12 +188,12 @@ class StreamBus(ABC):
             lost = silent_ns > self._stream.lost_ms * 1e6
             if lost:
                 self._why = f"silent for {silent_ns * 1e-6:.0f} ms"
-            return int(BusBit.TIMEOUT) | (int(BusBit.LOST) if lost else 0) | read_only
+            return int(BusStatus.TIMEOUT) | (int(BusStatus.LOST) if lost else 0) | read_only
         self._newest_ns = self._clock()
         bad = self._fill(newest, measurement)
         measurement["seq"][0] = self._exchanges
-        status = (int(BusBit.PARTIAL) if bad else 0) | read_only
-        return status | (int(BusBit.CORRUPT) if self.counts.errors() > errors else 0)
+        status = (int(BusStatus.PARTIAL) if bad else 0) | read_only
+        return status | (int(BusStatus.CORRUPT) if self.counts.errors() > errors else 0)
 
     def _listen(self, until_ns: int) -> Newest | None:
         """Everything that waits; the newest sample of it."""
@@ -229,4 +228,4 @@ class StreamBus(ABC):
     def _give_up(self, why: str, measurement: RecordArray) -> int:
         self._lost, self._why = True, why
         mark(measurement, NONE, self._tendons, self._axes, STALE)
-        return int(BusBit.LOST)
+        return int(BusStatus.LOST)

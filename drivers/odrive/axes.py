@@ -14,11 +14,15 @@ from drivers.motors import TURN_RAD, MotorMap
 from drivers.odrive import codec
 from drivers.odrive.codec import AxisState, Command, Frame
 from drivers.odrive.settings import OdriveSettings
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.records import RecordArray
 
-STALE, RESET, DEVICE_ERROR = int(Channel.STALE), int(Channel.RESET), int(Channel.DEVICE_ERROR)
-MISSING: Final = int(Channel.MISSING)
+STALE, RESET, DEVICE_ERROR = (
+    int(ChannelStatus.STALE),
+    int(ChannelStatus.RESET),
+    int(ChannelStatus.DEVICE_ERROR),
+)
+MISSING: Final = int(ChannelStatus.MISSING)
 FOREIGN: Final = codec.SETPOINTS | {
     Command.AXIS_STATE,
     Command.CONTROLLER_MODE,

@@ -25,15 +25,14 @@ from drivers.odrive.search import SEARCH
 from drivers.odrive.settings import OdriveSettings
 from drivers.odrive.startup import Startup
 from drivers.slots import Indices, indices, mark
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import MEASUREMENT, RecordArray, new
 
 NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
-STALE: Final = int(Channel.STALE)
-WRONG_MODE: Final = int(Channel.WRONG_MODE)
-RESET: Final = int(Channel.RESET)
+STALE: Final = int(ChannelStatus.STALE)
+WRONG_MODE: Final = int(ChannelStatus.WRONG_MODE)
+RESET: Final = int(ChannelStatus.RESET)
 CONTROL: Final = {MotorMode.CURRENT: ControlMode.TORQUE, MotorMode.POSITION: ControlMode.POSITION}
 MANY_RAD: Final = 1e4
 """An angle that no motor has; keeps infinities away from the drive."""
@@ -178,10 +177,10 @@ class OdriveBus:
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Set-points out, then wait for an encoder message of every axis; see ``drivers.hal.Bus``."""
         self._exchanges += 1
-        read_only = int(BusBit.READ_ONLY) if self.readonly else 0
+        read_only = int(BusStatus.READ_ONLY) if self.readonly else 0
         if self._lost:
             mark(measurement, self._motors, NONE, NONE, STALE)
-            return int(BusBit.LOST) | read_only
+            return int(BusStatus.LOST) | read_only
         begun_ns = self._clock()
         try:
             if self._axes.pulling:
@@ -191,12 +190,12 @@ class OdriveBus:
             self._lost, self._lost_why = True, str(error)
             self._axes.lost()
             mark(measurement, self._motors, NONE, NONE, STALE)
-            return int(BusBit.LOST) | read_only
+            return int(BusStatus.LOST) | read_only
         done_ns = self._clock()
         self.round_trip_ns = done_ns - begun_ns
         bad = self._axes.fill(measurement, done_ns)
         measurement["seq"][0] = self._exchanges
-        return (int(BusBit.PARTIAL) if bad else 0) | (int(BusBit.TIMEOUT) if missing else 0) | read_only
+        return (int(BusStatus.PARTIAL) if bad else 0) | (int(BusStatus.TIMEOUT) if missing else 0) | read_only
 
     def _command(self, command: RecordArray) -> None:
         axes = self._axes

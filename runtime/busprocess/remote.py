@@ -21,8 +21,7 @@ from drivers.slots import indices, mark, merge
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, raised, setups_json
 from signals.clock import now_ns
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
@@ -39,8 +38,8 @@ COMMAND_AGE_S: Final = 0.05
 SILENT_NS: Final = 50_000_000
 """Time without a new record above which the bus counts as lost; a dead, hung or busy process posts none."""
 FIRST_S: Final = 2.0
-STALE: Final = int(Channel.STALE)
-LOST, PARTIAL = int(BusBit.LOST), int(BusBit.PARTIAL)
+STALE: Final = int(ChannelStatus.STALE)
+LOST, PARTIAL = int(BusStatus.LOST), int(BusStatus.PARTIAL)
 
 
 class RemoteBus:

@@ -27,8 +27,7 @@ from runtime.busprocess.rights import take_rights
 from runtime.realtime import die_with_parent, quiet
 from signals.clock import now_ns
 from signals.foreign import told
-from signals.modes import Bus as BusBit
-from signals.modes import Channel
+from signals.modes import BusStatus, ChannelStatus
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, new
 
@@ -53,7 +52,7 @@ def rehearse() -> None:
     block.close()
     wanted_on(command, NONE)
     limp(command)
-    mark(new(MEASUREMENT), NONE, NONE, NONE, int(Channel.RESET))
+    mark(new(MEASUREMENT), NONE, NONE, NONE, int(ChannelStatus.RESET))
 
 
 class Worker:
@@ -175,11 +174,11 @@ class Worker:
             limp(self.command)
         status = self.bus.exchange(self.command, self.measurement, now)
         if self._resumed:
-            mark(self.measurement, self._motors, NONE, NONE, int(Channel.RESET))
+            mark(self.measurement, self._motors, NONE, NONE, int(ChannelStatus.RESET))
         self.block.post_measurement(self.measurement)
         self._beat[0], self._status[0] = now_ns(), status
         self._exchanges[0] += 1
-        if status & BusBit.LOST:
+        if status & BusStatus.LOST:
             self._lost(now)
         elif self._lost_since_ns:
             self._found()

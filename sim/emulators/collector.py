@@ -19,14 +19,14 @@ from drivers.collector.codec import CommandFlag, Description, Header, Kind, Samp
 from drivers.collector.laws import fill_sample, take_command
 from drivers.collector.wire import CommandWire, SampleWire
 from drivers.slots import limp
-from signals.modes import Channel, MotorMode
+from signals.modes import ChannelStatus, MotorMode
 from sim.emulators.boardfaults import CollectorFaults
 from sim.emulators.loop import Clock
 from sim.emulators.side import DeviceSide
 
 ARMED: Final = int(SampleFlag.ARMED)
 POSITION: Final = int(MotorMode.POSITION)
-WRONG_MODE: Final = np.uint32(Channel.WRONG_MODE)
+WRONG_MODE: Final = np.uint32(ChannelStatus.WRONG_MODE)
 IDLE_STEP_NS: Final = 1_000_000
 WATCHDOG_MIN_US, WATCHDOG_MAX_US = 1000, 1_000_000
 
@@ -202,7 +202,7 @@ class CollectorEmulator:
         about = self.about
         status = self.side.measurement["motor_status"][0]
         for i in self.faults.stale_motors:
-            status[i] |= Channel.STALE
+            status[i] |= ChannelStatus.STALE
         if self._wrong_mode is not None:
             motors = status[: about.n_motors]
             motors[:] = np.where(self._wrong_mode, motors | WRONG_MODE, motors & ~WRONG_MODE)

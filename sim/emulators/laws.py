@@ -10,7 +10,7 @@ from signals.layout import Records
 from signals.typed import Measurement
 
 STALE = 2
-"""``signals.modes.Channel.STALE``."""
+"""``signals.modes.ChannelStatus.STALE``."""
 
 
 @law

@@ -15,7 +15,7 @@ SCRIPT = """
 import numpy as np
 from numba.core.runtime import rtsys
 from signals.faults import Cause
-from signals.modes import Channel, Mode, Request
+from signals.modes import ChannelStatus, Mode, Request
 from tests.rigs.desk import Desk, shift, slacken
 
 desk = Desk("hasy")
@@ -43,7 +43,7 @@ for mode in Mode:
     desk.goal["finger_mode"][0, : desk.n_fingers] = int(mode)
     total += spent(20)
 def break_a_motor():
-    desk.measurement["motor_status"][0, 3] = int(Channel.MISSING)
+    desk.measurement["motor_status"][0, 3] = int(ChannelStatus.MISSING)
 total += spent(60, break_a_motor)
 total += spent(20, lambda: desk.ask(Request.STOP))
 assert desk.state["machine"][0] == 4

@@ -21,8 +21,7 @@ from hand.options import RunOptions
 from hand.review.mechanism import suspicions
 from runtime.mechanism_hand import MechanismHandError, load_mechanism_hand
 from runtime.session import Session, run_lockstep
-from signals.modes import Bus as BusBits
-from signals.modes import Clip, MachineState, MotorMode
+from signals.modes import BusStatus, ChannelStatus, Clip, MachineState, MotorMode
 from signals.records import COMMAND, GOAL, MEASUREMENT, STATE, TRUTH, new
 from signals.sizes import FINGER_JOINTS
 
@@ -32,6 +31,7 @@ RUNS = (
     ("muscle_finger", "muscle_close", 22.0),
 )
 PERIOD_NS = 1_000_000
+STATUSES = ("motor_status", "hall_status", "axis_status")
 
 
 def bus_of(name, lockstep=True):
@@ -115,8 +115,8 @@ def test_the_bus_keeps_its_contract():
     with pytest.raises(ConfigureError):
         bus.configure((MotorSetup(index=9, name="none", current_limit_a=1.0),))
     bus.close()
-    assert bus.exchange(command, measurement, 8 * PERIOD_NS) == int(BusBits.LOST)
-    assert all((measurement[s] & int(Channel.MISSING)).all() for s in STATUSES)
+    assert bus.exchange(command, measurement, 8 * PERIOD_NS) == int(BusStatus.LOST)
+    assert all((measurement[s] & int(ChannelStatus.MISSING)).all() for s in STATUSES)
     with pytest.raises(BusLost):
         bus.activate()
 
@@ -136,8 +136,8 @@ def test_a_mechanism_that_diverges_is_a_lost_bus_with_its_reason():
     bus.qd[:] = 1e6
     command, measurement = new(COMMAND), new(MEASUREMENT)
     bus.exchange(command, measurement, 0)
-    assert bus.exchange(command, measurement, PERIOD_NS) == int(BusBits.LOST)
-    assert all((measurement[s] & int(Channel.MISSING)).all() for s in STATUSES)
+    assert bus.exchange(command, measurement, PERIOD_NS) == int(BusStatus.LOST)
+    assert all((measurement[s] & int(ChannelStatus.MISSING)).all() for s in STATUSES)
     assert "diverged" in bus.diagnosis and "leg_" in bus.diagnosis
     with pytest.raises(BusLost, match="diverged"):
         bus.recover()

@@ -21,8 +21,7 @@ from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.guardian import HANG_LOOKS, LOOK_S, HangWatch
 from runtime.busprocess.remote import RemoteBus
 from runtime.busprocess.worker import Worker
-from signals.modes import Bus as BusBit
-from signals.modes import Channel
+from signals.modes import BusStatus, ChannelStatus
 from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
@@ -30,7 +29,7 @@ from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
 
-NOT_FRESH = int(Channel.STALE | Channel.MISSING)
+NOT_FRESH = int(ChannelStatus.STALE | ChannelStatus.MISSING)
 
 
 # --- bus process: killed, frozen, pulled, another device node (B09) -------------------------------------
@@ -107,7 +106,7 @@ def test_a_bus_process_that_dies_or_freezes_costs_the_loop_no_cycle(remote: Any,
     worker = int(bench.bus.block.field("worker_pid")[0])
     os.kill(worker, how)
     without = Exchanges().observe(bench, 300)
-    assert any(status & BusBit.LOST for status in without.statuses)
+    assert any(status & BusStatus.LOST for status in without.statuses)
     assert without.calls <= usual.calls | {"mark"}
     assert without.most_calls <= usual.most_calls + 4
     assert without.waits <= 0.1 * without.count
@@ -115,12 +114,12 @@ def test_a_bus_process_that_dies_or_freezes_costs_the_loop_no_cycle(remote: Any,
         2.0,
         lambda: (
             int(bench.bus.block.field("restarts")[0]) >= 1
-            and not bench.status & BusBit.LOST
+            and not bench.status & BusStatus.LOST
             and not (bench.of_motors("motor_status") & NOT_FRESH).any()
         ),
     )
     assert returned and int(bench.bus.block.field("worker_pid")[0]) != worker
-    assert (bench.of_motors("motor_status") & Channel.RESET).all()
+    assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
     bench.run(0.3)
     assert not side.command["motor_current_a"].any()
     pulls_again(bench, 0.3)
@@ -156,7 +155,7 @@ def test_an_adapter_that_comes_back_as_another_device_node_is_found_by_its_name(
     bench.pull(0.3, 0.4)
     node = os.path.realpath(chain.line.link)
     bench.rig.unplug()
-    assert bench.comes(1.0, lambda: bool(bench.status & BusBit.LOST))
+    assert bench.comes(1.0, lambda: bool(bench.status & BusStatus.LOST))
     begun, cpu = time.monotonic(), _cpu_s(int(bench.bus.block.field("worker_pid")[0]))
     bench.run(1.0)
     spent = _cpu_s(int(bench.bus.block.field("worker_pid")[0])) - cpu
@@ -165,7 +164,7 @@ def test_an_adapter_that_comes_back_as_another_device_node_is_found_by_its_name(
     bench.rig.plug()
     assert os.path.realpath(chain.line.link) != node
     assert bench.comes(2.0, lambda: not (bench.of_motors("motor_status") & NOT_FRESH).any())
-    assert (bench.of_motors("motor_status") & Channel.RESET).all()
+    assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
     assert not side.command["motor_mode"].any()
     for pair in others:
         for descriptor in pair:
@@ -189,7 +188,7 @@ def test_a_control_process_that_stalls_lets_the_motors_go(remote: Any) -> None:
     assert not side.command["motor_current_a"][0, :2].any()
     bench.run(0.2)
     assert not side.command["motor_current_a"][0, :2].any()
-    assert (bench.of_motors("motor_status") & Channel.RESET).all()
+    assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
     pulls_again(bench, 0.3)
 
 

@@ -10,7 +10,7 @@ from runtime.backends import said_by
 from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.truth import TruthShare, TruthTap
 from runtime.starting import StartWatch
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.records import TRUTH, new, new_frame
 from sim.emulators.servo import OVERLOAD
 from tests.rigs import emulated as rigs
@@ -38,7 +38,7 @@ def test_a_hand_that_does_not_start_says_what_its_buses_said(tmp_path: Path) -> 
     with rigs.dynamixel(tmp_path, 1) as (rig, _chain):
         rig.bus._track.reason = "motor motor_0 (id 1): turn count lost"  # type: ignore[attr-defined]
         _, views = new_frame()
-        views["measurement"]["motor_status"][0, 0] = Channel.RESET
+        views["measurement"]["motor_status"][0, 0] = ChannelStatus.RESET
         hand = SimpleNamespace(names=rigs.names(1))
         watch = StartWatch(SimpleNamespace(views=views, hand=hand, bus=rig.bus))  # type: ignore[arg-type]
         reason = watch.reason()

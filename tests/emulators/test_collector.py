@@ -17,8 +17,7 @@ from drivers.collector.wire import CommandWire
 from drivers.contract import Bench
 from drivers.errors import BusLost, ConfigureError, WrongDevice
 from drivers.hal import MotorSetup
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import SpringSide
@@ -34,7 +33,7 @@ def test_the_boards_own_watchdog_lets_go_and_torque_does_not_return_by_itself() 
         time.sleep(0.3)
         assert not board.armed and board.trips == 1 and not board.side.command["motor_current_a"].any()
         bench.run(0.05)
-        assert (bench.of_motors("motor_status") & Channel.DEVICE_ERROR).all()
+        assert (bench.of_motors("motor_status") & ChannelStatus.DEVICE_ERROR).all()
         assert not board.armed
         assert "watchdog" in rig.bus.report().reason  # type: ignore[attr-defined]
         bench.rest(0.05)
@@ -57,8 +56,8 @@ def test_lost_late_and_damaged_samples_cost_their_own_cycle_only() -> None:
             bench.status = bench.bus.exchange(bench.command, bench.measurement, time.monotonic_ns())
             seen[bool(bench.status)] += 1
             assert np.abs(bench.of_motors("motor_angle_rad") - 0.3).max() < 2e-3
-            late = bool(bench.status & BusBit.TIMEOUT)
-            assert bool((bench.of_motors("motor_status") & Channel.STALE).all()) == late
+            late = bool(bench.status & BusStatus.TIMEOUT)
+            assert bool((bench.of_motors("motor_status") & ChannelStatus.STALE).all()) == late
         assert seen[0] > 100 and seen[1] > 20
         faults.drop = faults.flip = faults.duplicate = 0.0
         bench.rest(0.1)
@@ -77,7 +76,7 @@ def test_every_exchange_ends_at_its_deadline_whatever_the_board_does() -> None:
         waits, costs = [], []
         for _ in range(100):
             begun, cpu = time.monotonic_ns(), time.thread_time_ns()
-            assert bench.bus.exchange(bench.command, bench.measurement, begun) & BusBit.TIMEOUT
+            assert bench.bus.exchange(bench.command, bench.measurement, begun) & BusStatus.TIMEOUT
             waits.append(time.monotonic_ns() - begun)
             costs.append(time.thread_time_ns() - cpu)
         assert np.median(waits) < 3_000_000
@@ -105,7 +104,7 @@ def test_a_stale_slot_keeps_value_and_time_and_marks_only_itself() -> None:
         board.faults.stale_motors.add(1)
         bench.pull(0.1, 0.2)
         angle_rad, times = bench.of_motors("motor_angle_rad"), bench.of_motors("motor_time_ns")
-        assert bench.of_motors("motor_status").tolist() == [0, Channel.STALE, 0]
+        assert bench.of_motors("motor_status").tolist() == [0, ChannelStatus.STALE, 0]
         assert angle_rad.tolist() == pytest.approx([0.1, 0.3, 0.1], abs=2e-3)
         assert times[0] - times[1] > 100_000_000
 

@@ -15,8 +15,7 @@ from drivers.dynamixel.device import DynamixelBus
 from drivers.errors import BusBusy, ConfigureError, DuplicateId, ReadOnly, TurnsUnknown, WrongDevice
 from drivers.hal import MotorSetup
 from drivers.odrive.device import OdriveBus
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.odrive import EmulatedAxis
@@ -25,7 +24,7 @@ from sim.emulators.side import SpringSide
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
 
-NOT_FRESH = int(Channel.STALE | Channel.MISSING)
+NOT_FRESH = int(ChannelStatus.STALE | ChannelStatus.MISSING)
 
 
 # --- two masters (B51) --------------------------------------------------------------------------------
@@ -48,7 +47,9 @@ def test_a_foreign_command_for_our_axes_is_a_fault_of_that_motor() -> None:
         other = can.Bus(interface="socketcand", channel="can0", host=server.host, port=server.port)
         time.sleep(0.05)
         other.send(can.Message(arbitration_id=2 << 5 | 0x0E, data=bytes(8), is_extended_id=False))
-        assert bench.run(1.0, lambda: bool(bench.measurement["motor_status"][0, 1] & Channel.DEVICE_ERROR))
+        assert bench.run(
+            1.0, lambda: bool(bench.measurement["motor_status"][0, 1] & ChannelStatus.DEVICE_ERROR)
+        )
         assert bench.measurement["motor_status"][0, 0] == 0
         assert "somebody else commands node 2" in rig.bus.report().reason  # type: ignore[attr-defined]
         other.shutdown()
@@ -81,19 +82,19 @@ def test_bus_off_is_named_with_its_remedy_and_comes_back_only_with_fresh_feedbac
         bench.start()
         bench.pull(0.2, 0.2)
         rig.unplug()  # type: ignore[misc]
-        assert bench.comes(1.0, lambda: bool(bench.status & BusBit.LOST))
+        assert bench.comes(1.0, lambda: bool(bench.status & BusStatus.LOST))
         assert "bus-off" in rig.bus.report().reason and "restart-ms" in rig.bus.report().reason  # type: ignore[attr-defined]
         server.buses["can0"].faults.bus_off = False
         axes[1].silent = True
         with pytest.raises(TimeoutError, match="node 2"):
             rig.bus.recover()
         bench.run(0.05)
-        assert bench.status & BusBit.LOST
+        assert bench.status & BusStatus.LOST
         axes[1].silent = False
         rig.bus.recover()
         bench.run(0.1)
         assert not (bench.of_motors("motor_status") & NOT_FRESH).any()
-        assert (bench.of_motors("motor_status") & Channel.RESET).all()
+        assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
 
 
 def test_a_server_that_hangs_up_is_a_lost_bus() -> None:
@@ -101,7 +102,7 @@ def test_a_server_that_hangs_up_is_a_lost_bus() -> None:
         bench = Bench(rig)
         bench.start()
         server.thread.do(server.kick)  # type: ignore[attr-defined]
-        assert bench.run(2.0, lambda: bool(bench.status & (BusBit.LOST | BusBit.TIMEOUT)))
+        assert bench.run(2.0, lambda: bool(bench.status & (BusStatus.LOST | BusStatus.TIMEOUT)))
         assert (bench.of_motors("motor_status") & NOT_FRESH).all() or bench.run(
             2.0, lambda: bool((bench.of_motors("motor_status") & NOT_FRESH).all())
         )
@@ -160,7 +161,9 @@ def test_a_rebooted_servo_boots_a_turn_off_and_is_put_right_or_refused(tmp_path:
         for step_a in (0.9, -0.9):
             bench.pull(step_a, 0.3)
             rig.reset(0)  # type: ignore[misc]
-            assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+            assert bench.comes(
+                1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.RESET)
+            )
             pulls_again(bench, step_a)
     wide = (
         rigs.servo_settings(tmp_path / "servos2", 1).device[0].model_copy(update={"travel_rad": (-4.0, 4.0)})
@@ -191,7 +194,7 @@ def test_an_overloaded_servo_is_reported_and_rebooted_only_at_rest(tmp_path: Pat
         assert bench.run(1.0, lambda: "overload" in rig.bus.report().reason)  # type: ignore[attr-defined]
         bench.run(0.3)
         assert chain.servos[0].reboots == 0
-        assert bench.measurement["motor_status"][0, 0] & Channel.DEVICE_ERROR
+        assert bench.measurement["motor_status"][0, 0] & ChannelStatus.DEVICE_ERROR
         assert bench.measurement["motor_status"][0, 1] == 0
         pulls_again(bench, 0.3)
         assert chain.servos[0].reboots == 1
@@ -227,7 +230,7 @@ def test_readonly_buses_never_write(tmp_path: Path) -> None:
         bus = DynamixelBus(rigs.servo_settings(tmp_path / "servos", 2), rigs.names(2), readonly=True)
         with pytest.raises(ReadOnly):
             bus.activate()
-        assert bus.exchange(command, measurement, 1) & BusBit.READ_ONLY
+        assert bus.exchange(command, measurement, 1) & BusStatus.READ_ONLY
         assert chain.packets == 0
         bus.close()
     with rigs.collector(2) as (rig, board):
@@ -237,13 +240,13 @@ def test_readonly_buses_never_write(tmp_path: Path) -> None:
         watcher = CollectorBus(rig.bus.settings, rigs.names(2, 2), readonly=True)  # type: ignore[attr-defined]
         before = board.commands
         for _ in range(20):
-            assert watcher.exchange(command, measurement, time.monotonic_ns()) & BusBit.READ_ONLY
+            assert watcher.exchange(command, measurement, time.monotonic_ns()) & BusStatus.READ_ONLY
         assert board.commands == before and measurement["motor_time_ns"][0, 0] > 0
         watcher.close()
     server, axes = rigs.axis_bus(2, side)
     with EmulatorThread([server]):
         listener = OdriveBus(rigs.axis_settings(server, 2), rigs.names(2), readonly=True)
-        assert listener.exchange(command, measurement, 1) == BusBit.READ_ONLY
+        assert listener.exchange(command, measurement, 1) == BusStatus.READ_ONLY
         assert measurement["motor_time_ns"][0, 0] > 0 and all(a._fed_ns <= 2**62 for a in axes)
         assert all(a.state == 1 for a in axes)
         listener.close()

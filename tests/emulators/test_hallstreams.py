@@ -14,8 +14,7 @@ from drivers.errors import BusLost, WrongDevice
 from drivers.hallbridge.device import HallBridgeBus
 from drivers.hallbridge.orca_device import OrcaBus
 from drivers.hallbridge.settings import AxisChannel, HallBridgeSettings, OrcaSettings
-from signals.modes import Bus as BusBit
-from signals.modes import Channel
+from signals.modes import BusStatus, ChannelStatus
 from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import EmulatorThread
@@ -109,8 +108,8 @@ def test_silence_counts_from_activate_on(tmp_path: Path, monkeypatch: pytest.Mon
         emulator.faults.silent = True
         bus.activate()
         measurement, command = new(MEASUREMENT), new(COMMAND)
-        assert bus.exchange(command, measurement, time.monotonic_ns()) == BusBit.TIMEOUT
-        assert _until(bus, measurement, lambda status: status & BusBit.LOST)
+        assert bus.exchange(command, measurement, time.monotonic_ns()) == BusStatus.TIMEOUT
+        assert _until(bus, measurement, lambda status: status & BusStatus.LOST)
         bus.close()
 
 
@@ -156,7 +155,8 @@ def test_the_next_frame_is_waited_for_however_many_samples_it_holds(bridge: Any)
     bus, _, _ = bridge
     command, measurement = new(COMMAND), new(MEASUREMENT)
     late = [
-        bool(bus.exchange(command, measurement, time.monotonic_ns()) & int(BusBit.TIMEOUT)) for _ in range(24)
+        bool(bus.exchange(command, measurement, time.monotonic_ns()) & int(BusStatus.TIMEOUT))
+        for _ in range(24)
     ]
     assert sum(late) < 8, "a stall may cost some, a short wait costs three of four"
 
@@ -169,12 +169,12 @@ def test_bad_channels_are_marked_and_keep_their_last_value(bridge: Any) -> None:
     emulator.faults.stale_channels.add(2)
     emulator.faults.error_channels.update((3, N))
     side.command["motor_current_a"][0, :N] = 0.0
-    assert _until(bus, m, lambda _s: m["hall_status"][0, 2] == Channel.STALE)
+    assert _until(bus, m, lambda _s: m["hall_status"][0, 2] == ChannelStatus.STALE)
     time.sleep(0.2)
     assert _until(bus, m, lambda _s: m["hall_count"][0, 0] == 2048)
     assert m["hall_count"][0, 2] == before[2]
-    assert m["hall_status"][0, :N].tolist() == [0, 0, Channel.STALE, Channel.DEVICE_ERROR, 0, 0]
-    assert m["axis_status"][0].tolist() == [Channel.DEVICE_ERROR, 0]
+    assert m["hall_status"][0, :N].tolist() == [0, 0, ChannelStatus.STALE, ChannelStatus.DEVICE_ERROR, 0, 0]
+    assert m["axis_status"][0].tolist() == [ChannelStatus.DEVICE_ERROR, 0]
 
 
 def test_damage_loses_frames_but_never_shows_a_wrong_count(bridge: Any) -> None:
@@ -196,12 +196,12 @@ def test_silence_is_told_and_ends_by_itself_a_pulled_cable_needs_recover(bridge:
     m = new(MEASUREMENT)
     assert _until(bus, m, lambda status: status == 0)
     emulator.faults.silent = True
-    assert _until(bus, m, lambda status: bool(status & BusBit.LOST))
-    assert (m["hall_status"][0, :N] & Channel.STALE).all() and "silent" in bus.report().reason
+    assert _until(bus, m, lambda status: bool(status & BusStatus.LOST))
+    assert (m["hall_status"][0, :N] & ChannelStatus.STALE).all() and "silent" in bus.report().reason
     emulator.faults.silent = False
     assert _until(bus, m, lambda status: status == 0)
     emulator.thread.do(emulator.unplug)
-    assert _until(bus, m, lambda status: bool(status & BusBit.LOST))
+    assert _until(bus, m, lambda status: bool(status & BusStatus.LOST))
     with pytest.raises(BusLost):
         bus.recover()
     emulator.thread.do(emulator.line.plug)
@@ -238,7 +238,7 @@ def test_orca_stream_comes_through_with_its_sensor_errors(tmp_path: Path) -> Non
         wanted = np.rint(2048 + 400 * np.linspace(-1.0, 1.0, N))
         assert (m["hall_count"][0, :N] == wanted).all()
         emulator.faults.error_channels.add(1)
-        assert _until(bus, m, lambda _s: m["hall_status"][0, 1] == Channel.DEVICE_ERROR)
+        assert _until(bus, m, lambda _s: m["hall_status"][0, 1] == ChannelStatus.DEVICE_ERROR)
         emulator.faults.flip = emulator.faults.truncate = 0.1
         end = time.monotonic() + 0.5
         while time.monotonic() < end:

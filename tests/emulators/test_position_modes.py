@@ -10,7 +10,7 @@ import pytest
 from drivers.contract import Bench, Rig
 from drivers.errors import ConfigureError
 from drivers.hal import MotorSetup
-from signals.modes import Channel, MotorMode
+from signals.modes import ChannelStatus, MotorMode
 from sim.backend import SimulatedBus
 from sim.emulators.side import BackendSide, SpringSide
 from sim.options import SimOptions
@@ -58,7 +58,7 @@ def test_a_board_says_wrong_mode_and_drives_nothing() -> None:
         bench.pull(0.3, 0.2)
         bench.command["motor_mode"][0, 1] = MotorMode.POSITION
         bench.command["motor_angle_rad"][0, 1] = 0.5
-        assert bench.comes(0.2, lambda: bool(bench.of_motors("motor_status")[1] & Channel.WRONG_MODE))
+        assert bench.comes(0.2, lambda: bool(bench.of_motors("motor_status")[1] & ChannelStatus.WRONG_MODE))
         assert board.side.command["motor_mode"][0, :3].tolist() == [1, 0, 1]
         assert not np.delete(bench.of_motors("motor_status"), 1).any()
         bench.pull(0.3, 0.2)

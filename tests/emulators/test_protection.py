@@ -13,7 +13,7 @@ from drivers.errors import ConfigureError
 from drivers.family import BusSettings
 from drivers.odrive.codec import AxisState, input_torque
 from runtime.backends import unproven
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.names import HandNames
 from sim.emulators.side import SpringSide
 from sim.emulators.wiring import WIRINGS, Site, wire
@@ -35,7 +35,7 @@ def _stays_limp(bench: Bench, motor: int, rest_s: float = 1.0) -> None:
     """However long its command is at rest, the motor answers with a mark and pulls nothing."""
     bench.rest(rest_s)
     bench.pull(0.2, 0.3)
-    assert bench.measurement["motor_status"][0, motor] & Channel.RESET, bench.tell()
+    assert bench.measurement["motor_status"][0, motor] & ChannelStatus.RESET, bench.tell()
     assert bench.rig.device_current_a is not None and bench.rig.device_current_a(motor) == 0.0
 
 
@@ -152,7 +152,7 @@ def test_an_axis_without_a_watchdog_that_is_held_is_told_to_pull_nothing() -> No
         pulls = rig.device_current_a
         assert pulls is not None
         status = bench.measurement["motor_status"]
-        assert bench.comes(0.5, lambda: bool(status[0, 0] & Channel.DEVICE_ERROR)), bench.tell()
+        assert bench.comes(0.5, lambda: bool(status[0, 0] & ChannelStatus.DEVICE_ERROR)), bench.tell()
         assert bench.comes(0.5, lambda: pulls(0) == 0.0), "held, fed by nobody, and still pulling"
         assert pulls(1) == pytest.approx(0.2)
         other.shutdown()
@@ -166,7 +166,7 @@ def test_an_axis_that_was_reset_gets_its_watchdog_back_before_it_pulls() -> None
         bench.pull(0.2, 0.2)
         rig.reset(0)  # type: ignore[misc]
         assert not axes[0].values["enable_watchdog"]
-        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.RESET))
         pulls_again(bench, 0.2)
         assert axes[0].values["enable_watchdog"] and axes[0].values["watchdog_timeout"] == 1.0
 
@@ -179,7 +179,9 @@ def test_an_axis_that_was_reset_shows_its_watchdog_again_where_it_cannot_be_read
             bench.pull(0.2, 0.2)
             axes[0]._saved["enable_watchdog"] = saved
             rig.reset(0)  # type: ignore[misc]
-            assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+            assert bench.comes(
+                1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.RESET)
+            )
             if saved:
                 pulls_again(bench, 0.2)
         _stays_limp(bench, 0)
@@ -196,7 +198,9 @@ def test_an_axis_that_booted_a_turn_off_is_put_right_by_its_travel() -> None:
         for current_a in (0.9, -0.9):
             bench.pull(current_a, 0.3)
             rig.reset(0)  # type: ignore[misc]
-            assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+            assert bench.comes(
+                1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.RESET)
+            )
             pulls_again(bench, current_a)
 
 
@@ -206,7 +210,7 @@ def test_an_axis_without_travel_that_was_reset_stays_limp_and_says_why() -> None
         bench.start()
         bench.pull(-0.5, 0.3)
         rig.reset(0)  # type: ignore[misc]
-        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.RESET))
         _stays_limp(bench, 0)
         assert "motor_0" in _reason(bench) and "re-home" in _reason(bench)
         assert bench.measurement["motor_status"][0, 1] == 0
@@ -218,7 +222,7 @@ def test_an_axis_that_only_was_silent_keeps_its_turns_without_travel() -> None:
         bench.start()
         bench.pull(-0.5, 0.3)
         axes[0].silent = True
-        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.STALE))
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.STALE))
         bench.run(2e-3 * WATCHDOG_MS)
         axes[0].silent = False
         pulls_again(bench, -0.5)
@@ -233,7 +237,7 @@ def test_a_geared_servo_that_browned_out_stays_limp_and_says_why(tmp_path: Path)
         bench.start()
         bench.pull(0.5, 0.4)
         rig.reset(0)  # type: ignore[misc]
-        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.RESET))
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.RESET))
         _stays_limp(bench, 0)
         assert "motor_0" in _reason(bench) and "re-home" in _reason(bench)
         assert bench.measurement["motor_status"][0, 1] == 0
@@ -260,7 +264,7 @@ def test_a_servo_that_was_silent_with_its_power_on_keeps_its_turns(tmp_path: Pat
         bench.start()
         bench.pull(-0.5, 0.4)
         chain.servos[0].silent = True
-        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & Channel.STALE))
+        assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.STALE))
         bench.run(0.2)
         chain.servos[0].silent = False
         pulls_again(bench, -0.5)

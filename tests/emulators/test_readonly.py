@@ -36,19 +36,18 @@ from hand.options import OptionError, RunOptions
 from runtime.busprocess.remote import RemoteBus
 from runtime.loop import Loop
 from runtime.setup import build, prepare, read_hand
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode, Request
+from signals.modes import BusStatus, ChannelStatus, MotorMode, Request
 from signals.records import COMMAND, MEASUREMENT, new
 from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import SpringSide
 from sim.emulators.socketcand import BusServer
-from telemetry.shm.channel import Channel as Ring
+from telemetry.shm.channel import ChannelStatus as Ring
 from tests.rigs import emulated as rigs
 
-READ_ONLY = int(BusBit.READ_ONLY)
-NOT_FRESH = int(Channel.STALE | Channel.MISSING)
+READ_ONLY = int(BusStatus.READ_ONLY)
+NOT_FRESH = int(ChannelStatus.STALE | ChannelStatus.MISSING)
 
 
 def whole_life(bus: Bus, n: int, cycles: int = 20) -> list[int]:
@@ -218,9 +217,9 @@ def test_a_board_that_was_away_is_seen_again_without_a_mark(board: Any) -> None:
     try:
         emulator.faults.deaf = True
         end, status = time.monotonic() + 20.0, 0
-        while not status & BusBit.LOST and time.monotonic() < end:
+        while not status & BusStatus.LOST and time.monotonic() < end:
             status = bus.exchange(command, measurement, time.monotonic_ns())
-        assert status & BusBit.LOST
+        assert status & BusStatus.LOST
         emulator.faults.deaf = False
         while status != READ_ONLY and time.monotonic() < end:
             status = bus.exchange(command, measurement, time.monotonic_ns())
@@ -257,8 +256,8 @@ def test_servos_that_another_computer_asks_are_seen(tmp_path: Path) -> None:
         return measurement["motor_angle_rad"][0, :n] * 4096 / (2 * np.pi)
 
     try:
-        assert talk() == READ_ONLY | BusBit.TIMEOUT
-        assert (measurement["motor_status"][0, :n] & Channel.MISSING).all()
+        assert talk() == READ_ONLY | BusStatus.TIMEOUT
+        assert (measurement["motor_status"][0, :n] & ChannelStatus.MISSING).all()
         fast = servo_codec.fast_reply([(0, i, data(100 * i)) for i in ids])
         assert talk(servo_codec.sync_read(ids, 122, 16, fast=True), fast) == READ_ONLY
         assert angles() == pytest.approx([100, -200, 300])  # every second one counts backwards
@@ -274,8 +273,8 @@ def test_servos_that_another_computer_asks_are_seen(tmp_path: Path) -> None:
         talk(servo_codec.read(2, 126, 10), servo_codec.status(2, 0, data(500)[4:14]))
         assert angles() == pytest.approx([200, -500, 600])
         time.sleep(0.11)
-        assert talk() == READ_ONLY | BusBit.TIMEOUT
-        assert (measurement["motor_status"][0, :n] & Channel.STALE).all()
+        assert talk() == READ_ONLY | BusStatus.TIMEOUT
+        assert (measurement["motor_status"][0, :n] & ChannelStatus.STALE).all()
         assert not select.select([line.descriptor], [], [], 0)[0]
     finally:
         bus.close()

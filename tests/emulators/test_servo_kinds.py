@@ -12,7 +12,7 @@ from drivers.contract import Bench
 from drivers.dynamixel.models import models, servo_model
 from drivers.places import SerialPlace
 from drivers.scanning import scan
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.servo import OVERLOAD
@@ -46,7 +46,7 @@ def _watched(bench: Bench, chain: ChainEmulator) -> None:
         servo.trip(OVERLOAD)
         assert bench.comes(0.5, lambda: "overload" in _reason(bench)), bench.tell()
         wrong = bench.of_motors("motor_status")
-        assert wrong[i] & Channel.DEVICE_ERROR and not np.delete(wrong, i).any(), bench.tell()
+        assert wrong[i] & ChannelStatus.DEVICE_ERROR and not np.delete(wrong, i).any(), bench.tell()
         pulls_again(bench, 0.2)
         assert servo.reboots == 1
         servo.put("bus_watchdog", -1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from estimators.channels import STANDS_S
 from mechanics.plausible import NEWEST_NS, OLDEST_NS, UNKNOWN, axis_way_rad, in_time, motor_way_rad
 from signals.faults import Cause
-from signals.modes import Channel, MachineState
+from signals.modes import ChannelStatus, MachineState
 from tests.rigs.desk import Desk
 
 MOTOR, TENDON = 5, 5
@@ -54,7 +54,7 @@ def test_a_jump_for_a_cycle_leaves_angle_and_speeds_alone(by: float, state: Mach
     before, fastest = float(desk.state["motor_angle_rad"][0, MOTOR]), speeds(desk)
     wind(desk, by)
     assert desk.state["motor_angle_rad"][0, MOTOR] == before
-    assert desk.state["finger_status"][0, 0] & int(Channel.OUT_OF_RANGE)
+    assert desk.state["finger_status"][0, 0] & int(ChannelStatus.OUT_OF_RANGE)
     for _ in range(30):
         assert speeds(desk) <= fastest * (1.0 + 1e-3)
         wind(desk)
@@ -101,7 +101,7 @@ def test_the_way_a_motor_may_have_moved_grows_with_the_time_since_its_last_sampl
     share: float, cycles: int
 ) -> None:
     desk = winding(MachineState.ACTIVE)
-    desk.measurement["motor_status"][0, MOTOR] = int(Channel.MISSING)
+    desk.measurement["motor_status"][0, MOTOR] = int(ChannelStatus.MISSING)
     for _ in range(cycles - 1):
         desk.look()
     desk.measurement["motor_status"][0, MOTOR] = 0

@@ -25,7 +25,7 @@ from guard.tension_checks import is_slack
 from guard.winding import LEAST_DEGC, MOST_DEGC, plausible
 from mechanics.springs import count_of_lever, lever_of_count, spring_at, spring_state
 from signals.faults import Cause
-from signals.modes import Channel, MachineState, Mode, Reaction
+from signals.modes import ChannelStatus, MachineState, Mode, Reaction
 from tests.rigs.bare import COUNT, Bare
 from tests.rigs.faulted import Faulted
 
@@ -149,14 +149,14 @@ def test_a_sample_that_is_no_new_one_says_nothing_of_a_stuck_count() -> None:
     assert bench.mem["same_cycles"][T] == cycles + 1
 
 
-@pytest.mark.parametrize("status", [Channel.MISSING, Channel.OUT_OF_RANGE])
-def test_a_fine_count_at_its_rail_is_named_where_values_are_not_believed(status: Channel) -> None:
+@pytest.mark.parametrize("status", [ChannelStatus.MISSING, ChannelStatus.OUT_OF_RANGE])
+def test_a_fine_count_at_its_rail_is_named_where_values_are_not_believed(status: ChannelStatus) -> None:
     bench = Bare()
     bench.s["finger_status"][0] = int(status)
     bench.stamp()
     bench.z["hall_fine_count"][T] = 1e9
     check_halls(bench.m, bench.mem, bench.z, bench.s)
-    assert bool(bench.mem["rail_s"][T] > 0.0) is (status is Channel.OUT_OF_RANGE)
+    assert bool(bench.mem["rail_s"][T] > 0.0) is (status is ChannelStatus.OUT_OF_RANGE)
 
 
 # --- tension, residual, winding, fault --------------------------------------------------------------------

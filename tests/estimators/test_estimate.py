@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mechanics.coupling import tendon_lengths
 from mechanics.wrist import wrist_lengths
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from tests.rigs.desk import Desk
 
 HANDS = ("finger_bench", "hasy")
@@ -78,7 +78,7 @@ def test_a_bad_channel_harms_its_own_finger_only(where: int, finger_seed: int, k
     index = int(sick.m["tendon_motor"][t]) if where == 0 else t
     before = sick.state["joint_angle_rad"][0].copy()
     if kind == "missing":
-        sick.measurement[status][0, index] = int(Channel.MISSING)
+        sick.measurement[status][0, index] = int(ChannelStatus.MISSING)
         sick.measurement[name][0, index] = 1e9
     else:
         sick.measurement[name][0, index] = float(kind)
@@ -110,7 +110,7 @@ def test_a_slack_tendon_says_nothing_about_the_joints(desk: Desk) -> None:
     s = desk.state[0]
     assert np.abs(s["joint_angle_rad"][: desk.n_joints] - q).max() < 1e-6
     assert s["finger_residual_m"].max() < 1e-8
-    assert np.all(s["finger_status"][: desk.n_fingers] & int(Channel.OUT_OF_RANGE))
+    assert np.all(s["finger_status"][: desk.n_fingers] & int(ChannelStatus.OUT_OF_RANGE))
     assert np.all(s["finger_condition"][: desk.n_fingers] >= m["finger_condition"][: desk.n_fingers] - 1e-9)
 
 

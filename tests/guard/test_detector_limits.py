@@ -20,7 +20,7 @@ from guard.residual_checks import check_residuals
 from mechanics.springs import spring_at
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from tests.rigs.bare import COUNT, Bare
 from tests.rigs.detecting import LEVER_MAX, LEVER_MIN, Slack, Still, Turning
 
@@ -43,7 +43,7 @@ class Timed:
     """False: it is or is not, there is no share of it."""
 
 
-def status(name: str, bit: Channel, part: int) -> Setting:
+def status(name: str, bit: ChannelStatus, part: int) -> Setting:
     def put(bench: Bare, share: float) -> None:
         bench.z[name][part] = int(bit) if share > 1.0 else 0
 
@@ -81,13 +81,19 @@ def too_tight(bench: Bare, share: float) -> None:
 GREATEST_N = float(spring_at(Bare().m, 5, math.radians(-22.0))[0])
 TIMED = {
     "motor missing": Timed(
-        Cause.MOTOR_LOST, 5, 0.005, status("motor_status", Channel.MISSING, 5), None, 5.0, graded=False
+        Cause.MOTOR_LOST, 5, 0.005, status("motor_status", ChannelStatus.MISSING, 5), None, 5.0, graded=False
     ),
     "motor in error": Timed(
-        Cause.MOTOR_LOST, 5, 0.005, status("motor_status", Channel.DEVICE_ERROR, 5), None, 5.0, graded=False
+        Cause.MOTOR_LOST,
+        5,
+        0.005,
+        status("motor_status", ChannelStatus.DEVICE_ERROR, 5),
+        None,
+        5.0,
+        graded=False,
     ),
     "hall missing": Timed(
-        Cause.HALL_LOST, 2, 0.005, status("hall_status", Channel.MISSING, 2), None, 5.0, graded=False
+        Cause.HALL_LOST, 2, 0.005, status("hall_status", ChannelStatus.MISSING, 2), None, 5.0, graded=False
     ),
     "count at its lower rail": Timed(Cause.HALL_SATURATED, 1, 0.005, count(1, 0), 0.0, 4095.0, graded=False),
     "count at its upper rail": Timed(
@@ -122,7 +128,7 @@ TIMED = {
         Cause.WRIST_LOST,
         1,
         0.02,
-        status("axis_status", Channel.MISSING, 1),
+        status("axis_status", ChannelStatus.MISSING, 1),
         None,
         20.0,
         "hasy",
@@ -224,7 +230,7 @@ def test_a_lost_bus_is_all_motors_at_once() -> None:
     lasting = bench.cycles(0.005)
 
     def put() -> None:
-        bench.z["motor_status"][:8] = int(Channel.MISSING)
+        bench.z["motor_status"][:8] = int(ChannelStatus.MISSING)
 
     assert abs(bench.until(put, 60) - lasting) <= 1
     assert bench.s["hand_cause"] == Cause.BUS_LOST and bench.s["hand_cause_part"] == -1
@@ -233,7 +239,7 @@ def test_a_lost_bus_is_all_motors_at_once() -> None:
     bench = Bare()
 
     def but_one() -> None:
-        bench.z["motor_status"][:7] = int(Channel.MISSING)
+        bench.z["motor_status"][:7] = int(ChannelStatus.MISSING)
 
     bench.until(but_one, 60)
     assert bench.s["hand_cause"] == Cause.NONE
@@ -605,7 +611,7 @@ def test_the_past_follows_slowly_but_not_what_is_suspicious() -> None:
 @pytest.mark.parametrize("name", ["motor_status", "hall_status"])
 def test_channels_that_cannot_be_believed_teach_nothing(name: str) -> None:
     turning = Turning()
-    turning.bench.z[name][4] = int(Channel.OUT_OF_RANGE)
+    turning.bench.z[name][4] = int(ChannelStatus.OUT_OF_RANGE)
     assert turning.run(1.0, 1.0) == math.inf
     assert turning.bench.mem["moved_s"][4] == 0.0
     assert not np.any(turning.bench.mem["friction_fast_nm"])
@@ -636,8 +642,10 @@ def test_a_value_that_is_no_number_has_no_figures(name: str) -> None:
     assert bench.found == (named, 3, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("bits", [Channel.RESET, Channel.WRONG_MODE, Channel.RESET | Channel.STALE])
-def test_a_motor_that_comes_back_shows_its_status(bits: Channel) -> None:
+@pytest.mark.parametrize(
+    "bits", [ChannelStatus.RESET, ChannelStatus.WRONG_MODE, ChannelStatus.RESET | ChannelStatus.STALE]
+)
+def test_a_motor_that_comes_back_shows_its_status(bits: ChannelStatus) -> None:
     bench = Bare()
     bench.z["motor_status"][3] = int(bits)
     assert bench.until(None, 3) == 1
@@ -647,20 +655,20 @@ def test_a_motor_that_comes_back_shows_its_status(bits: Channel) -> None:
 @pytest.mark.parametrize("name", ["motor_status", "hall_status", "axis_status"])
 def test_a_stale_channel_is_not_a_lost_one(name: str) -> None:
     bench = Bare("hasy")
-    bench.z[name][1] = int(Channel.STALE)
+    bench.z[name][1] = int(ChannelStatus.STALE)
     assert bench.until(None, 200) == 201, bench.found
 
 
 def test_a_lone_motor_that_is_silent_is_lost_and_not_its_bus() -> None:
     bench = Bare()
     bench.m["n_motors"] = bench.m["n_tendons"] = bench.m["finger_n_tendons"][0] = 1
-    bench.z["motor_status"][0] = int(Channel.MISSING)
+    bench.z["motor_status"][0] = int(ChannelStatus.MISSING)
     bench.until(None, 60)
     assert bench.s["hand_cause"] == Cause.NONE
     assert bench.found is not None and bench.found[0] == Cause.MOTOR_LOST
     pair = Bare()
     pair.m["n_motors"] = pair.m["n_tendons"] = pair.m["finger_n_tendons"][0] = 2
-    pair.z["motor_status"][:2] = int(Channel.MISSING)
+    pair.z["motor_status"][:2] = int(ChannelStatus.MISSING)
     pair.until(None, 60)
     assert pair.s["hand_cause"] == Cause.BUS_LOST
 
@@ -669,7 +677,7 @@ def test_the_time_of_a_lost_bus_starts_anew_when_one_motor_answers() -> None:
     bench = Bare()
     lasting = bench.cycles(0.005)
     for _ in range(3):
-        bench.z["motor_status"][:8] = int(Channel.MISSING)
+        bench.z["motor_status"][:8] = int(ChannelStatus.MISSING)
         assert bench.until(None, lasting - 2) == lasting - 1
         bench.z["motor_status"][:8] = 0
         assert bench.until(None, 1) == 2

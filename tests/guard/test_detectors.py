@@ -10,7 +10,7 @@ import pytest
 from mechanics.friction import motor_friction_nm
 from mechanics.springs import spring_at
 from signals.faults import Cause
-from signals.modes import Channel, MachineState, Mode
+from signals.modes import ChannelStatus, MachineState, Mode
 from tests.rigs.desk import Desk, shift, slacken
 
 FAULT = int(MachineState.FAULT)
@@ -93,7 +93,7 @@ def test_a_value_that_is_no_number_latches_at_once(
 
 
 def test_a_status_that_says_not_finite_latches_too(desk: Desk) -> None:
-    desk.measurement["hall_status"][0, 2] = int(Channel.NOT_FINITE)
+    desk.measurement["hall_status"][0, 2] = int(ChannelStatus.NOT_FINITE)
     desk.cycle()
     assert cause(desk) == (Cause.HALL_NOT_FINITE, 2)
 
@@ -101,9 +101,9 @@ def test_a_status_that_says_not_finite_latches_too(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("field", "named"), [("motor_status", Cause.MOTOR_LOST), ("hall_status", Cause.HALL_LOST)]
 )
-@pytest.mark.parametrize("bit", [Channel.MISSING, Channel.DEVICE_ERROR])
+@pytest.mark.parametrize("bit", [ChannelStatus.MISSING, ChannelStatus.DEVICE_ERROR])
 def test_silence_is_forgiven_for_five_milliseconds(
-    desk: Desk, field: str, named: Cause, bit: Channel
+    desk: Desk, field: str, named: Cause, bit: ChannelStatus
 ) -> None:
     silent = round(0.005 / desk.dt_s)
     desk.measurement[field][0, 5] = int(bit)
@@ -117,15 +117,15 @@ def test_silence_is_forgiven_for_five_milliseconds(
     assert desk.state["finger_cause_value"][0, 0] >= desk.state["finger_cause_limit"][0, 0] == 5.0
 
 
-@pytest.mark.parametrize("bit", [Channel.RESET, Channel.WRONG_MODE])
-def test_a_motor_that_comes_back_otherwise_latches_at_once(desk: Desk, bit: Channel) -> None:
+@pytest.mark.parametrize("bit", [ChannelStatus.RESET, ChannelStatus.WRONG_MODE])
+def test_a_motor_that_comes_back_otherwise_latches_at_once(desk: Desk, bit: ChannelStatus) -> None:
     desk.measurement["motor_status"][0, 6] = int(bit)
     desk.cycle()
     assert cause(desk) == (Cause.MOTOR_RESET, 6)
 
 
 def test_all_motors_silent_is_the_bus(desk: Desk) -> None:
-    desk.measurement["motor_status"][0, :8] = int(Channel.MISSING)
+    desk.measurement["motor_status"][0, :8] = int(ChannelStatus.MISSING)
     desk.cycle(20)
     assert desk.state["hand_cause"][0] == Cause.BUS_LOST
     assert desk.state["machine"][0] == FAULT
@@ -463,7 +463,7 @@ def wrist_desk() -> Desk:
 
 def test_a_silent_wrist_axis_is_a_fault_of_the_hand() -> None:
     desk = wrist_desk()
-    desk.measurement["axis_status"][0, 1] = int(Channel.MISSING)
+    desk.measurement["axis_status"][0, 1] = int(ChannelStatus.MISSING)
     desk.cycle(round(0.019 / desk.dt_s))
     assert desk.state["machine"][0] == MachineState.ACTIVE
     desk.cycle(8)

@@ -13,7 +13,7 @@ from guard.limits import motor_bounds, range_bounds, rate_bounds, room_in_range
 from guard.reaction import rest_nm
 from mechanics.motor import command_bounds_nm
 from signals.faults import Cause
-from signals.modes import Channel, Clip, MachineState, Request
+from signals.modes import ChannelStatus, Clip, MachineState, Request
 from tests.rigs.bare import COUNT, Bare, Guarded
 from tests.rigs.counts import Counts
 from tests.rigs.faulted import LIMIT_NM, Faulted
@@ -148,7 +148,7 @@ def test_an_armed_guard_looks_at_channels_windings_and_memories(state: int) -> N
     bench.mem["started"] = int(not armed)
     bench.cycle()
     assert bench.mem["started"] == int(armed)
-    bench.z["hall_status"][3] = int(Channel.NOT_FINITE)
+    bench.z["hall_status"][3] = int(ChannelStatus.NOT_FINITE)
     bench.cycle()
     assert bench.s["finger_cause"][0] == (Cause.HALL_NOT_FINITE if armed else Cause.NONE)
     hot = Guarded(state=state)

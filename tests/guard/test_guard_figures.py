@@ -17,7 +17,7 @@ from guard.winding import check_windings, derating, winding_temperatures
 from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import Channel, Clip, MachineState, MotorMode, Request
+from signals.modes import ChannelStatus, Clip, MachineState, MotorMode, Request
 from tests.rigs.bare import Bare, Guarded
 
 OFF, READY, HOLDING, ACTIVE, FAULT = (int(s) for s in MachineState)
@@ -358,16 +358,16 @@ def test_a_wrist_command_is_the_wanted_one_within_its_range(wanted: float) -> No
 # --- channels -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bit", [b for b in Channel if b])
+@pytest.mark.parametrize("bit", [b for b in ChannelStatus if b])
 @pytest.mark.parametrize("name", ["motor_status", "hall_status", "axis_status"])
-def test_a_hand_is_complete_when_every_channel_may_be_used(name: str, bit: Channel) -> None:
+def test_a_hand_is_complete_when_every_channel_may_be_used(name: str, bit: ChannelStatus) -> None:
     """A stale value still is one; its age is judged elsewhere."""
     bench = Guarded("hasy", OFF)
     bench.z[name][1] = int(bit)
     bench.mem["good_cycles"] = 100
     bench.cycle()
-    assert bench.s["machine"] == (READY if bit is Channel.STALE else OFF)
-    assert bench.mem["good_cycles"] == (101 if bit is Channel.STALE else 0)
+    assert bench.s["machine"] == (READY if bit is ChannelStatus.STALE else OFF)
+    assert bench.mem["good_cycles"] == (101 if bit is ChannelStatus.STALE else 0)
 
 
 @pytest.mark.parametrize("name", ["motor_angle_rad", "hall_fine_count", "axis_angle_rad"])

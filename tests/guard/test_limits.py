@@ -21,7 +21,7 @@ from guard.limits import (
 from guard.winding import derating
 from mechanics.motor import command_bounds_nm
 from signals.compiled import law
-from signals.modes import Channel, Clip, MachineState, MotorMode, Request
+from signals.modes import ChannelStatus, Clip, MachineState, MotorMode, Request
 from tests.rigs.desk import Desk
 
 
@@ -176,7 +176,7 @@ def test_without_arming_no_torque_reaches_a_motor(state: MachineState) -> None:
     """Whatever a controller asks for."""
     desk = Desk("finger_bench")
     if state is MachineState.OFF:
-        desk.measurement["motor_status"][0, 0] = int(Channel.MISSING)
+        desk.measurement["motor_status"][0, 0] = int(ChannelStatus.MISSING)
     for _ in range(30):
         desk.look()
         desk.state["ref_motor_torque_nm"][0, :8] = 1.0

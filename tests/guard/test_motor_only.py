@@ -9,14 +9,14 @@ import pytest
 from guard.channel_checks import check_channels
 from guard.guard import guard
 from signals.faults import Cause
-from signals.modes import Channel, EncoderReference, MachineState
+from signals.modes import ChannelStatus, EncoderReference, MachineState
 from tests.rigs.bare import COUNT, Bare, Guarded
 from tests.rigs.faulted import PAIRS, Faulted
 
 T = 6
 RUBBISH: dict[str, tuple[str, float, float]] = {
-    "missing": ("hall_status", int(Channel.MISSING), int(Channel.MISSING)),
-    "no number by its status": ("hall_status", int(Channel.NOT_FINITE), int(Channel.NOT_FINITE)),
+    "missing": ("hall_status", int(ChannelStatus.MISSING), int(ChannelStatus.MISSING)),
+    "no number by its status": ("hall_status", int(ChannelStatus.NOT_FINITE), int(ChannelStatus.NOT_FINITE)),
     "no number": ("hall_fine_count", math.nan, math.nan),
     "at a rail": ("hall_count", 0, 0),
     "jumping": ("hall_count", COUNT, COUNT + 400),
@@ -85,7 +85,7 @@ def test_a_hand_is_complete_without_a_sensor_that_it_does_not_use() -> None:
     for weight, state in ((0.0, MachineState.READY), (0.5, MachineState.OFF)):
         bench = Guarded(state=int(MachineState.OFF))
         bench.m["hall_weight"][:8], bench.m["hall_weight"][T] = 0.5, weight
-        bench.z["hall_status"][T] = int(Channel.MISSING)
+        bench.z["hall_status"][T] = int(ChannelStatus.MISSING)
         bench.cycle()
         assert bench.s["machine"] == state
 
@@ -97,7 +97,7 @@ def test_a_tension_is_judged_without_a_sensor_but_not_with_one_that_fails(share:
         bench = motor_only()
         bench.m["hall_weight"][T] = weight
         bench.m["tension_limit_n"][T] = 60.0
-        bench.z["hall_status"][T] = int(Channel.OUT_OF_RANGE)
+        bench.z["hall_status"][T] = int(ChannelStatus.OUT_OF_RANGE)
         bench.s["tension_n"][T] = 60.0 * share
         bench.s["motor_torque_nm"][T] = 0.6 * share
         bench.until(None, 100)
@@ -127,19 +127,19 @@ def test_in_a_fault_it_keeps_its_tension_and_so_does_its_partner() -> None:
 
 # --- the phase of a motor -------------------------------------------------------------------------------
 
-LOSES: dict[str, tuple[Channel, int]] = {
-    "nothing happened": (Channel.OK, 0),
-    "one answer is missing": (Channel.MISSING, 1),
-    "it was silent for 10 ms": (Channel.MISSING, 30),
-    "it was reset": (Channel.RESET, 1),
-    "it is in another mode": (Channel.WRONG_MODE, 1),
+LOSES: dict[str, tuple[ChannelStatus, int]] = {
+    "nothing happened": (ChannelStatus.OK, 0),
+    "one answer is missing": (ChannelStatus.MISSING, 1),
+    "it was silent for 10 ms": (ChannelStatus.MISSING, 30),
+    "it was reset": (ChannelStatus.RESET, 1),
+    "it is in another mode": (ChannelStatus.WRONG_MODE, 1),
 }
 
 
 @pytest.mark.parametrize("reference", list(EncoderReference))
 @pytest.mark.parametrize("case", LOSES.values(), ids=list(LOSES))
 def test_a_phase_is_lost_with_the_power_unless_the_encoder_is_absolute(
-    reference: EncoderReference, case: tuple[Channel, int]
+    reference: EncoderReference, case: tuple[ChannelStatus, int]
 ) -> None:
     """Silence of more than 5 ms, a reset and another mode may all be a lack of power."""
     bit, cycles = case
@@ -150,6 +150,6 @@ def test_a_phase_is_lost_with_the_power_unless_the_encoder_is_absolute(
     for _ in range(cycles or 1):
         bench.z["motor_status"][3] = int(bit)
         bench.detect()
-    went = bit in (Channel.RESET, Channel.WRONG_MODE) or cycles > 15
+    went = bit in (ChannelStatus.RESET, ChannelStatus.WRONG_MODE) or cycles > 15
     lost = reference is EncoderReference.NONE or (reference is EncoderReference.UNTIL_RESET and went)
     assert [int(x) for x in bench.s["ripple_unknown"][:8]] == [0, 0, 0, int(lost), 0, 0, 0, 0]

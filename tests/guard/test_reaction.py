@@ -12,7 +12,7 @@ from guard.reaction import RELEASE_NM, partners
 from guard.winding import OBSERVER_S
 from signals.compiled import law
 from signals.faults import Cause
-from signals.modes import Channel, MachineState, Reaction, Request
+from signals.modes import ChannelStatus, MachineState, Reaction, Request
 from tests.rigs.desk import Desk, shift, slacken
 
 
@@ -194,7 +194,7 @@ def test_a_fault_of_one_finger_leaves_the_others_torque_untouched() -> None:
         desk = Desk("hasy")
         desk.to_active()
         if sick:
-            desk.measurement["motor_status"][0, desk.motors_of(1)[0]] = int(Channel.MISSING)
+            desk.measurement["motor_status"][0, desk.motors_of(1)[0]] = int(ChannelStatus.MISSING)
         desk.cycle(200)
         runs.append(desk)
     healthy, sick_desk = runs

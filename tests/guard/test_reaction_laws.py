@@ -21,7 +21,7 @@ from mechanics.friction import motor_friction_nm
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import CAUSES, Cause
-from signals.modes import Channel, MachineState, Reaction
+from signals.modes import ChannelStatus, MachineState, Reaction
 from tests.rigs.faulted import HALLS, LIMIT_NM, MOTORS, PAIRS, Faulted
 from tests.rigs.probing import LEVER_MAX, MARGIN, RADIUS_M, Probe
 
@@ -78,7 +78,7 @@ def test_a_tendon_whose_own_sensor_or_motor_is_the_cause_is_left_alone_and_its_p
 def test_a_tendon_that_cannot_be_seen_is_left_alone_whatever_the_cause(name: str, value: str) -> None:
     fault = Faulted(Cause.JOINT_OUT_OF_RANGE, 1)
     if value == "status":
-        fault.z[name][4] = int(Channel.MISSING)
+        fault.z[name][4] = int(ChannelStatus.MISSING)
     else:
         fault.z["hall_fine_count" if name == "hall_status" else "motor_angle_rad"][4] = math.nan
     fault.s["tension_n"][5] = 40.0
@@ -427,7 +427,7 @@ def test_the_probe_winds_at_its_speed_with_the_friction_on_top_within_its_torque
 def test_a_look_that_ends_late_keeps_what_the_partner_of_an_undriven_tendon_is_led_to() -> None:
     """Tendon 2 is lost, motor 6 silent: tendon 7 is not let go below the tension that tendon 6 keeps."""
     fault = Faulted(Cause.TENSION_LOST, 2)
-    fault.z["motor_status"][6] = int(Channel.MISSING)
+    fault.z["motor_status"][6] = int(ChannelStatus.MISSING)
     fault.s["tension_n"][6] = 40.0
     fault.begin()
     assert fault.mem["release_to_n"][7] == 40.0

@@ -13,7 +13,7 @@ from guard.reaction import tension_seen
 from mechanics.friction import motor_friction_nm
 from mechanics.tension_loop import tension_torque_nm
 from signals.faults import CAUSES, Cause
-from signals.modes import Channel, Clip, MachineState, Request
+from signals.modes import ChannelStatus, Clip, MachineState, Request
 from tests.rigs.bare import Bare, Guarded
 from tests.rigs.faulted import HALLS, LIMIT_NM, PAIRS, Faulted
 from tests.rigs.probing import MARGIN, Probe
@@ -142,7 +142,7 @@ def test_a_tension_is_seen_unless_its_own_hall_sensor_is_the_cause_or_cannot_be_
     fault = Faulted(cause, part)
     for t in (2, 5):
         assert tension_seen(fault.m, fault.z, fault.s, 0, t) is not (t == part and cause in HALLS)
-    fault.z["hall_status"][7] = int(Channel.MISSING)
+    fault.z["hall_status"][7] = int(ChannelStatus.MISSING)
     assert not tension_seen(fault.m, fault.z, fault.s, 0, 7)
 
 

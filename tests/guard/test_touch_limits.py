@@ -12,7 +12,7 @@ from guard.hall_checks import AGREE_SHARE
 from guard.tension_checks import SLACK_START_S
 from mechanics.plausible import motor_way_rad
 from signals.faults import Cause
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from tests.rigs.bare import COUNT, LOST_M, Bare
 
 T = 4
@@ -98,7 +98,7 @@ def test_a_wrist_angle_that_is_not_used_is_named_all_the_same() -> None:
 
 def test_a_count_that_is_not_used_is_named_all_the_same() -> None:
     bench = Bare()
-    bench.s["finger_status"][0] = int(Channel.OUT_OF_RANGE)
+    bench.s["finger_status"][0] = int(ChannelStatus.OUT_OF_RANGE)
     for _ in range(20):
         bench.stamp()
         bench.z["hall_fine_count"][T] = 1e9

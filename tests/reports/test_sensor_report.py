@@ -15,7 +15,7 @@ from reports.finding import Level
 from reports.sensor_curves import Curve, take_homing
 from reports.sensor_slopes import SLOPE_HIGH, SLOPE_LOW, SPAN, knots_of, slopes_of
 from reports.sensors import Sensor, judge
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from telemetry.columns import Columns, counts_of
 from tests.rigs.driven import Driven
 from tools.cli import main
@@ -129,7 +129,7 @@ def test_a_wire_that_falls_silent_is_told_as_that_not_as_a_flat_sensor(tendon: i
     """A driver keeps the last value of a channel that no longer answers, and its time; no bit says lost."""
     frames = swept()[2].copy()
     z, last = frames["measurement"], int(share * len(frames))
-    z["hall_status"][last + 1 :, tendon] = Channel.STALE
+    z["hall_status"][last + 1 :, tendon] = ChannelStatus.STALE
     for name in ("hall_time_ns", "hall_count", "hall_fine_count"):
         z[name][last + 1 :, tendon] = z[name][last, tendon]
     sensors = judged(frames)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from signals.modes import Channel, MachineState, Mode, Request
+from signals.modes import ChannelStatus, MachineState, Mode, Request
 from signals.records import RecordArray
 from tests.rigs.driven import Driven
 from trials import rules
@@ -38,7 +38,7 @@ COUNTS: Final = (-(2**31), -(2**15), -1, 0, 1, 2**12 - 1, 2**12, 2**15, 2**16 - 
 TIMES: Final = (-INT64, -1, 0, 1, 2**31 - 1, 2**32, 2**53, INT64 - 1)
 SHIFTS_NS: Final = (-10_000_000_000, -50_000_000, -333_333, 333_333, 50_000_000, 10_000_000_000)
 """Steps of a clock, added to the right time."""
-STATUSES: Final = (1 << 7, 1 << 20, 1 << 31, 2**32 - 1, *(int(bit) for bit in Channel if bit))
+STATUSES: Final = (1 << 7, 1 << 20, 1 << 31, 2**32 - 1, *(int(bit) for bit in ChannelStatus if bit))
 FIELDS: Final = {
     "motor_angle_rad": VALUES,
     "motor_speed_rad_s": VALUES,

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from signals.modes import Bus, MachineState
+from signals.modes import BusStatus, MachineState
 from tests.rigs.driven import Driven
 
 
@@ -83,7 +83,7 @@ def test_a_plant_that_diverges_stops_says_where_and_its_hand_is_made_safe() -> N
     # an inertia far from the reference hand's: what a wrong hand file would do
     hand.bus.plant["qd_rad_s"][0, 2] = 1e9
     frames = hand.run(0.2)
-    lost = (frames["timing"]["bus_status"] & int(Bus.LOST)) != 0
+    lost = (frames["timing"]["bus_status"] & int(BusStatus.LOST)) != 0
     assert lost.any() and lost[int(lost.argmax()) :].all()
     assert "the simulation diverged at step" in hand.bus.diagnosis
     assert hand.machine is MachineState.FAULT
@@ -100,7 +100,7 @@ def test_a_joint_that_swings_itself_up_is_named_with_the_step() -> None:
     # damping with the wrong sign: what a wrong hand file would do
     hand.bus.model["joint_viscous_nms_rad"][0, 2] = -0.01
     frames = hand.run(0.4)
-    lost = (frames["timing"]["bus_status"] & int(Bus.LOST)) != 0
+    lost = (frames["timing"]["bus_status"] & int(BusStatus.LOST)) != 0
     told = re.search(r"diverged at step \d+ \(t = ([\d.]+) s\) at joint 2:", hand.bus.diagnosis)
     assert told is not None, hand.bus.diagnosis
     last_sound_s = float(frames["truth"]["time_s"][int(lost.argmax()) - 1])
@@ -115,7 +115,7 @@ def test_at_the_ends_of_the_legal_steps_the_plant_is_sane_or_says_that_it_is_not
     """A run may ask for steps far beyond what is accurate: no garbage may come of it unmarked."""
     hand = Driven("finger_bench", "open_close", rate_hz=rate_hz, substeps=substeps)
     frames = hand.run(0.3)
-    lost = (frames["timing"]["bus_status"] & int(Bus.LOST)) != 0
+    lost = (frames["timing"]["bus_status"] & int(BusStatus.LOST)) != 0
     end = int(lost.argmax()) if lost.any() else len(frames)
     assert end == 0 or sane(frames[:end])
     assert (frames["measurement"]["motor_status"][end:, :8] != 0).all()

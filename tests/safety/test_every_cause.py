@@ -18,7 +18,7 @@ from runtime.processes.control import _serve
 from runtime.processes.phases import BEAT_LOST_NS
 from signals.clock import now_ns
 from signals.faults import CAUSES, Cause, Scope
-from signals.modes import Channel, FaultKind, MachineState, Mode
+from signals.modes import ChannelStatus, FaultKind, MachineState, Mode
 from tests.rigs.heard import WINDOW, Heard, mixed_hand
 
 Strike = Callable[[Heard, str], None]
@@ -133,7 +133,7 @@ def a_tendon_that_comes_back(run: Heard, tendon: str) -> None:
 
 
 def silent_motors(run: Heard, _: str) -> None:
-    run.bus.tamper = lambda z: z["motor_status"].__setitem__(slice(None), int(Channel.MISSING))
+    run.bus.tamper = lambda z: z["motor_status"].__setitem__(slice(None), int(ChannelStatus.MISSING))
 
 
 def an_old_goal(run: Heard, _: str) -> None:
@@ -166,7 +166,7 @@ def io_that_stands_still(run: Heard, _: str) -> None:
 
 
 def missing(field: str, space: str) -> Strike:
-    return measured(field, space, lambda _, __: int(Channel.MISSING))
+    return measured(field, space, lambda _, __: int(ChannelStatus.MISSING))
 
 
 CASES = {

@@ -19,7 +19,7 @@ from hand.review.suspicions import suspicions
 from mechanics.friction import motor_friction_nm
 from runtime.setup import read_hand
 from signals.faults import Cause
-from signals.modes import Channel, FaultKind, MachineState, Request
+from signals.modes import ChannelStatus, FaultKind, MachineState, Request
 from telemetry.publish.bulletin import health_map
 from tests.rigs.driven import Driven
 
@@ -163,7 +163,7 @@ def test_a_relative_motor_that_resets_has_no_ripple_feedforward_until_referenced
     hand, during, after = reset_while_active("until_reset")
     n = len(hand.names.motors)
     unknown = during["state"]["ripple_unknown"][:, :n]
-    reset = (during["measurement"]["motor_status"][:, 1] & int(Channel.RESET)) != 0
+    reset = (during["measurement"]["motor_status"][:, 1] & int(ChannelStatus.RESET)) != 0
     first = int(reset.argmax())
     # named in the very cycle that reports the reset, and for that motor alone
     assert reset.any() and not unknown[:first].any()

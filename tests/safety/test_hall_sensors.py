@@ -16,7 +16,7 @@ from estimators.tick import ESTIMATOR_MEMORY, estimate
 from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.faults import Cause
-from signals.modes import Channel, FaultKind, MachineState
+from signals.modes import ChannelStatus, FaultKind, MachineState
 from signals.records import STATE, new
 from tests.rigs.driven import Driven
 
@@ -130,7 +130,7 @@ def test_a_motor_only_tendon_works_whatever_its_sensor_says(tmp_path: Path, moti
     state, truth = frames["state"], frames["truth"]
     # nothing of the channel is believed, and clients see that the finger is not whole
     assert (frames["measurement"]["hall_count"][:, tendon] == 4095).all()
-    assert (state["finger_status"][:, 0] & int(Channel.OUT_OF_RANGE) != 0).all()
+    assert (state["finger_status"][:, 0] & int(ChannelStatus.OUT_OF_RANGE) != 0).all()
     assert (state["residual_m"][:, tendon] == 0.0).all()
     assert (state["finger_condition"][:, 0] < 20.0).all()
     error_deg = np.degrees(state["joint_angle_rad"][:, :4] - truth["joint_angle_rad"][:, :4])
@@ -146,7 +146,7 @@ def test_a_silent_sensor_of_a_motor_only_tendon_does_not_hold_the_hand_back(tmp_
 
     def without_the_channel(command: Any, measurement: Any, now_ns: int) -> int:
         status = exchange(command, measurement, now_ns)
-        measurement["hall_status"][0, 4] = int(Channel.MISSING)
+        measurement["hall_status"][0, 4] = int(ChannelStatus.MISSING)
         measurement["hall_fine_count"][0, 4] = np.nan
         return status
 

@@ -18,7 +18,7 @@ from hand.options import RunOptions
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import count_of_lever, spring_at
 from runtime.setup import read_hand
-from signals.modes import Channel
+from signals.modes import ChannelStatus
 from signals.records import MEASUREMENT, STATE, RecordArray, new
 
 
@@ -136,7 +136,7 @@ def test_without_one_tendon_the_rest_gives_the_pose_and_the_finger_is_marked(
     gain = abs(np.linalg.pinv(m["P_tj_m"][np.ix_(rest, np.arange(4))])).sum(axis=1)
     # the hand's own damping of the inverse costs a little accuracy
     assert (abs(q - pose) <= 1.1 * gain * 1e-3 * error_mm + 1e-3).all()
-    assert state["finger_status"][0, 0] & int(Channel.OUT_OF_RANGE)
+    assert state["finger_status"][0, 0] & int(ChannelStatus.OUT_OF_RANGE)
     assert math.isfinite(state["finger_condition"][0, 0])
     assert state["finger_condition"][0, 0] >= m["finger_condition"][0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -115,3 +116,18 @@ def test_the_page_of_states_tells_the_evidence_of_every_cause_once() -> None:
         for name in re.findall("[A-Z_]{5,}", row)
     }
     assert told == {(cause.name, row.scope) for cause, row in CAUSES.items()}
+
+
+def test_nobody_gives_a_status_another_name() -> None:
+    """Their names clash with no class of the house, so that no import needs an alias."""
+    files = list(ROOT.glob("[a-z]*/**/*.py"))
+    assert len(files) > 100
+    aliased = [
+        f"{file}:{node.lineno}"
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "signals.modes"
+        for name in node.names
+        if name.asname
+    ]
+    assert aliased == []

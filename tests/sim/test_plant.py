@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from signals.modes import Channel, FaultKind, SensorLevel
+from signals.modes import ChannelStatus, FaultKind, SensorLevel
 from sim.options import FAULT_EFFECTS, Fault
 from tests.rigs.bench_hand import Bench, model
 
@@ -62,9 +62,9 @@ FAULT_SIGNS = {
     FaultKind.HALL_OFFSET: lambda b, i: _count_error(b, i) == pytest.approx(60, abs=1),
     FaultKind.HALL_SATURATED: lambda b, i: b.measurement["hall_count"][0, i] == 4095,
     FaultKind.HALL_WRAP: lambda b, i: abs(_count_error(b, i)) > 1000,
-    FaultKind.MOTOR_LOST: lambda b, i: b.measurement["motor_status"][0, i] == Channel.MISSING,
+    FaultKind.MOTOR_LOST: lambda b, i: b.measurement["motor_status"][0, i] == ChannelStatus.MISSING,
     FaultKind.NAN: lambda b, i: np.isnan(b.measurement["motor_angle_rad"][0, i]),
-    FaultKind.MOTOR_RESET: lambda b, i: b.measurement["motor_status"][0, i] == Channel.RESET,
+    FaultKind.MOTOR_RESET: lambda b, i: b.measurement["motor_status"][0, i] == ChannelStatus.RESET,
     FaultKind.ENCODER_JUMP: lambda b, i: _angle_error(b, i) == pytest.approx(0.3, abs=1e-3),
     FaultKind.MOTOR_HOT: lambda b, i: b.truth("winding_temperature_degc")[i] > 100.0,
 }

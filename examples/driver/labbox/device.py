@@ -19,13 +19,12 @@ from drivers.slots import indices, mark
 from labbox import codec
 from labbox.search import SEARCH
 from labbox.settings import BoxSettings
-from signals.modes import Bus as BusBit
-from signals.modes import Channel, MotorMode
+from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import RecordArray
 
 NONE: Final = np.zeros(0, dtype=np.int64)
-STALE: Final = int(Channel.STALE)
+STALE: Final = int(ChannelStatus.STALE)
 START_S: Final = 1.0
 
 
@@ -109,7 +108,7 @@ class BoxBus:
             found = self._asked(self._clock() + self._timeout_ns)
             if found is not None:
                 self._heard_ns, self._boot = self._clock(), found.boot
-                self._hands.begin(held=True, bits=int(Channel.RESET))
+                self._hands.begin(held=True, bits=int(ChannelStatus.RESET))
                 return
         place = f"{self.settings.host}:{self.settings.port}"
         raise BusLost(self.settings.name, f"{place}: no answer", "check the cable and the box's supply")
@@ -118,7 +117,7 @@ class BoxBus:
         """One request, one reply; never raises, never waits longer than ``reply_timeout_ms``."""
         if self.readonly:
             mark(measurement, self._motors, self._halls, NONE, STALE)
-            return int(BusBit.READ_ONLY | BusBit.TIMEOUT)
+            return int(BusStatus.READ_ONLY | BusStatus.TIMEOUT)
         self._hands.released(command)
         mode, wanted_a = command["motor_mode"][0], command["motor_current_a"][0]
         pulling = self._active & ~self._hands.held & (mode[self._motors] == MotorMode.CURRENT)
@@ -127,11 +126,11 @@ class BoxBus:
         found = self._asked(begun_ns + self._timeout_ns)
         if found is None:
             mark(measurement, self._motors, self._halls, NONE, STALE)
-            return int(BusBit.TIMEOUT | BusBit.LOST if self._lost else BusBit.TIMEOUT)
+            return int(BusStatus.TIMEOUT | BusStatus.LOST if self._lost else BusStatus.TIMEOUT)
         self._heard_ns = self._clock()
         self._look_for_trouble(found)
         self._fill(found, measurement, begun_ns)
-        return int(BusBit.PARTIAL) if self._hands.bits.any() else 0
+        return int(BusStatus.PARTIAL) if self._hands.bits.any() else 0
 
     def report(self) -> BusReport:
         """State for the slow path."""
@@ -164,8 +163,8 @@ class BoxBus:
 
     def _look_for_trouble(self, found: codec.Reply) -> None:
         """A box that restarted, or whose watchdog tripped, holds its motors until the command is at rest."""
-        bits = int(Channel.RESET) if found.boot != self._boot else 0
-        bits |= int(Channel.DEVICE_ERROR) if found.tripped else 0
+        bits = int(ChannelStatus.RESET) if found.boot != self._boot else 0
+        bits |= int(ChannelStatus.DEVICE_ERROR) if found.tripped else 0
         self._boot = found.boot
         for i in range(self._motors.shape[0]) if bits else ():
             self._hands.hold(i, bits, checked=True)  # the box forgets nothing that would have to be checked
