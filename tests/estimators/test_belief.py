@@ -10,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimators.channels import STANDS_S
-from mechanics.plausible import NEWEST_NS, OLDEST_NS, UNKNOWN, axis_way_rad, in_time, motor_way_rad
+from estimators.joint_sensors import MEMORY, joint_sensors
+from mechanics.plausible import (
+    NEWEST_NS,
+    OLDEST_NS,
+    UNKNOWN,
+    axis_way_rad,
+    in_time,
+    motor_way_rad,
+    usable,
+)
 from signals.faults import Cause
 from signals.modes import ChannelStatus, MachineState
+from signals.records import MEASUREMENT, MODEL, STATE, new
 from tests.rigs.desk import Desk
 
 MOTOR, TENDON = 5, 5
@@ -169,3 +179,40 @@ def test_a_status_that_nobody_defined_is_none_to_believe(bit: int) -> None:
     desk.measurement["motor_status"][0, MOTOR] = 1 << bit
     wind(desk)
     assert desk.state["motor_angle_rad"][0, MOTOR] == before
+
+
+SENSORS = {
+    "motor": ("motor_status", "motor_angle_rad", "motor_angle_rad"),
+    "hall": ("hall_status", "hall_fine_count", "lever_angle_rad"),
+    "axis": ("axis_status", "axis_angle_rad", "axis_angle_rad"),
+}
+"""Sensor -> its status, what it measures, what the estimator makes of that."""
+
+
+@pytest.mark.parametrize("sensor", SENSORS)
+@pytest.mark.parametrize("bit", list(ChannelStatus), ids=lambda bit: str(bit.name))
+def test_a_value_is_used_unless_a_bit_says_more_than_that_it_is_old(sensor: str, bit: ChannelStatus) -> None:
+    status, measured, used = SENSORS[sensor]
+    desk = winding(MachineState.ACTIVE, hand="hasy")
+    desk.look()
+    before = float(desk.state[used][0, 0])
+    desk.measurement[status][0, 0] = int(bit)
+    desk.measurement[measured][0, 0] += 1e-3
+    desk.look()
+    assert bool(desk.state[used][0, 0] != before) == (bit is ChannelStatus.STALE)
+    assert usable(int(bit), 0.0) == (bit is ChannelStatus.STALE)
+
+
+@pytest.mark.parametrize("sensor", ["motor", "hall"])
+@pytest.mark.parametrize("bit", [1 << k for k in range(32)], ids=hex)
+def test_a_mechanism_believes_its_sensors_by_the_same_bits(sensor: str, bit: int) -> None:
+    model, measurement, state = new(MODEL), new(MEASUREMENT), new(STATE)
+    memory = np.zeros(1, dtype=MEMORY)
+    model["n_joints"] = model["n_motors"] = model["n_fingers"] = 1
+    model["dt_s"], model["velocity_filter_hz"], model["hall_counts_rad"] = 1e-3, 100.0, 1000.0
+    joint_sensors(model, measurement, memory, state)
+    status, measured, _ = SENSORS[sensor]
+    measurement[status][0, 0], measurement[measured][0, 0] = bit, 1.0
+    joint_sensors(model, measurement, memory, state)
+    used = {"motor": "motor_angle_rad", "hall": "joint_angle_rad"}[sensor]
+    assert bool(state[used][0, 0] != 0.0) == usable(bit, 1.0) == (bit == ChannelStatus.STALE)
