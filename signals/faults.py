@@ -91,7 +91,7 @@ class Row:
 _ROWS: Final = """
 NOT_FINITE_MEASUREMENT | finger | motor  | motor   | {name}: the driver delivered a value that is not a number | check the cable and the driver's log, then re-arm
 NOT_FINITE_COMMAND     | finger | motor  | finger  | {name}: the controller asked for a torque that is not a number | look at the goal and the controller's gains; record the run and report it
-MEASUREMENT_TOO_OLD    | finger | motor  | finger  | {name}: newest measurement is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
+MEASUREMENT_TOO_OLD    | finger | motor  | motor   | {name}: newest measurement is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
 COMMAND_TOO_OLD        | hand   | hand   | -       | newest goal is {value:.0f} ms old, limit {limit:.0f} ms | the client stopped sending; send goals again, then activate
 BUS_LOST               | hand   | bus    | -       | the bus did not answer for {value:.1f} ms | check power and cable of the hand, then re-arm
 TENSION_LOST           | finger | tendon | finger  | {name}: lever at its slack stop while {limit:.1f} N are wanted | look at the tendon: broken, off its pulley or unwound
@@ -105,7 +105,7 @@ HALL_DRIFT             | finger | hall   | finger  | {name}: length residual dri
 RESIDUAL_TOO_LARGE     | finger | tendon | finger  | {name}: tendon lengths contradict each other by {value:.2f} mm, limit {limit:.2f} mm | a tendon slipped or jumped its pulley; look at the named pair
 HALL_LOST              | finger | hall   | hall    | {name}: Hall sensor does not answer | check its cable and supply, then re-arm
 HALL_NOT_FINITE        | finger | hall   | hall    | {name}: the driver delivered a Hall count that is not a number | check the sensor's cable and the driver's log, then re-arm
-HALL_TOO_OLD           | finger | hall   | finger  | {name}: newest Hall count is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
+HALL_TOO_OLD           | finger | hall   | hall    | {name}: newest Hall count is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
 MOTOR_LOST             | finger | motor  | motor   | {name}: motor does not answer | check its power and cable, then re-arm
 MOTOR_TOO_FAST         | finger | motor  | motor   | {name}: {value:.1f} rad/s, limit {limit:.1f} rad/s | look for a broken tendon or a wrong goal
 MOTOR_TOO_HOT          | finger | motor  | motor   | {name}: winding {value:.0f} degC, limit {limit:.0f} degC | let it cool; lower pretension or duty

@@ -23,10 +23,12 @@ HALLS = (
     Cause.HALL_GLITCH,
     Cause.HALL_LOST,
     Cause.HALL_NOT_FINITE,
+    Cause.HALL_TOO_OLD,
 )
 """Causes with which the tension of the part's tendon is not known."""
 MOTORS = (
     Cause.NOT_FINITE_MEASUREMENT,
+    Cause.MEASUREMENT_TOO_OLD,
     Cause.MOTOR_LOST,
     Cause.MOTOR_TOO_FAST,
     Cause.MOTOR_TOO_HOT,

@@ -151,3 +151,18 @@ class Heard:
     def report(self) -> dict[str, Any]:
         """The end of the run: what io writes then."""
         return self.io.finish()
+
+
+Strike = Callable[[Heard, str], None]
+"""What happens to a part of a running hand."""
+
+
+def frozen(field: str, space: str) -> Strike:
+    """From now on the channel's time stands still."""
+
+    def strike(run: Heard, part: str) -> None:
+        i = run.names.index(space, part)
+        last = int(run.rig.views["measurement"][field][0, i])
+        run.bus.tamper = lambda z: z[field].__setitem__(i, last)
+
+    return strike

@@ -19,9 +19,7 @@ from runtime.processes.phases import BEAT_LOST_NS
 from signals.clock import now_ns
 from signals.faults import CAUSES, Cause, Scope
 from signals.modes import ChannelStatus, FaultKind, MachineState, Mode
-from tests.rigs.heard import WINDOW, Heard, mixed_hand
-
-Strike = Callable[[Heard, str], None]
+from tests.rigs.heard import WINDOW, Heard, Strike, frozen, mixed_hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,17 +47,6 @@ def measured(field: str, space: str, change: Callable[[Any, float], float]) -> S
             z[field][i] = change(z[field][i], next(count))
 
         run.bus.tamper = tamper
-
-    return strike
-
-
-def frozen(field: str, space: str) -> Strike:
-    """From now on the channel's time stands still."""
-
-    def strike(run: Heard, part: str) -> None:
-        i = run.names.index(space, part)
-        last = int(run.rig.views["measurement"][field][0, i])
-        run.bus.tamper = lambda z: z[field].__setitem__(i, last)
 
     return strike
 
