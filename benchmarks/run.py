@@ -14,6 +14,7 @@ from benchmarks import hot, kernel, native, rounds, soak, stages
 from benchmarks.canned import can
 from benchmarks.facts import busy_notice, facts
 from benchmarks.ratios import LEAST_ROUNDS
+from hand.file.text import read_once
 from hand.options import RunOptions
 from runtime.setup import read_hand
 from runtime.warmup import warm_up
@@ -64,6 +65,7 @@ def _warm(options: RunOptions, tell: Tell) -> float:
     return hand.rate_hz
 
 
+@read_once()
 def loop(
     options: RunOptions,
     count: int,
@@ -215,6 +217,7 @@ def stage_table(options: RunOptions, count: int, cycles: int, tell: Tell) -> dic
     }
 
 
+@read_once()
 def long_run(options: RunOptions, seconds: float, tell: Tell) -> dict[str, Any]:
     """The whole program under load for a long time."""
     about = facts()

@@ -24,6 +24,7 @@ import numpy as np
 
 from benchmarks.slices import Slice
 from hand.options import RunOptions
+from runtime.processes.child import lent_texts
 from runtime.processes.phases import Phase, Stop
 from signals.clock import now_ns
 from signals.modes import MachineState
@@ -47,7 +48,7 @@ class RunFailed(RuntimeError):
 class Process:
     """A child with its output in files."""
 
-    def __init__(self, words: list[str], folder: Path, name: str) -> None:
+    def __init__(self, words: list[str], folder: Path, name: str, *lent: int) -> None:
         self.name = name
         self._out, self._err = folder / f"{name}.out", folder / f"{name}.err"
         environment = dict(os.environ)
@@ -61,6 +62,7 @@ class Process:
                 env=environment,
                 cwd=folder,
                 start_new_session=True,
+                pass_fds=lent,
             )
 
     def running(self) -> bool:
@@ -147,12 +149,13 @@ def free_port_base() -> int:
 
 @contextmanager
 def _processes(segment: Segment, options: RunOptions, company: bool, folder: Path) -> Iterator[list[Process]]:
-    words = [segment.name, options.to_json(), str(os.getpid())]
     started: list[Process] = []
     try:
-        started.append(Process(["runtime.processes.control", *words], folder, "control"))
+        with lent_texts() as texts:
+            words = [segment.name, options.to_json(), str(os.getpid()), str(texts)]
+            for name in ("control", "io") if company else ("control",):
+                started.append(Process([f"runtime.processes.{name}", *words], folder, name, texts))
         if company:
-            started.append(Process(["runtime.processes.io", *words], folder, "io"))
             subscriber = ["benchmarks.subscriber", str(options.port_base)]
             started += [Process(subscriber, folder, f"subscriber-{k}") for k in range(SUBSCRIBERS)]
         yield started

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 from hand.file.text import hold, texts_read
@@ -18,12 +20,20 @@ def take_over(words: list[str]) -> None:
     """In a child: files that its parent has checked are not read again.
 
     Args:
-        words: of the command line; the fifth is a file descriptor with the texts, and may be missing.
+        words: of the command line; the fifth is a descriptor of ``lent_texts``, and may be missing.
     """
     if len(words) > 4:
-        with open(int(words[4]), encoding="utf-8") as texts:
-            texts.seek(0)
+        with open(f"/proc/self/fd/{int(words[4])}", encoding="utf-8") as texts:  # with a place of its own
             hold(json.load(texts))
+
+
+@contextmanager
+def lent_texts() -> Iterator[int]:
+    """Descriptor of a file with all texts that were read, for children to take over."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as texts:
+        json.dump(texts_read(), texts)
+        texts.flush()
+        yield texts.fileno()
 
 
 class Child:
@@ -33,11 +43,9 @@ class Child:
         self.name = name
         self._out: IO[bytes] = tempfile.TemporaryFile()
         words = [sys.executable, "-P", "-m", f"runtime.processes.{name}", segment.name]
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as texts:
-            json.dump(texts_read(), texts)
-            texts.flush()
-            words += [options.to_json(), str(os.getpid()), str(texts.fileno())]
-            self.process = self._started(words, texts.fileno())
+        with lent_texts() as texts:
+            words += [options.to_json(), str(os.getpid()), str(texts)]
+            self.process = self._started(words, texts)
 
     def _started(self, words: list[str], lent: int) -> subprocess.Popen[bytes]:
         environment = dict(os.environ)

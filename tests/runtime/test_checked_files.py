@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.runtime_loop import free_port_base
+from benchmarks.runtime_loop import free_port_base, run_slice
 from hand.file.busfile import load_bus_file
 from hand.file.errors import FileError
 from hand.file.text import read_once, texts_read
@@ -83,6 +83,17 @@ def test_processes_run_what_was_checked(hand: str, motion: str, tmp_path: Path) 
     assert outcome.code == Exit.GOOD, outcome.message
     assert outcome.report is not None and outcome.report["hand_sha256"] == checked.sha256
     assert outcome.report["cycles"] == round(0.3 * checked.rate_hz)
+
+
+@pytest.mark.realtime
+def test_a_measured_loop_runs_what_was_checked(tmp_path: Path) -> None:
+    path = copied("hands/finger_bench.toml", tmp_path)
+    options = RunOptions(hand=str(path), motion="open_close")
+    with read_once():
+        checked = read_hand(options)
+        path.write_text(BROKEN)
+        measured = run_slice(options, checked.rate_hz, 0.2)
+    assert measured.summary()
 
 
 def test_a_lockstep_run_runs_what_was_checked(tmp_path: Path) -> None:
