@@ -6,16 +6,34 @@ fault of a sensor that the probe goes by, which ends it.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
 from guard.memory import GuardMemory
 from signals.compiled import law
 from signals.faults import Cause
+from signals.layout import Records, dtype_of
 from signals.modes import MachineState
 from signals.typed import Model, State
 
 FAULT: Final = int(MachineState.FAULT)
 NONE: Final = int(Cause.NONE)
+
+HOLDING: Final = int(MachineState.HOLDING)
+ACTIVE: Final = int(MachineState.ACTIVE)
+
+
+class Finding(Protocol):
+    """What a foreign detector says about one part: 1 in ``found`` latches its cause with these figures."""
+
+    found: int
+    value: float
+    limit: float
+
+
+FINDING: Final = dtype_of(Finding)
+
+SPACES: Final = ("motor", "tendon", "joint", "finger", "axis", "hand")
+"""What the findings of a foreign detector can count, by number; axes and the hand stop the whole hand."""
 
 WINDING: Final = 1
 """Phases of a probe (``guard.probe``): it winds;"""
@@ -73,3 +91,44 @@ def latch_hand(m: Model, s: State, cause: int, part: int, value: float, limit: f
         note_hand(s, cause, part, value, limit)
         for f in range(m.n_fingers):
             s.finger_state[f] = FAULT
+
+
+@law
+def finger_of(m: Model, space: int, part: int) -> int:
+    """Finger that a part belongs to, -1: the whole hand."""
+    if space == 0:
+        for t in range(m.n_tendons):
+            if m.tendon_motor[t] == part:
+                return int(m.tendon_finger[t])
+        return -1
+    if space == 1:
+        return int(m.tendon_finger[part])
+    if space == 2:
+        return int(m.joint_finger[part])
+    return part if space == 3 else -1
+
+
+@law
+def latch_findings(
+    model: Records[Model], state: Records[State], findings: Records[Finding], space: int, cause: int
+) -> None:
+    """Latch what a foreign detector found, while the hand is armed.
+
+    Args:
+        model: ``signals.records.MODEL``, shape (1,).
+        state: ``signals.records.STATE``, shape (1,).
+        findings: ``FINDING``, shape (parts,).
+        space: index in ``SPACES``.
+        cause: number of its cause.
+    """
+    m, s = model[0], state[0]
+    if s.machine != HOLDING and s.machine != ACTIVE:
+        return
+    for part in range(findings.shape[0]):
+        one = findings[part]
+        if one.found != 0:
+            f = finger_of(m, space, part)
+            if f >= 0:
+                latch_finger(s, f, cause, part, one.value, one.limit)
+            else:
+                latch_hand(m, s, cause, part, one.value, one.limit)

@@ -24,7 +24,7 @@ def _value(text: str) -> Any:
         return text
 
 
-FOREIGN = ("controller", "estimator")
+FOREIGN = ("controller", "estimator", "detectors")
 """Keys that a hand file may leave out."""
 
 

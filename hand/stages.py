@@ -1,8 +1,9 @@
-"""The three stages of a tick by name: ours, or a foreign callable over the same records.
+"""The stages of a tick by name: ours, or a foreign callable over the same records.
 
 A foreign estimator or controller is any callable with the signature of ours, compiled or plain Python,
 named ``module:function`` in the hand file. Its module may hold ``MEMORY``, the dtype of its memory record.
-The guard is always ours and always last.
+The guard is always ours and always last. Foreign detectors look after it, at copies: all that one can do is
+latch its own cause, and the guard reacts to that in the next cycle.
 """
 
 from __future__ import annotations
@@ -18,19 +19,76 @@ from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from guard.latch import FINDING, SPACES, latch_findings
+from signals.faults import FOREIGN
 from signals.foreign import note, place_of, place_of_code, place_of_import, sentence
-from signals.records import RecordArray
+from signals.names import HandNames
+from signals.records import COMMAND, MEASUREMENT, MODEL, STATE, RecordArray
 
 Law = Callable[..., Any]
 DEFAULT = "flexor"
 """Name of our own estimator and controller."""
 ESTIMATOR_ARGUMENTS: Final = ("model", "measurement", "memory", "state")
 CONTROLLER_ARGUMENTS: Final = ("model", "goal", "memory", "state", "command")
+DETECTOR_ARGUMENTS: Final = ("model", "measurement", "memory", "state", "command", "findings")
 
 
 class StageError(ValueError):
     """A stage that the hand file names cannot be used, or raised something."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignDetector:
+    """A detector of somebody else, with its memory, its findings and what it may latch."""
+
+    detect: Law
+    memory: RecordArray
+    findings: NDArray[Any]
+    """``FINDING``, one for each part of its space."""
+    space: int
+    cause: int
+
+
+class ForeignDetectors:
+    """Calls foreign detectors with copies of the records; latches what they find.
+
+    Args:
+        detectors: in the order of the hand file.
+    """
+
+    def __init__(self, detectors: tuple[ForeignDetector, ...] = ()) -> None:
+        self._detectors = detectors
+        kinds = (MODEL, MEASUREMENT, STATE, COMMAND)
+        self._copies = tuple(np.zeros(1, dtype=kind) for kind in kinds) if detectors else ()
+        self._bytes = tuple(copy.view(np.uint8) for copy in self._copies)
+
+    def __len__(self) -> int:
+        return len(self._detectors)
+
+    def look(
+        self, model: RecordArray, measurement: RecordArray, state: RecordArray, command: RecordArray
+    ) -> None:
+        """One cycle; only the causes in ``state`` change.
+
+        Args:
+            model: ``signals.records.MODEL``, shape (1,).
+            measurement: ``signals.records.MEASUREMENT``, shape (1,).
+            state: ``signals.records.STATE``, shape (1,), as the guard has left it.
+            command: ``signals.records.COMMAND``, shape (1,), as it goes to the wire.
+
+        Raises:
+            StageError: a detector raised something; names it, its file and line.
+        """
+        for d in self._detectors:
+            for target, source in zip(self._bytes, (model, measurement, state, command), strict=True):
+                target[:] = source.view(np.uint8)
+            d.findings["found"] = 0
+            shown = self._copies
+            d.detect(shown[0], shown[1], d.memory, shown[2], shown[3], d.findings)
+            if d.findings["found"].any():
+                latch_findings(model, state, d.findings, d.space, d.cause)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +102,8 @@ class Stages:
     guard: Law
     guard_memory: RecordArray
     foreign: bool
-    """Estimator or controller is not ours."""
+    """Estimator, controller or a detector is not ours."""
+    detectors: ForeignDetectors = ForeignDetectors()
 
 
 def _imported(name: str) -> ModuleType:
@@ -115,12 +174,30 @@ def _named(what: str, function: Law, root: Path | None, memory: np.dtype[Any]) -
     return law
 
 
-def make_stages(estimator: str = DEFAULT, controller: str = DEFAULT) -> Stages:
+def make_detectors(names: HandNames) -> ForeignDetectors:
+    """The foreign detectors of a hand, with fresh memories.
+
+    Raises:
+        StageError: naming what cannot be imported and what to do.
+    """
+    made = []
+    for cause, foreign in zip(FOREIGN, names.foreign, strict=False):
+        function, memory = _foreign("detector", foreign.function, DETECTOR_ARGUMENTS)
+        findings = np.zeros(len(names.of(foreign.space)), dtype=FINDING)
+        space = SPACES.index(foreign.space)
+        made.append(ForeignDetector(function, memory, findings, space, int(cause)))
+    return ForeignDetectors(tuple(made))
+
+
+def make_stages(
+    estimator: str = DEFAULT, controller: str = DEFAULT, detectors: ForeignDetectors | None = None
+) -> Stages:
     """Stages with fresh memories.
 
     Args:
         estimator: ``flexor`` or ``module:function``.
         controller: ``flexor`` or ``module:function``.
+        detectors: those of the hand file that are not ours.
 
     Raises:
         StageError: naming what cannot be imported and what to do.
@@ -144,5 +221,6 @@ def make_stages(estimator: str = DEFAULT, controller: str = DEFAULT) -> Stages:
         controller_memory=controller_memory,
         guard=guard,
         guard_memory=np.zeros(1, dtype=GUARD_MEMORY),
-        foreign=(estimator, controller) != (DEFAULT, DEFAULT),
+        foreign=(estimator, controller) != (DEFAULT, DEFAULT) or bool(detectors),
+        detectors=detectors or ForeignDetectors(),
     )

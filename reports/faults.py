@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reports.remaining import remaining_torques
-from signals.faults import CAUSES, Cause, part_name
+from signals.faults import Cause, Row, cause_name, part_name, row_of
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -41,9 +41,8 @@ class Latched:
         return asdict(self)
 
 
-def sentence(cause: Cause, part: str, value: float, limit: float) -> tuple[str, str]:
+def sentence(row: Row, part: str, value: float, limit: float) -> tuple[str, str]:
     """(text, hint) of a cause with its figures."""
-    row = CAUSES[cause]
     return row.sentence.format(name=part, value=value, limit=limit), row.hint
 
 
@@ -61,11 +60,11 @@ def describe(
     """A latched cause in words."""
     cause = Cause(code)
     part = part_name(cause, names, part_index)
-    text, hint = sentence(cause, part, value, limit)
+    text, hint = sentence(row_of(cause, names), part, value, limit)
     return Latched(
         time_s=round(time_s, 6),
         tick=tick,
-        cause=cause.name,
+        cause=cause_name(cause, names),
         code=code,
         finger="" if finger is None else names.fingers[finger],
         part=part,

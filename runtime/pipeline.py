@@ -8,8 +8,8 @@
 
 Five records of one frame are all that the parts share. Every call is compiled or real-time safe by contract;
 none allocates, raises or logs. The command that a cycle computes acts in the next exchange; a bus with a pace
-of its own takes it at once. Our own stages are one compiled call; with a foreign estimator or controller the
-same stages are called one by one.
+of its own takes it at once. Our own stages are one compiled call; with a foreign estimator, controller or
+detector the same stages are called one by one, and foreign detectors after the guard.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ class Pipeline:
         stages.control(self.model, self.goal, stages.controller_memory, self.state, self.command)
         controlled = clock()
         stages.guard(self.model, self.goal, self.measurement, stages.guard_memory, self.state, self.command)
+        stages.detectors.look(self.model, self.measurement, self.state, self.command)
         guarded = clock()
         words[ring.CYCLE], words[ring.DEADLINE], words[ring.WAKE] = cycle, deadline, woke - deadline
         words[ring.EXCHANGE], words[ring.ESTIMATE] = read - begun, estimated - start

@@ -12,7 +12,7 @@ from hand.hand import Hand, read_tendon_hand
 from hand.mechanism_file import is_mechanism_hand
 from hand.motion.load import Motion, load_motion
 from hand.options import OptionError, RunOptions
-from hand.stages import DEFAULT, Stages, make_stages
+from hand.stages import DEFAULT, Stages, make_detectors, make_stages
 from runtime.backends import at_rest, at_rest_on_wire, bus_names, motor_setups, open_bus
 from runtime.backends import sim_bus as sim_bus
 from runtime.goals import GoalSource
@@ -124,7 +124,8 @@ def build(
         motion.bind(views["state"])
     bus, backend, has_truth = open_bus(hand, options, views["truth"], motion)
     if hand.mechanism is None:
-        stages = make_stages(hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT)
+        own = hand.file.estimator or DEFAULT, hand.file.controller or DEFAULT
+        stages = make_stages(*own, make_detectors(hand.names))
     else:
         stages = hand.mechanism.stages(views["measurement"])
     first = default_goal(hand.model, options.pretension_n)

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from signals.names import HandNames, Space
+from signals.names import ForeignCause, HandNames, Space
 
 
 class Cause(IntEnum):
@@ -55,6 +55,19 @@ class Cause(IntEnum):
     OPERATOR_STOP = 61
     FRICTION_ENERGY = 62
     IO_LOST = 63
+    FOREIGN_1 = 100
+    """Of the first detector in the hand file that is not ours; its row stands there (``row_of``)."""
+    FOREIGN_2 = 101
+    FOREIGN_3 = 102
+    FOREIGN_4 = 103
+    FOREIGN_5 = 104
+    FOREIGN_6 = 105
+    FOREIGN_7 = 106
+    FOREIGN_8 = 107
+
+
+FOREIGN: Final = tuple(Cause(code) for code in range(Cause.FOREIGN_1, Cause.FOREIGN_8 + 1))
+"""Causes of detectors that are not ours, in the order of the hand file."""
 
 
 class Scope(StrEnum):
@@ -143,11 +156,33 @@ for _cause, _row in CAUSES.items():
         BLINDS[_cause] = _row.blinds
 
 
+def row_of(cause: Cause, names: HandNames) -> Row:
+    """The row of a cause: ours, or that which the hand file gives a foreign detector."""
+    if cause in CAUSES:
+        return CAUSES[cause]
+    found = _foreign(cause, names)
+    if found is None:  # a log without its hand file
+        words = "{name}: a detector of another package: {value:g}, limit {limit:g}"
+        return Row(scope=Scope.FINGER, space=Space.FINGER, blinds=Blinds.FINGER, sentence=words, hint="")
+    scope = Scope.HAND if found.space in (Space.AXIS, Space.HAND) else Scope.FINGER
+    return Row(scope=scope, space=found.space, blinds=Blinds.FINGER, sentence=found.sentence, hint=found.hint)
+
+
+def cause_name(cause: Cause, names: HandNames) -> str:
+    """Name of a cause in reports, events and logs."""
+    found = _foreign(cause, names)
+    return cause.name if found is None else found.name
+
+
+def _foreign(cause: Cause, names: HandNames) -> ForeignCause | None:
+    return dict(zip(FOREIGN, names.foreign, strict=False)).get(cause)
+
+
 def part_name(cause: Cause, names: HandNames, index: int) -> str:
     """Name of the part that a cause blames; -1 are all of its space: the buses of the hand, the hand."""
     if cause is Cause.NONE:
         return ""
-    parts = names.of(CAUSES[cause].space)
+    parts = names.of(row_of(cause, names).space)
     if index < 0:
         return ", ".join(parts)
     return parts[index] if index < len(parts) else ""
@@ -157,4 +192,4 @@ def blamed(cause: int, names: HandNames, index: int) -> str:
     """A cause and its part in a few words, as ``MOTOR_LOST of m_index_3``; empty for no cause."""
     if cause == Cause.NONE:
         return ""
-    return f"{Cause(cause).name} of {part_name(Cause(cause), names, index)}"
+    return f"{cause_name(Cause(cause), names)} of {part_name(Cause(cause), names, index)}"

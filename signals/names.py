@@ -28,6 +28,20 @@ class Space(StrEnum):
     """The hand itself, the only one of its space."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignCause:
+    """What a detector of somebody else may latch, as the hand file says it."""
+
+    function: str
+    """The detector, as ``module:function``."""
+    name: str
+    """Of the cause."""
+    space: Space
+    """Motor, tendon, joint, finger, axis or hand."""
+    sentence: str
+    hint: str
+
+
 class UnknownName(ValueError):
     """A name that the hand does not have; says the legal ones and the nearest."""
 
@@ -53,6 +67,8 @@ class HandNames:
     """Device id of every motor by the hand file; empty: 1, 2, ... in order."""
     hall_channels: tuple[int, ...] = ()
     """Channel of every tendon's Hall sensor by the hand file; empty: 1, 2, ... in order."""
+    foreign: tuple[ForeignCause, ...] = ()
+    """Causes of detectors that are not ours."""
 
     def __post_init__(self) -> None:
         for key, names in (("motor_ids", self.motors), ("hall_channels", self.tendons)):

@@ -14,7 +14,7 @@ from hand.assembly.tendons import refresh_pseudo_inverse, store_tendons
 from hand.assembly.wrist import store_object, store_wrist
 from hand.file.hand import HandFile
 from signals.choices import WrongChoice
-from signals.names import HandNames
+from signals.names import ForeignCause, HandNames, Space
 from signals.records import MODEL, RecordArray, new
 from signals.tables import RATE_HZ
 
@@ -32,6 +32,12 @@ def names_of(hand: HandFile) -> HandNames:
         axes=hand.axes,
         motor_ids=tuple(hand.motors.values()),
         hall_channels=tuple(t.hall_channel for t in hand.tendons),
+        foreign=tuple(
+            ForeignCause(
+                function=d.function, name=d.cause, space=Space(d.space), sentence=d.sentence, hint=d.hint
+            )
+            for d in hand.detectors
+        ),
     )
 
 

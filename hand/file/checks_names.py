@@ -41,6 +41,12 @@ def duplicates(raw: Raw) -> Iterator[Refusal]:
         return [(("tendons", k, key), t[key]) for k, t in tendons if isinstance(t.get(key), (str, int))]
 
     yield from _twice(of("name"), "every tendon name once")
+    causes: list[tuple[Path, Any]] = [
+        (("detectors", k, "cause"), d["cause"])
+        for k, d in dicts_at(raw, "detectors")
+        if isinstance(d.get("cause"), str)
+    ]
+    yield from _twice(causes, "every cause once")
     yield from _twice(of("motor"), "every motor winds one tendon")
     yield from _twice(of("hall_channel"), "every Hall channel at one tendon")
     yield from _twice([(p, n) for p, n, _ in joint_entries(raw)], "every joint name once in the hand")

@@ -9,13 +9,20 @@ from typing import Annotated
 from pydantic import Field, PrivateAttr
 
 from hand.file.control import Control, Estimation, Gains, JointStops, Limits, Surroundings, Tolerances
+from hand.file.detectors import Detector
 from hand.file.drive import Friction, Gear, Motor, Ripple, Spool, Thermal
 from hand.file.fingers import Finger, Forearm, Joint, Object, Palm, Wrist
 from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.file.tendons import Guides, Hall, Hysteresis, Spring, Tendon, TendonMaterial
 from hand.file.values import Count, Name, Stage
+from signals.faults import FOREIGN
 from signals.tables import Table
+
+
+def _none(detectors: tuple[Detector, ...]) -> bool:
+    """A file without foreign detectors keeps its hash."""
+    return not detectors
 
 
 class HandFile(Table):
@@ -31,6 +38,8 @@ class HandFile(Table):
     """``flexor``, or a foreign controller in the place of ours, as ``package.module:function``."""
     estimator: Stage = "flexor"
     """``flexor``, or a foreign estimator in the place of ours, as ``package.module:function``."""
+    detectors: Annotated[tuple[Detector, ...], Field(max_length=len(FOREIGN), exclude_if=_none)] = ()
+    """Foreign detectors beside ours, which all run before them."""
     control: Control
     estimation: Estimation
     surroundings: Surroundings

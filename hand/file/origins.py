@@ -21,7 +21,10 @@ from hand.file.locate import Path
 
 ORIGIN: Final = "origin"
 WORDS: Final = ("printed", "published", "derived", "assumed", "identified")
-UNLABELLED: Final = frozenset({"schema_version", "name", "description", "controller", "estimator"})
+UNLABELLED: Final = frozenset(
+    ("schema_version", "name", "description", "controller", "estimator")
+    + ("function", "cause", "space", "sentence", "hint")
+)
 """Keys that say what something is called, not how large it is."""
 VALUE_TABLES: Final = frozenset({"dh_dq_m_rad", "palm_m", "bone_m"})
 """Tables that are one value."""

@@ -25,6 +25,8 @@ Point = Annotated[str, Field(pattern=r"^[A-Za-z]\w*$", max_length=40)]
 """Name of a point on a bone, as the paper's letters."""
 Stage = Annotated[str, Field(pattern=r"^(flexor|[A-Za-z_][\w.]*:[A-Za-z_]\w*)$")]
 """``flexor`` for ours, or a foreign function as ``package.module:function``."""
+Function = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+"""A foreign function as ``package.module:function``."""
 
 
 def _rising(pair: tuple[float, float]) -> tuple[float, float]:

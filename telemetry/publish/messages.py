@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from signals.faults import CAUSES
+from signals.faults import CAUSES, FOREIGN
 from signals.modes import MachineState, Mode
-from signals.names import HandNames
+from signals.names import ForeignCause, HandNames
 from signals.records import RecordArray
 from signals.table import LIVE
 from telemetry.columns import counts_of
@@ -137,10 +137,11 @@ def schema_sha256(has_truth: bool) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def meta_codes() -> dict[str, dict[str, int]]:
-    """Names of the integers in messages."""
+def meta_codes(foreign: tuple[ForeignCause, ...] = ()) -> dict[str, dict[str, int]]:
+    """Names of the integers in messages, with the causes of a hand's foreign detectors."""
     return {
         "machine": {m.name.lower(): int(m) for m in MachineState},
         "mode": {m.name.lower(): int(m) for m in Mode},
-        "cause": {cause.name: int(cause) for cause in CAUSES},
+        "cause": {cause.name: int(cause) for cause in CAUSES}
+        | {found.name: int(cause) for cause, found in zip(FOREIGN, foreign, strict=False)},
     }

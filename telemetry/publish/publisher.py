@@ -99,7 +99,7 @@ class Publisher:
                 "names": meta_names(names),
                 "finger_of_joint": self._finger_of_joint,
                 "keys": meta_units(has_truth),
-                "codes": meta_codes(),
+                "codes": meta_codes(names.foreign),
                 "endpoints": {"publish": places.publish, "command": places.command},
             }
         )

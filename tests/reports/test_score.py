@@ -91,7 +91,7 @@ def test_fingers_that_follow_no_joint_goal_do_not_count_as_tracking(finger):
 
 @pytest.mark.parametrize("cause", list(CAUSES), ids=lambda c: c.name)
 def test_every_cause_reads_as_a_sentence_with_part_and_figures(cause):
-    text, hint = sentence(cause, "index_4", 12.345, 6.789)
+    text, hint = sentence(CAUSES[cause], "index_4", 12.345, 6.789)
     assert "{" not in text and hint
     assert "index_4" in text or CAUSES[cause].scope == "hand"
 
