@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Function, Table
+from hand.file.values import Function
 from signals.faults import Cause
+from signals.tables import Table
 
 
 def _own(name: str) -> str:

@@ -17,7 +17,7 @@ from runtime.loop import Loop
 from runtime.processes.control import _serve
 from runtime.processes.phases import BEAT_LOST_NS
 from signals.clock import now_ns
-from signals.faults import CAUSES, Cause, Scope
+from signals.faults import CAUSES, FOREIGN, Cause, Scope
 from signals.modes import ChannelStatus, FaultKind, MachineState, Mode
 from tests.rigs.heard import WINDOW, Heard, Strike, frozen, mixed_hand
 
@@ -224,7 +224,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Hand:
     return mixed_hand(tmp_path_factory.mktemp("hand"))
 
 
-@pytest.mark.parametrize("cause", [c for c in Cause if c is not Cause.NONE], ids=lambda c: c.name)
+@pytest.mark.parametrize("cause", list(CAUSES), ids=lambda c: c.name)
 def test_what_latches_it_is_named_in_report_event_and_client(
     cause: Cause, mixed: Hand, port_base: int
 ) -> None:
@@ -258,4 +258,4 @@ def test_what_latches_it_is_named_in_report_event_and_client(
 
 
 def test_every_cause_has_its_case() -> None:
-    assert set(CASES) == set(CAUSES) == set(Cause) - {Cause.NONE}
+    assert set(CASES) == set(CAUSES) == set(Cause) - {Cause.NONE} - set(FOREIGN)
