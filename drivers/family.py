@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, Protocol, Self
 
 from pydantic import Field
 
-from drivers.errors import DriverError
 from drivers.hal import Bus
 from signals.names import HandNames
 from signals.tables import Table
@@ -25,19 +24,19 @@ class BusSettings(Table):
 
     def identity(self) -> str:
         """Name of the physical bus, the same through every path to it (``drivers.locks``)."""
-        raise self._lack("identity")
+        raise NotImplementedError
 
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """Motors that this bus moves."""
-        raise self._lack("motors")
+        raise NotImplementedError
 
     def halls(self, names: HandNames) -> tuple[str, ...]:
         """Tendons whose Hall channel this bus reads."""
-        raise self._lack("halls")
+        raise NotImplementedError
 
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Wrist axes whose angle this bus reads."""
-        raise self._lack("axes")
+        raise NotImplementedError
 
     def fitted(self, names: HandNames) -> Self:
         """The same table with what it leaves out taken from the hand file: ids and Hall channels.
@@ -50,10 +49,6 @@ class BusSettings(Table):
     def with_values(self, **values: Any) -> Self:
         """The same table with other values, checked again."""
         return type(self).model_validate(dict(self) | values)
-
-    def _lack(self, method: str) -> DriverError:
-        kind = f"{type(self).__module__}.{type(self).__qualname__}"
-        return DriverError(f"driver family {self.family!r}: its settings, {kind}, have no {method}()")
 
     def conflicts(self) -> tuple[str, ...]:
         """What contradicts itself inside this table (an id used twice)."""

@@ -25,6 +25,8 @@ TABLE: dict[str, str] = {
     "orca-encoders": "drivers.hallbridge.orca_device",
 }
 """Our own families; each module holds ``FAMILY``."""
+NEEDED: Final = ("identity", "motors", "halls", "axes")
+"""Methods of the settings that every family has to write."""
 _PARTS: Final = sorted(name for name in vars(Bus) if not name.startswith("_"))
 
 
@@ -67,6 +69,12 @@ def family(name: str) -> Family:
 def _sound(found: Family, plugin: plugins.Plugin) -> Family:
     if not isinstance(found.settings, type) or not issubclass(found.settings, BusSettings):
         raise PluginError(f"{plugin}: its settings are {found.settings!r}, no drivers.family.BusSettings")
+    lacking = [name for name in NEEDED if getattr(found.settings, name) is getattr(BusSettings, name)]
+    if lacking:
+        kind = f"{found.settings.__module__}.{found.settings.__qualname__}"
+        raise PluginError(f"{plugin}: {plugins.where(plugin)}its settings, {kind}, have no {lacking[0]}()")
+    if not callable(found.open):
+        raise PluginError(f"{plugin}: {plugins.where(plugin)}its open is {found.open!r}, no function")
     if found.name != plugin.name:
         raise PluginError(f"{plugin}: its FAMILY is named {found.name!r}; legal: {plugin.name!r}")
     return found

@@ -15,6 +15,7 @@ from typing import Any, Final
 from drivers import errors
 from drivers.hal import MotorSetup
 from signals.modes import MotorMode
+from signals.plugins import PluginError
 
 LINE_MAX: Final = 1 << 20
 
@@ -48,10 +49,15 @@ class RemoteRefused(RemoteError, errors.ConfigureError):
         RemoteError.__init__(self, kind, text)
 
 
+class RemoteForeign(RemoteError, PluginError):
+    """An error in somebody else's driver, in a bus process."""
+
+
 _KINDS: Final[dict[str, type[RemoteError]]] = {
     "BusBusy": RemoteBusy,
     "BusLost": RemoteLost,
     "ConfigureError": RemoteRefused,
+    "ForeignDriver": RemoteForeign,
 }
 
 

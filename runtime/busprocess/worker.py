@@ -19,7 +19,7 @@ import numpy as np
 
 from drivers.errors import DriverError
 from drivers.hal import Bus, Reporting
-from drivers.registry import family, opened
+from drivers.registry import ForeignDriver, family, opened
 from drivers.slots import Indices, indices, limp, mark, wanted_on
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, setups_of
@@ -222,7 +222,10 @@ def _said(error: Exception) -> tuple[str, str]:
     """Kind and sentence of an error, for the control process."""
     if isinstance(error, DriverError):
         return type(error).__name__, str(error)
-    return DriverError.__name__, told(error) or f"{type(error).__name__}: {error}"
+    foreign = told(error)
+    if foreign:
+        return ForeignDriver.__name__, foreign
+    return DriverError.__name__, f"{type(error).__name__}: {error}"
 
 
 def main() -> None:
