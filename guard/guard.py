@@ -20,7 +20,7 @@ from guard.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_requ
 from guard.memory import GUARD_MEMORY as GUARD_MEMORY
 from guard.memory import GuardMemory
 from guard.probe import WINDING, judge_probe
-from guard.reaction import begin_reaction, change_choice, fault_torque_nm, reaction_of
+from guard.reaction import begin_reaction, change_choice, fault_torque_nm, note_lost_sight, reaction_of
 from guard.winding import check_windings, winding_temperatures
 from mechanics.coupling import tendon_jacobian
 from signals.compiled import law
@@ -62,6 +62,7 @@ def begin_states(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             mem.last_finger_state[f] = state
         elif state == FAULT:
             mem.fault_age_s[f] += m.dt_s
+            note_lost_sight(m, mem, z, s, f)
             if mem.probe_phase[f] == WINDING:
                 judge_probe(m, mem, s, f)
 

@@ -30,6 +30,7 @@ from signals.typed import Measurement, Model, State
 HALL_STUCK: Final = int(Cause.HALL_STUCK)
 HALL_SATURATED: Final = int(Cause.HALL_SATURATED)
 HALL_GLITCH: Final = int(Cause.HALL_GLITCH)
+RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
 OUT_OF_RANGE: Final = int(ChannelStatus.OUT_OF_RANGE)
 
 MOVED_M: Final = 0.00005
@@ -52,6 +53,8 @@ OTHERS_NOISE: Final = 4.0
 """A slip at a high tension, or of a joint at its stop, moves the other counts by no more than 9 to 16."""
 AGREE_SHARE: Final = 0.2
 """Share of a change of length that a sound finger's lengths may leave open. A wrong count leaves half."""
+DISAGREE_SHARE: Final = 0.35
+"""Share above which the count, or the tendon, is wrong for sure: half-way between the two."""
 SPIKE_S: Final = 0.002
 GIVE_WAY_S: Final = 0.0055
 """Time for the finger to move after a tendon gave way: 98 of 100 slips show by then. Later the controller,
@@ -140,6 +143,7 @@ def lengths_agree(m: Model, mem: GuardMemory, s: State, t: int, count: int) -> b
 def begin_jump(m: Model, mem: GuardMemory, z: Measurement, f: int, t: int, count: int) -> None:
     """Note the counts of finger ``f`` before and as tendon ``t`` jumps."""
     mem.glitch_from[t] = mem.last_count[t]
+    mem.residual_at_jump_m[t] = mem.last_residual_m[t]
     mem.since_jump_s[t] = 0.0
     towards_slack = float(count - mem.last_count[t]) * m.hall_counts_rad[t] > 0.0
     mem.glitch_left_s[t] = GIVE_WAY_S if towards_slack else SPIKE_S
@@ -165,6 +169,22 @@ def others_moved(m: Model, mem: GuardMemory, z: Measurement, f: int, t: int) -> 
 
 
 @law
+def check_new_length(m: Model, mem: GuardMemory, s: State, f: int, t: int, count: int) -> None:
+    """Latch a jump towards slack in a finger that moves, if its joints do not explain it.
+
+    A blow leaves lengths that agree. A tendon that slipped, and a count that is wrong, do not; which of the
+    two it is need not be known. One at its slack stop is left to the detectors of tension.
+    """
+    if m.residual_limit_m[f] <= 0.0 or m.hall_weight[t] == 0.0 or at_slack_stop(m, t, s.lever_angle_rad[t]):
+        return
+    was_m = elongation_of_count_m(m, t, mem.glitch_from[t])
+    change_m = m.hall_weight[t] * abs(elongation_of_count_m(m, t, count) - was_m)
+    left_m = abs(s.residual_m[t] - mem.residual_at_jump_m[t])
+    if left_m > DISAGREE_SHARE * change_m:
+        latch_finger(s, f, RESIDUAL_TOO_LARGE, t, 1e3 * left_m, 1e3 * DISAGREE_SHARE * change_m)
+
+
+@law
 def check_jump(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, count: int) -> None:
     """Latch counts that jump: a single jump that stays, or spikes that repeat within a second."""
     limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
@@ -187,6 +207,8 @@ def check_jump(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: 
             may_move = towards_slack or mem.glitch_blind[t] != 0
             if not (may_move and others_moved(m, mem, z, f, t)):
                 latch_finger(s, f, HALL_GLITCH, t, abs(back), limit)
+            elif mem.glitch_blind[t] == 0 and not (m.n_axes > 0 and m.use_wrist == 0):
+                check_new_length(m, mem, s, f, t, count)
     elif abs(change) > limit and mem.started != 0:
         blind = one_is_slack(m, s, f)
         if abs(change - mem.last_change[t]) > limit and (blind or not lengths_agree(m, mem, s, t, count)):

@@ -2,7 +2,10 @@
 
 Letting go is an act: the gears' friction holds 88 N of tension against a motor without torque. So the
 tension of every tendon that can be led is led down to the least one, all at one rate, so that the joints stay
-in balance; then the motor is off. Two tendons are treated otherwise:
+in balance; then the motor is off. In a finger at ease every motor can follow that rate, whatever its
+friction: a faster one is a race, and the joints are thrown by who wins it. Nor is a motor unwound further
+than its tendon would need if the joints stood still: one that followed what is seen alone would give way to
+whoever pushes the finger, up to its stop, and without end where a count stands. Two are treated otherwise:
 
 * the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
   stop, and so is what else pulls the joint that gets there first; but not a millimetre further than slack, so
@@ -11,13 +14,15 @@ in balance; then the motor is off. Two tendons are treated otherwise:
   whether another choice spares a stop;
 * a tendon that cannot be seen or driven keeps its tension, held by its gear, and so does its partner: let go
   alone, the partner would leave the joint to the other. If its tension is seen, the partner is led to that.
+  So too where a tendon that is being led gets lost from sight.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
-from guard.channel_checks import hall_believed
+from guard.channel_checks import LOST_S, hall_believed
 from guard.hold import hold_torque_nm
 from guard.latch import FAULT
 from guard.lookahead import DONE, NOTHING, begin_look
@@ -28,6 +33,7 @@ from guard.tension_checks import TENSION_LOST, at_slack_stop
 from guard.urgent import RAMP_S, RELEASE_NM, URGENT_S, partners
 from mechanics.friction import motor_friction_nm
 from mechanics.plausible import sensors_sound, usable
+from mechanics.springs import stiffness_of_force
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import BLINDS, Blinds, Cause
@@ -41,7 +47,12 @@ NONE: Final = int(Cause.NONE)
 HALL: Final = int(Blinds.HALL)
 MOTOR: Final = int(Blinds.MOTOR)
 
-RELEASE_N_S: Final = 500.0
+RELEASE_S: Final = 0.8
+"""Time in which the greatest tension of a finger at ease is led down, all others at its rate."""
+FAST_N_S: Final = 500.0
+"""Rate in a finger that lost a tendon or presses on something: what it holds may give way and throw it."""
+PRESSES_SHARE: Final = 0.5
+"""Least over greatest tension below which a finger presses on something."""
 REST_NMS_RAD: Final = 0.5
 """Brake of the probe's motor once the cause is named."""
 REST_NM: Final = 1.0
@@ -118,32 +129,87 @@ def change_choice(m: Model, mem: GuardMemory, s: State) -> None:
 
 
 @law
+def spare_partners(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, blind: int) -> None:
+    """Lead the partners of a tendon that cannot be led no further down than it is, or not at all."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if partners(m, mem.P_tj_m, f, t, blind):
+            if tension_seen(m, z, s, f, blind):
+                mem.least_n[t] = max(mem.least_n[t], s.tension_n[blind])
+            else:
+                mem.left_alone[t] = 1
+
+
+@law
+def note_lost_sight(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int) -> None:
+    """A tendon that is being led and cannot be seen any more keeps what it has; its partners are spared."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if mem.blind[t] != 0 or mem.released_s[t] >= GIVE_UP_S:
+            continue
+        unseen = blind_tendon(z, s, f, t, m.tendon_motor[t])
+        mem.unseen_s[t] = mem.unseen_s[t] + m.dt_s if unseen else 0.0
+        if mem.unseen_s[t] > LOST_S:
+            mem.blind[t] = mem.left_alone[t] = 1
+            spare_partners(m, mem, z, s, f, t)
+            for n in range(m.finger_n_tendons[f]):
+                o = m.finger_tendon[f, n]
+                if mem.release_to_n[o] > 0.0:  # none that is let go until it is slack
+                    mem.release_to_n[o] = max(mem.release_to_n[o], mem.least_n[o])
+
+
+@law
 def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int) -> None:
     """Note how each tendon of finger ``f`` is to be let go as its fault begins."""
     mem.fault_age_s[f] = 0.0
     mem.probe_phase[f] = 0
     cause, part = s.finger_cause[f], s.finger_cause_part[f]
+    most_n, least_n = 0.0, math.inf
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.blind[t] = m.hall_weight[t] == 0.0 or blind_tendon(z, s, f, t, m.tendon_motor[t])
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.release_n[t] = s.tension_n[t]
-        mem.released_s[t] = 0.0
+        mem.released_s[t] = mem.unseen_s[t] = 0.0
         mem.urgent[t] = 0
         mem.left_alone[t] = mem.blind[t]
         mem.least_n[t] = m.tension_min_n[t]
-        for o in range(m.finger_n_tendons[f]):
-            other = m.finger_tendon[f, o]
-            if mem.blind[other] != 0 and partners(m, mem.P_tj_m, f, t, other):
-                if tension_seen(m, z, s, f, other):
-                    mem.least_n[t] = max(mem.least_n[t], s.tension_n[other])
-                else:
-                    mem.left_alone[t] = 1
-        mem.release_to_n[t] = mem.least_n[t]
+        mem.led_n[t], mem.led_m[t] = s.tension_n[t], way_m(m, s, t)
+        if mem.blind[t] == 0:
+            most_n, least_n = max(most_n, s.tension_n[t]), min(least_n, s.tension_n[t])
+    fast = cause == TENSION_LOST or least_n < PRESSES_SHARE * most_n
+    mem.release_n_s[f] = FAST_N_S if fast else most_n / RELEASE_S
+    for k in range(m.finger_n_tendons[f]):
+        if mem.blind[m.finger_tendon[f, k]] != 0:
+            spare_partners(m, mem, z, s, f, m.finger_tendon[f, k])
+    for k in range(m.finger_n_tendons[f]):
+        mem.release_to_n[m.finger_tendon[f, k]] = mem.least_n[m.finger_tendon[f, k]]
     if cause == TENSION_LOST:
         hurry(m, mem, s, f, part)
         begin_probe(mem, s, f, m.tendon_motor[part])
+
+
+@law
+def way_m(m: Model, s: State, t: int) -> float:
+    """Length [m] that motor and wrist take from tendon ``t``."""
+    return float(m.spool_radius_m[t] * s.motor_angle_rad[m.tendon_motor[t]] + s.wrist_length_m[t])
+
+
+@law
+def note_way(m: Model, mem: GuardMemory, s: State, t: int) -> None:
+    """Tension [N] that tendon ``t`` would have by now if the joints had stood still since the fault."""
+    way = way_m(m, s, t)
+    mem.led_n[t] = max(mem.led_n[t] + stiffness_of_force(m, t, mem.led_n[t]) * (way - mem.led_m[t]), 0.0)
+    mem.led_m[t] = way
+
+
+@law
+def left_n(mem: GuardMemory, s: State, f: int, t: int) -> float:
+    """Tension [N] of tendon ``t`` that is left to be led down; what a push adds is not."""
+    if mem.probe_phase[f] != 0:
+        return float(s.tension_n[t])
+    return float(min(s.tension_n[t], mem.led_n[t]))
 
 
 @law
@@ -157,7 +223,7 @@ def is_released(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     coasts = mem.release_to_n[t] == 0.0 and s.elongation_m[t] <= coasting_m(
         m, i, m.spool_radius_m[t], s.motor_speed_rad_s[i]
     )
-    if slack or coasts or s.tension_n[t] <= mem.release_to_n[t] + RELEASED_N:
+    if slack or coasts or left_n(mem, s, f, t) <= mem.release_to_n[t] + RELEASED_N:
         mem.released_s[t] += m.dt_s
     enough = 0.0 if mem.urgent[t] != 0 else RELEASED_S
     if mem.released_s[t] > enough or mem.fault_age_s[f] > GIVE_UP_S:
@@ -177,6 +243,7 @@ def rest_nm(s: State, i: int) -> float:
 def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     """Torque [N m], never one that winds in, that leads the tension of tendon ``t`` down; zero once there."""
     i = m.tendon_motor[t]
+    note_way(m, mem, s, t)
     if is_released(m, mem, s, f, t):
         return 0.0
     early = mem.fault_age_s[f] < URGENT_S
@@ -189,7 +256,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     if mem.probe_phase[f] != 0 and early:
         return 0.0
     before = mem.release_n[t]
-    mem.release_n[t] = max(before - RELEASE_N_S * m.dt_s, mem.release_to_n[t])
+    mem.release_n[t] = max(before - mem.release_n_s[f] * m.dt_s, mem.release_to_n[t])
     rate = (mem.release_n[t] - before) / m.dt_s
     speed = rate / max(s.tendon_stiffness_n_m[t], 1.0) / m.spool_radius_m[t]
     g1, g2, g3 = (
@@ -198,7 +265,12 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
         m.friction_gamma_3_nms_rad[i],
     )
     torque = tension_torque_nm(
-        m, t, mem.release_n[t], s.tension_n[t], s.tendon_stiffness_n_m[t], s.motor_speed_rad_s[i] - speed
+        m,
+        t,
+        mem.release_n[t],
+        left_n(mem, s, f, t),
+        s.tendon_stiffness_n_m[t],
+        s.motor_speed_rad_s[i] - speed,
     ) + motor_friction_nm(speed, g1, g2, g3)
     return float(min(max(torque, -RELEASE_NM), 0.0))
 
@@ -214,6 +286,6 @@ def fault_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int, reacti
             mem.hold_wrist_m[t] = s.wrist_length_m[t]
         limit = m.motor_torque_limit_nm[i] * (HOLD_SHARE if reaction == HOLD else 1.0)
         return float(min(max(hold_torque_nm(m, mem, s, t), -limit), limit))
-    if mem.left_alone[t] != 0:
+    if mem.left_alone[t] != 0 or mem.unseen_s[t] > 0.0:
         return 0.0
     return let_go_nm(m, mem, s, f, t)

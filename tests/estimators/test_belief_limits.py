@@ -12,6 +12,8 @@ from controllers.reference import APPROACH_1_S, BRAKE_SHARE, glide, shape_refere
 from guard.envelope import stop_speed
 from guard.hall_checks import (
     AGREE_SHARE,
+    DISAGREE_SHARE,
+    GIVE_WAY_S,
     JUMP_COUNTS,
     OTHERS_COUNTS,
     TREND_SHARE,
@@ -91,6 +93,28 @@ def test_a_residual_that_stood_before_a_jump_does_not_contradict_it() -> None:
         bench.detect()
     bench.strike(T, -150, 0.0)
     assert bench.until(None, 20) > 20
+
+
+@pytest.mark.parametrize(("use_wrist", "blind"), [(1, False), (0, False), (1, True)])
+@pytest.mark.parametrize("left_share", [0.30, 0.40])
+def test_a_jump_towards_slack_in_a_finger_that_moves_is_named_by_the_lengths_it_leaves(
+    left_share: float, use_wrist: int, blind: bool
+) -> None:
+    """All other levers move; a blow leaves lengths that agree, a wrong count or a slip does not."""
+    bench = Bare()
+    bench.m["n_axes"], bench.m["use_wrist"] = 1, use_wrist
+    towards_slack = 150 if bench.m["hall_counts_rad"][T] > 0.0 else -150
+    bench.strike(T, towards_slack, left_share)
+    bench.mem["glitch_blind"][T] = int(blind)
+    bench.z["hall_count"][7] += 30
+    for _ in range(bench.cycles(GIVE_WAY_S) + 2):
+        bench.stamp()
+        check_halls(bench.m, bench.mem, bench.z, bench.s)
+        if bench.found:
+            break
+    named = left_share > DISAGREE_SHARE and use_wrist == 1 and not blind
+    assert (bench.found is not None) is named
+    assert bench.found is None or bench.found[:2] == (Cause.RESIDUAL_TOO_LARGE, T)
 
 
 @pytest.mark.parametrize("before", [0, 1])

@@ -10,14 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guard.channel_checks import LOST_S
 from guard.lookahead import DONE
 from guard.reaction import (
+    RELEASE_S,
     change_choice,
     reaction_of,
     rest_nm,
 )
 from guard.simulated_break import coasting_m
 from mechanics.friction import motor_friction_nm
+from mechanics.springs import stiffness_of_force
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import CAUSES, Cause
@@ -230,21 +233,80 @@ def test_one_that_is_to_go_slack_is_released_once_it_will_coast_there() -> None:
 # --- how fast -----------------------------------------------------------------------------------------
 
 
-def test_a_tension_is_led_down_at_five_hundred_newtons_a_second_by_the_loop() -> None:
-    fault = Faulted(Cause.MOTOR_BLOCKED).begin()
+@pytest.mark.parametrize("most_n", [20.0, 39.9])
+def test_a_finger_at_ease_is_led_down_by_the_loop_in_the_time_of_its_greatest_tension(most_n: float) -> None:
+    fault = Faulted(Cause.MOTOR_BLOCKED)
+    fault.s["tension_n"][4] = most_n
+    fault.begin()
     laws = [float(fault.m[n][1]) for n in _FRICTION]
-    for k in range(1, 70):
-        wanted = max(20.0 - 500.0 * k / 3000.0, 5.0)
-        rate = -500.0 if wanted > 5.0 else 0.0
+    rate = -most_n / RELEASE_S
+    for k in range(1, 100):
+        wanted = 20.0 + rate * k / 3000.0
         speed = rate / 7176.0 / RADIUS_M
-        if wanted == 5.0:
-            break
         expected = tension_torque_nm(fault.m, 1, wanted, 20.0, 7176.0, -0.3 - speed)
         expected += motor_friction_nm(speed, *laws)
         fault.s["motor_speed_rad_s"][1] = -0.3
         assert fault.torque(1) == pytest.approx(min(max(expected, -1.37), 0.0), rel=1e-9)
         assert fault.mem["release_n"][1] == pytest.approx(wanted)
-    assert k > 60
+
+
+@pytest.mark.parametrize("why", ["lost", "presses"])
+def test_a_finger_that_lost_a_tendon_or_presses_on_something_is_led_down_at_once(why: str) -> None:
+    fault = Faulted(Cause.TENSION_LOST if why == "lost" else Cause.MOTOR_BLOCKED)
+    fault.s["tension_n"][4] = 20.0 if why == "lost" else 40.1
+    fault.begin()
+    fault.mem["urgent"][:8], fault.mem["fault_age_s"][0] = 0, 0.02
+    for k in range(1, 20):
+        fault.torque(1)
+        assert fault.mem["release_n"][1] == pytest.approx(max(20.0 - 500.0 * k / 3000.0, 5.0))
+
+
+@pytest.mark.parametrize("by", ["motor", "wrist"])
+@pytest.mark.parametrize("shown_n", [20.0, 60.0])
+def test_a_motor_unwinds_no_further_than_still_joints_would_need(by: str, shown_n: float) -> None:
+    """The tension that is seen stays or rises: a push, or a count that stands."""
+    fault = Faulted(Cause.JOINT_OUT_OF_RANGE).begin()
+    fault.s["tension_n"][1] = shown_n
+    unwound_m, cycles = 0.0, 0
+    while not (stopped := fault.torque(1) == 0.0) and cycles < 3000:
+        cycles += 1
+        unwound_m += 2e-6
+        if by == "motor":
+            fault.s["motor_angle_rad"][1] = -unwound_m / RADIUS_M
+        else:
+            fault.s["wrist_length_m"][1] = -unwound_m
+    assert stopped
+    low, high = (stiffness_of_force(fault.m, 1, n) for n in (6.0, 20.0))
+    assert (20.0 - 6.0) / max(low, high) < unwound_m < (20.0 - 6.0) / min(low, high) + 15 * 2e-6 + 1e-9
+
+
+@pytest.mark.parametrize("name", ["hall_status", "motor_status"])
+def test_what_gets_lost_from_sight_while_it_is_led_stays_and_so_does_its_partner(name: str) -> None:
+    fault = Faulted(Cause.JOINT_OUT_OF_RANGE, 1)
+    fault.s["tension_n"][[4, 5]] = 14.0, 16.0
+    fault.begin()
+    fault.z[name][4] = int(ChannelStatus.MISSING)
+    cycles = fault.bench.cycles(LOST_S)
+    for _ in range(cycles - 1):
+        fault.look()
+        assert fault.torque(4) == 0.0 and fault.torque(5) < 0.0
+        assert fault.marked("blind") == set()
+    for _ in range(3):
+        fault.look()
+    assert fault.marked("blind") == {4}
+    if name == "hall_status":
+        assert fault.marked("left_alone") == {4, 5}
+    else:
+        assert fault.marked("left_alone") == {4} and fault.mem["release_to_n"][5] == 14.0
+
+
+def test_a_single_answer_that_is_missed_while_it_is_led_changes_nothing() -> None:
+    fault = Faulted(Cause.JOINT_OUT_OF_RANGE, 1).begin()
+    fault.z["hall_status"][4] = int(ChannelStatus.MISSING)
+    fault.look()
+    fault.z["hall_status"][4] = 0
+    fault.look()
+    assert fault.marked("blind") == set() and fault.torque(4) < 0.0
 
 
 _FRICTION = ("friction_gamma_1_s_rad", "friction_gamma_2_nm", "friction_gamma_3_nms_rad")

@@ -31,7 +31,7 @@ from telemetry.shm.channel import Channel
 from tests.rigs.ahead import Ahead
 from trials.campaign import Worker
 from trials.draw import Trial
-from trials.scene import SLOTS, Bench
+from trials.scene import SLOTS, Scene
 from trials.stops import Stops
 
 FloatArray = NDArray[np.float64]
@@ -258,8 +258,8 @@ def test_a_set_that_is_let_go_comes_to_slack_and_not_much_further_the_others_hol
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
-    yield Bench(read_hand(RunOptions(hand="finger_bench")), "hold", channel=Channel.local(SLOTS))
+def bench() -> Iterator[Scene]:
+    yield Scene(read_hand(RunOptions(hand="finger_bench")), "hold", channel=Channel.local(SLOTS))
 
 
 @pytest.mark.parametrize("part", [1, 3])
@@ -294,7 +294,7 @@ def test_a_stop_that_the_reaction_without_looking_would_hit_is_spared_in_the_who
     )
     spared = hand.names.joints.index("ring_flexion"), -1
     assert spared not in stops.hits(worker.record(trial))
-    mem = worker.bench("grasp", 0).rig.stages.guard_memory[0].copy()
+    mem = worker.scene("grasp", 0).rig.stages.guard_memory[0].copy()
     assert mem["look_tendon"] == part and mem["look_choice"] != 0
     # what it would have let go without looking, by hand
     current = stops.nothing_a(trial)

@@ -6,7 +6,7 @@ from typing import Any
 
 from guard.hold import begin_hold
 from guard.probe import judge_probe
-from guard.reaction import begin_reaction, fault_torque_nm, is_released
+from guard.reaction import begin_reaction, fault_torque_nm, is_released, note_lost_sight
 from guard.urgent import pulls_into_stop
 from signals.compiled import law
 from signals.faults import Cause
@@ -57,6 +57,11 @@ def _released(model: Any, memory: Any, state: Any, t: int) -> bool:
 
 
 @law
+def _look(model: Any, memory: Any, measurement: Any, state: Any) -> None:
+    note_lost_sight(model[0], memory[0], measurement[0], state[0], 0)
+
+
+@law
 def _judge(model: Any, memory: Any, state: Any) -> None:
     judge_probe(model[0], memory[0], state[0], 0)
 
@@ -88,6 +93,11 @@ class Faulted:
     def released(self, t: int) -> bool:
         memory, _, state = self.bench.records[:3]
         return bool(_released(self.bench.model, memory, state, t))
+
+    def look(self) -> None:
+        """A cycle's look at what can still be seen."""
+        memory, measurement, state = self.bench.records[:3]
+        _look(self.bench.model, memory, measurement, state)
 
     def judge(self) -> Cause:
         memory, _, state = self.bench.records[:3]
