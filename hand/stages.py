@@ -49,6 +49,8 @@ class ForeignDetector:
     """``FINDING``, one for each part of its space."""
     space: int
     cause: int
+    model: RecordArray
+    """Its own copy: half of what a cycle would have to copy does not change in a run."""
 
 
 class ForeignDetectors:
@@ -60,9 +62,9 @@ class ForeignDetectors:
 
     def __init__(self, detectors: tuple[ForeignDetector, ...] = ()) -> None:
         self._detectors = detectors
-        kinds = (MODEL, MEASUREMENT, STATE, COMMAND)
-        self._copies = tuple(np.zeros(1, dtype=kind) for kind in kinds) if detectors else ()
+        self._copies = tuple(np.zeros(1, dtype=kind) for kind in (MEASUREMENT, STATE, COMMAND))
         self._bytes = tuple(copy.view(np.uint8) for copy in self._copies)
+        self._begun = False
 
     def __len__(self) -> int:
         return len(self._detectors)
@@ -81,12 +83,16 @@ class ForeignDetectors:
         Raises:
             StageError: a detector raised something; names it, its file and line.
         """
+        if not self._begun:
+            self._begun = True
+            for d in self._detectors:
+                d.model[:] = model  # homed by now
         for d in self._detectors:
-            for target, source in zip(self._bytes, (model, measurement, state, command), strict=True):
+            for target, source in zip(self._bytes, (measurement, state, command), strict=True):
                 target[:] = source.view(np.uint8)
             d.findings["found"] = 0
             shown = self._copies
-            d.detect(shown[0], shown[1], d.memory, shown[2], shown[3], d.findings)
+            d.detect(d.model, shown[0], d.memory, shown[1], shown[2], d.findings)
             if d.findings["found"].any():
                 latch_findings(model, state, d.findings, d.space, d.cause)
 
@@ -185,7 +191,8 @@ def make_detectors(names: HandNames) -> ForeignDetectors:
         function, memory = _foreign("detector", foreign.function, DETECTOR_ARGUMENTS)
         findings = np.zeros(len(names.of(foreign.space)), dtype=FINDING)
         space = SPACES.index(foreign.space)
-        made.append(ForeignDetector(function, memory, findings, space, int(cause)))
+        own = np.zeros(1, dtype=MODEL)
+        made.append(ForeignDetector(function, memory, findings, space, int(cause), own))
     return ForeignDetectors(tuple(made))
 
 

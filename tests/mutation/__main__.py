@@ -42,6 +42,7 @@ MODULES = (*(f"guard.{name}" for name in GUARD), *BESIDE, *PLAIN)
 """Their order gives the mutants their numbers."""
 FIRST = (
     "tests/guard/test_machine.py",
+    "tests/guard/test_findings.py",
     "tests/guard/test_detector_limits.py",
     "tests/guard/test_hall_limits.py",
     "tests/guard/test_reaction_laws.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import itertools
 import subprocess
 import sys
@@ -21,6 +22,7 @@ def example_folders() -> tuple[Path, ...]:
 
 def install(target: Path, folders: Iterable[Path]) -> None:
     """Install packages from their own ``pyproject.toml`` into a folder; no network, no dependency."""
+    assert importlib.util.find_spec("hatchling"), "hatchling is not installed: run ./dev lint once"
     words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
     words += ["--no-build-isolation", "--disable-pip-version-check", "--target", str(target)]
     done = subprocess.run([*words, *map(str, folders)], capture_output=True, text=True)
