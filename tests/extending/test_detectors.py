@@ -15,7 +15,7 @@ from hand.stages import StageError
 from reports.faults import FaultWatch
 from runtime.session import run_lockstep
 from signals.faults import BLINDS, FOREIGN, Blinds, Cause, Scope, blamed, row_of
-from signals.modes import MachineState, Request
+from signals.modes import MachineState, Reaction, Request
 from telemetry.publish.messages import meta_codes
 from tests.extending.conftest import Flexor
 from tests.rigs.driven import Driven
@@ -181,9 +181,18 @@ def test_nothing_is_latched_while_the_hand_is_not_armed(module: Callable[[str], 
     assert not hand.causes and hand.machine in (MachineState.OFF, MachineState.READY)
 
 
-def test_a_finger_that_it_stopped_is_trusted_least() -> None:
-    """Whatever reaction its finger has: nobody knows what a foreign detector has seen."""
+@pytest.mark.parametrize("reaction", [r.name.lower() for r in Reaction])
+def test_a_finger_that_it_stopped_lets_go_whatever_its_reaction(
+    reaction: str, module: Callable[[str], str]
+) -> None:
+    """Nobody knows what a foreign detector has seen: the finger is trusted least."""
     assert {int(BLINDS[cause]) for cause in FOREIGN} == {Blinds.FINGER}
+    table = TABLE | {"function": module("findings['found'] = state[0]['machine'] == 3"), "space": "finger"}
+    hand = Driven("finger_bench", settings=(f"fingers.index.reaction={reaction}", *settings(table)))
+    hand.run(1.0)
+    assert hand.causes == {"index": (Cause.FOREIGN_1, 0)}
+    pretension_n = float(hand.model["pretension_n"][0, 0])
+    assert hand.truth("tension_n")[: len(hand.names.tendons)].max() < 0.7 * pretension_n
 
 
 # --- what is refused ----------------------------------------------------------------------------------------

@@ -331,6 +331,8 @@ def _constants(tree: ast.Module, path: str) -> dict[str, Any]:
     spec = importlib.util.spec_from_file_location("_plain", path)
     assert spec is not None and spec.loader is not None
     plain = importlib.util.module_from_spec(spec)
-    heads = [n for n in tree.body if not isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    heads = [n for n in tree.body if not isinstance(n, ast.FunctionDef)]
+    sys.modules[plain.__name__] = plain  # where the types of a record's class are looked for
     exec(compile(ast.Module(heads, []), path, "exec"), vars(plain))
+    del sys.modules[plain.__name__]
     return {k: v for k, v in vars(plain).items() if k.isupper() and isinstance(v, int | float)}
