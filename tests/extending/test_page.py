@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from guard.latch import FINDING
 from hand.file.detectors import Detector
+from hand.stages import DETECTOR_ARGUMENTS, _foreign
 from signals.faults import FOREIGN
 from signals.plugins import GROUPS
+from signals.records import COMMAND, MEASUREMENT, MODEL, STATE, new
 from tests.rigs.packages import EXAMPLES, example_folders
 
 ROOT = EXAMPLES.parent
@@ -39,6 +44,20 @@ def test_a_skeleton_is_what_its_example_holds(file: str, block: str) -> None:
     for line in _significant(block):
         if line != "...":
             assert line in rest, f"{file} has no such line, or not there: {line}"
+
+
+def test_the_detector_of_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever copies the block has a module; the others leave something out."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "from_the_page.py").write_text(
+        next(text for file, text in BLOCKS if "/blocked_joint/" in file)
+    )
+    function, memory = _foreign("detector", "from_the_page:detect", DETECTOR_ARGUMENTS)
+    state, findings = new(STATE), np.zeros(2, dtype=FINDING)
+    state["dt_s"], state["ref_joint_angle_rad"][0, 1] = 0.2, 1.0
+    for found in (0, 1, 1):  # after 0.2, 0.4, 0.6 s
+        function(new(MODEL), new(MEASUREMENT), memory, state, new(COMMAND), findings)
+        assert findings["found"].tolist() == [0, found]
 
 
 def test_the_table_of_a_detector_is_a_legal_one() -> None:

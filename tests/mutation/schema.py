@@ -328,7 +328,7 @@ class Schemata(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _constants(tree: ast.Module, path: str) -> dict[str, Any]:
     """Numbers that a module has under names in capitals, its own and imported ones."""
-    spec = importlib.util.spec_from_file_location("_plain", path)
+    spec = importlib.util.spec_from_file_location(f"_plain_{Path(path).stem}", path)
     assert spec is not None and spec.loader is not None
     plain = importlib.util.module_from_spec(spec)
     heads = [n for n in tree.body if not isinstance(n, ast.FunctionDef)]
