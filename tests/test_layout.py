@@ -59,6 +59,24 @@ def test_files_and_functions_are_short_or_have_a_reason_not_to_be() -> None:
     assert functions == set(LONG_FUNCTIONS)
 
 
+SAID_ONCE = {
+    r"get_close_matches": "signals/choices.py",
+    r"\bConfigDict\(": "signals/tables.py",
+    r"6\.0 \* \w+ - 15\.0|15\.0 - 6\.0 \*": "signals/minimum_jerk.py",
+    r"\b50(\.0)?\b.*\b20_?000\b": "signals/tables.py",
+    r"^(\w*UNUSABLE)\b.*=": "mechanics/plausible.py",
+    r"FaultKind\.\w+: ": "sim/options.py",
+}
+"""What was once said in several places -> where it is said."""
+
+
+@pytest.mark.parametrize("pattern", SAID_ONCE)
+def test_what_is_said_once_stays_there(pattern: str) -> None:
+    said = re.compile(pattern, re.MULTILINE)
+    found = {str(p.relative_to(ROOT)) for p in sources() if said.search(p.read_text(encoding="utf-8"))}
+    assert found == {SAID_ONCE[pattern]}
+
+
 def test_numba_has_one_door() -> None:
     allowed = ROOT / "signals" / "compiled.py"
     direct = re.compile(r"numba\.(njit|jit|vectorize|guvectorize)|from numba import .*\b(njit|jit)\b")
