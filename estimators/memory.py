@@ -48,10 +48,8 @@ class EstimatorMemory(Protocol):
     wrist_sums: Annotated[FloatArray, FINGERS, 6]
     P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
     length_m: Annotated[FloatArray, TENDONS]
-    projected_m: Annotated[FloatArray, AXES]
     body_R: Annotated[FloatArray, BODIES, 3, 3]
     body_p_m: Annotated[FloatArray, BODIES, 3]
-    tip_m: Annotated[FloatArray, FINGERS, 3]
     # homing
     home_sum_m: Annotated[FloatArray, TENDONS]
     home_count: int
