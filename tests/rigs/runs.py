@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import flexor
 from runtime.processes.phases import STOP_BUDGET_S, Phase
@@ -83,7 +85,7 @@ class Run:
             time.sleep(0.005)
         raise AssertionError("control never warmed up")
 
-    def wait_until_running(self) -> dict:
+    def wait_until_running(self) -> dict[str, Any]:
         """A view of the moving hand."""
         until = time.monotonic() + START_S
         with flexor.Hand(port_base=self.port_base, timeout_s=1.0) as hand:
@@ -97,7 +99,7 @@ class Run:
         out, err = self.process.communicate(timeout=10)
         raise AssertionError(f"the run did not start: {out} {err}")
 
-    def end(self, budget_s: float = 30.0) -> tuple[int, dict, str]:
+    def end(self, budget_s: float = 30.0) -> tuple[int, dict[str, Any], str]:
         """Exit code, report, stderr."""
         out, err = self.process.communicate(timeout=budget_s)
         return self.process.returncode, json.loads(out) if out.strip() else {}, err
@@ -111,7 +113,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def gone(pids, within_s: float = STOP_BUDGET_S + 1.0) -> bool:
+def gone(pids: Iterable[int], within_s: float = STOP_BUDGET_S + 1.0) -> bool:
     """All of them have ended within a time."""
     until = time.monotonic() + within_s
     while any(alive(p) for p in pids):
