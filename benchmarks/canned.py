@@ -103,13 +103,19 @@ class Canned:
             )
 
 
-def _block(words: NDArray[np.uint64]) -> dict[str, RecordArray]:
+def block_of(words: NDArray[np.uint64]) -> dict[str, RecordArray]:
     """Views of the records in one block of words."""
     raw, views, at = words.view(np.uint8), {}, 0
     for name, dtype in _MEMORIES.items():
         views[name] = raw[at : at + dtype.itemsize].view(dtype)
         at += dtype.itemsize
     return views
+
+
+def new_block() -> tuple[NDArray[np.uint64], dict[str, RecordArray]]:
+    """Words for a frame and the memories, all zero, and the views of the records in them."""
+    words = np.zeros(_BLOCK_BYTES // 8, dtype=np.uint64)
+    return words, block_of(words)
 
 
 def can(options: RunOptions, ticks: int = TICKS, lead_s: float = LEAD_S) -> Canned:
@@ -123,8 +129,7 @@ def can(options: RunOptions, ticks: int = TICKS, lead_s: float = LEAD_S) -> Cann
     session = Session(replace(options, lockstep=True, seconds=lead_s + 1.0), buffer=lambda _: None)
     session.run(lead_s)
     rig, loop = session.rig, session.loop
-    before = np.zeros(_BLOCK_BYTES // 8, dtype=np.uint64)
-    kept = _block(before)
+    before, kept = new_block()
     kept["frame"][:] = rig.frame
     kept["estimator"][:] = rig.stages.estimator_memory
     kept["controller"][:] = rig.stages.controller_memory
@@ -157,7 +162,7 @@ class Ticker:
     def __init__(self, canned: Canned, slots: int = RING_SLOTS) -> None:
         self.canned = canned
         self.live = canned.before.copy()
-        views = _block(self.live)
+        views = block_of(self.live)
         frame = views["frame"].view(np.uint8)
         self.frame_words = views["frame"].view(np.int64)
         self.state, self.command = (self._record(frame, name) for name in ("state", "command"))
@@ -172,13 +177,13 @@ class Ticker:
         offset = FRAME.fields[name][1]  # type: ignore[index]
         return frame[offset : offset + dtype.itemsize].view(dtype)
 
-    def compiled(self, ticks: int) -> None:
-        """``ticks`` ticks in compiled code."""
+    def compiled(self, ticks: int, first: int = 0) -> None:
+        """``ticks`` ticks in compiled code, from the ``first`` of the stretch on."""
         canned = self.canned
         inputs = canned.model, canned.measurements, canned.goals, canned.ticks, canned.times_ns, canned.before
         memory = self.live, self.memories[0], self.memories[1], self.memories[2], self.state, self.command
         left = self.frame_words, self.slots, self.head, self.stats, self.overruns
-        run_ticks(inputs, memory, left, canned.dt_s, ticks)
+        run_ticks(inputs, memory, left, canned.dt_s, ticks, first)
 
     def called(self, out: NDArray[np.int64], sleep_ns: int = 0) -> None:
         """Durations [ns] of ``len(out)`` ticks into ``out``: four calls from Python, as ``Pipeline`` makes.

@@ -9,42 +9,41 @@ and how many channels of the reference tick make as many; a change of more than 
 from __future__ import annotations
 
 import json
-import os
 import platform
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from benchmarks import native
+import numpy as np
+
+from benchmarks import lean, native
+from benchmarks.by_law import Costs, costs
+from benchmarks.callgrind import CannotCount as CannotCount
+from benchmarks.callgrind import callgrind, environment, program_slope, total
 from benchmarks.canned import TICKS
 from signals.choices import WrongChoice
-from signals.compiled import cache_root
 from telemetry.shm.ring import WORDS
 
 TOLERANCE: Final = 0.005
 REFERENCE_TOLERANCE: Final = 0.03
 """How far the reference tick's count may lie from the tick's before ``bench tick`` compares unequal work."""
+NAMED: Final = 8
+"""How many laws are named when a count left its gate."""
+LEAST: Final = 20
+"""Instructions per tick from which on a law has a line in the gate file."""
 GATE: Final = Path(__file__).with_name("kernel_instructions.json")
 FEW: Final = TICKS
 MANY: Final = 3 * TICKS
+LOOP: Final = "benchmarks.ticks.run_ticks"
 _SLOTS: Final = 64
-_TUNABLES: Final = (
-    "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX512F,-AVX2_Usable,-FMA_Usable,-FMA4_Usable"
-    ":glibc.cpu.x86_rep_movsb_threshold=1073741824"
-)
-"""Generic sine and arctangent; copies without ``rep movsb``, whose every byte counts as an instruction."""
-
-
-class CannotCount(RuntimeError):
-    """Valgrind is missing or failed; says what to do."""
+_BY_ADDRESS: Final = ("--dump-instr=yes", "--compress-pos=no", "--compress-strings=no")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +56,21 @@ class Gate:
     reference_channels: int
     reference_instructions_per_tick: float
     versions: dict[str, str]
+    p99: float = 0.0
+    worst: float = 0.0
+    stages: dict[str, int] = field(default_factory=dict)
+    laws: dict[str, int] = field(default_factory=dict)
+    lean_instructions_per_tick: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """Instructions of a tick over a canned stretch: mean, p99 and worst of its cycles, and whose they are."""
+
+    mean: float
+    p99: float
+    worst: float
+    costs: Costs
 
 
 def gate_path() -> Path:
@@ -99,65 +113,65 @@ def versions() -> dict[str, str]:
     }
 
 
-def _environment() -> dict[str, str]:
-    place = cache_root() / "counted"
-    inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    return {
-        **inherited,
-        "NUMBA_CPU_NAME": "generic",
-        "NUMBA_CPU_FEATURES": "",
-        "FLEXOR_CACHE_DIR": str(place),
-        # one thread: a waiting pool of numpy's library spins for a different time in every run
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPYCACHEPREFIX": str(place / "bytecode"),
-        "PYTHONHASHSEED": "0",
-        "PYTHONPATH": os.pathsep.join(os.path.abspath(p) for p in sys.path if p),
-        "GLIBC_TUNABLES": _TUNABLES,
-    }
-
-
-def _instructions(words: list[str], folder: Path, name: str) -> int:
-    """Instructions of a program from its start to its end.
+def count_tick(canned: Path) -> Count:
+    """Instructions of one tick of ours over a canned stretch; compiles for the generic processor first.
 
     Raises:
-        CannotCount: valgrind is missing or the program failed.
+        CannotCount: valgrind is missing or the counted program failed.
     """
-    valgrind = shutil.which("valgrind")
-    if valgrind is None:
-        raise CannotCount("no valgrind, nothing is counted; Debian and Ubuntu: sudo apt install valgrind")
-    out = folder / f"{name}.callgrind"
-    command = [valgrind, "--tool=callgrind", f"--callgrind-out-file={out}", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
-    match = re.search(r"^(?:summary|totals): (\d+)", out.read_text() if out.exists() else "", re.MULTILINE)
-    if done.returncode or match is None:
-        raise CannotCount(f"valgrind ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return int(match[1])
-
-
-def _slope(command: Callable[[int], list[str]], few: int, many: int) -> float:
-    """Instructions per tick between two numbers of ticks, both counted at the same time."""
+    words = [sys.executable, "-m", "benchmarks.counted", str(canned)]
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as pool:
         folder = Path(name)
-        low, high = pool.map(lambda ticks: _instructions(command(ticks), folder, str(ticks)), (few, many))
-    return (high - low) / (many - few)
+        warm = subprocess.run(
+            [*words, str(FEW)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment(),
+        )
+        if warm.returncode:
+            raise CannotCount(f"the counted program failed: {warm.stderr.strip()[-500:]}")
+
+        def counted(ticks: int) -> tuple[int, Costs]:
+            out, code = folder / f"{ticks}.callgrind", folder / f"{ticks}.o"
+            callgrind([*words, str(ticks), str(code)], out, *_BY_ADDRESS)
+            return total(out), costs(out, code, LOOP)
+
+        (low, few), (high, many) = pool.map(counted, (FEW, MANY))
+        each = _each(words, folder)
+    return Count(
+        mean=(high - low) / (MANY - FEW),
+        p99=float(np.quantile(each, 0.99)),
+        worst=float(np.max(each)),
+        costs=many.per_tick_since(few, MANY - FEW),
+    )
 
 
-def count_tick(canned: Path) -> float:
-    """Instructions of one tick of ours over a canned stretch; compiles for the generic processor first."""
-    words = [sys.executable, "-m", "benchmarks.counted", str(canned)]
-    warm = subprocess.run([*words, str(FEW)], capture_output=True, text=True, check=False, env=_environment())
-    if warm.returncode:
-        raise CannotCount(f"the counted program failed: {warm.stderr.strip()[-500:]}")
-    return _slope(lambda ticks: [*words, str(ticks)], FEW, MANY)
+def _each(words: list[str], folder: Path) -> list[int]:
+    """Instructions of every tick of the stretch, each less those of a call without a tick.
+
+    Without a C compiler nothing tells callgrind where a tick ends: then all are 0.
+    """
+    if native.compiler() is None:
+        return [0]
+    out = folder / "each"
+    callgrind([*words, str(FEW), str(folder / "each.o"), "--each"], out, "--dump-line=no")
+    totals = [total(folder / f"each.{part}") for part in range(2, 2 * FEW + 2)]
+    return [tick - empty for empty, tick in zip(totals[::2], totals[1::2], strict=True)]
 
 
 def count_reference(channels: int) -> float:
     """Instructions of one reference tick of that many channels."""
     program = str(native.build(fast=False))
-    return _slope(
+    return program_slope(
         lambda ticks: [program, "count", str(channels), str(ticks), str(_SLOTS), str(WORDS)], 200, 600
     )
+
+
+def count_lean(stretch: Path, length: int) -> float:
+    """Instructions of one lean tick over a stretch of that many measurements (``lean.write_stretch``)."""
+    program = str(lean.program())
+    return program_slope(lambda ticks: [program, str(stretch), str(length), str(ticks)], length, 3 * length)
 
 
 def calibrated_channels(wanted: float, count: Callable[[int], float] = count_reference) -> tuple[int, float]:
@@ -183,20 +197,46 @@ def calibrated_channels(wanted: float, count: Callable[[int], float] = count_ref
     return best, counted(best)
 
 
-def judge(gate: Gate | None, tick: float, reference: float | None) -> tuple[bool, list[str]]:
+def judge(gate: Gate | None, tick: Count, reference: float | None) -> tuple[bool, list[str]]:
     """(gate held, sentences) for counts beside the gate."""
     if gate is None:
         return True, ["no gate for this hand and motion in this tree (flexor bench kernel --accept)"]
-    change = tick / gate.instructions_per_tick - 1.0
-    said = [f"{tick:.0f} instructions per tick, gate {gate.instructions_per_tick:.0f}: {100 * change:+.2f} %"]
-    now = versions()
-    other = [f"{k} {gate.versions.get(k)} -> {now[k]}" for k in now if gate.versions.get(k) != now[k]]
+    held, said = True, []
+    rows = (
+        ("mean", tick.mean, gate.instructions_per_tick),
+        ("p99", tick.p99, gate.p99),
+        ("worst", tick.worst, gate.worst),
+    )
+    for name, now, before in rows:
+        if before and now:
+            change = now / before - 1.0
+            held = held and abs(change) <= TOLERANCE
+            said.append(f"{name} {now:.0f} instructions per tick, gate {before:.0f}: {100 * change:+.2f} %")
+    now_with = versions()
+    other = [f"{k} {gate.versions.get(k)} -> {v}" for k, v in now_with.items() if gate.versions.get(k) != v]
     if other:
         said.append("counted with other versions than the gate: " + ", ".join(other))
-    held = abs(change) <= TOLERANCE
     if not held:
-        word = "more" if change > 0 else "fewer"
+        word = "more" if tick.mean > gate.instructions_per_tick else "fewer"
         said.append(f"{word} than the gate allows; if that is meant: flexor bench kernel --accept")
-    if reference is not None and abs(reference / tick - 1.0) > REFERENCE_TOLERANCE:
+        said += changed_laws(gate, tick)
+    if reference is not None and abs(reference / tick.mean - 1.0) > REFERENCE_TOLERANCE:
         said.append(f"the reference tick has {reference:.0f}: calibrate it anew with --accept")
     return held, said
+
+
+def sorted_counts(counts: Counter[str]) -> dict[str, int]:
+    """Counts by name in alphabetical order, so that changes can be read; the least are left out."""
+    return {name: count for name, count in sorted(counts.items()) if count >= LEAST}
+
+
+def changed_laws(gate: Gate, tick: Count) -> list[str]:
+    """The laws that changed most since the gate, in sentences."""
+    names = set(gate.laws) | set(tick.costs.laws)
+    changes = {name: tick.costs.laws.get(name, 0) - gate.laws.get(name, 0) for name in names}
+    most = sorted(changes, key=lambda name: (-abs(changes[name]), name))[:NAMED]
+    return [
+        f"  {name}: {gate.laws.get(name, 0)} -> {tick.costs.laws.get(name, 0)} ({changes[name]:+d})"
+        for name in most
+        if changes[name]
+    ]

@@ -7,9 +7,10 @@ import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from signals.compiled import cache_root
 
@@ -67,17 +68,41 @@ def build(*, shared: bool = False, fast: bool = True) -> Path:
     if cc is None:
         raise NoCompiler
     folder = files("benchmarks")
-    texts = [(folder / name).read_text(encoding="utf-8") for name in _SOURCES]
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in _SOURCES}
     words = [*FLAGS, *(FAST if fast else ()), *(("-shared", "-fPIC") if shared else ())]
-    key = hashlib.sha256("\0".join([cc, compiler_version(), *words, *texts]).encode()).hexdigest()[:16]
+    return _compiled(
+        cc, words, texts, "reference.c" if shared else "waiter.c", "reference.so" if shared else "waiter"
+    )
+
+
+def build_with(source: str, headers: dict[str, str], *, fast: bool = True, shared: bool = True) -> Path:
+    """A source of this folder as a library or a program, with headers that are made on the spot.
+
+    Raises:
+        NoCompiler: there is no compiler.
+        CompileFailed: it refused.
+    """
+    cc = compiler()
+    if cc is None:
+        raise NoCompiler
+    texts = {source: (files("benchmarks") / source).read_text(encoding="utf-8"), **headers}
+    words = [*FLAGS, *(FAST if fast else ()), *(("-shared", "-fPIC") if shared else ())]
+    return _compiled(cc, words, texts, source, source.replace(".c", ".so" if shared else ""))
+
+
+def _compiled(cc: str, words: list[str], texts: dict[str, str], main: str, name: str) -> Path:
+    """What the compiler makes of ``main`` among its texts, kept by their content."""
+    key = hashlib.sha256("\0".join([cc, compiler_version(), *words, *texts.values()]).encode()).hexdigest()[
+        :16
+    ]
     place = cache_root() / "native" / key
-    target = place / ("reference.so" if shared else "waiter")
+    target = place / name
     if target.exists():
         return target
     place.mkdir(parents=True, exist_ok=True)
-    for name, text in zip(_SOURCES, texts, strict=True):
-        (place / name).write_text(text, encoding="utf-8")
-    source = place / ("reference.c" if shared else "waiter.c")
+    for file, text in texts.items():
+        (place / file).write_text(text, encoding="utf-8")
+    source = place / main
     fresh = place / f"new-{os.getpid()}"
     done = subprocess.run(
         [cc, *words, str(source), "-o", str(fresh), "-lm"], capture_output=True, text=True, check=False
@@ -86,6 +111,13 @@ def build(*, shared: bool = False, fast: bool = True) -> Path:
         raise CompileFailed(f"{cc} refused {source.name}: {done.stderr.strip()[-800:]}")
     fresh.rename(target)
     return target
+
+
+def dump_counts() -> Callable[[], None]:
+    """A call at which callgrind writes what it counted since the last; without valgrind nothing."""
+    call = ctypes.CDLL(str(build(shared=True, fast=False))).dump_counts
+    call.restype, call.argtypes = None, []
+    return cast(Callable[[], None], call)
 
 
 class Reference:

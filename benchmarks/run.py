@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import hot, kernel, native, rounds, soak, stages
-from benchmarks.canned import can
+from benchmarks import hot, kernel, lean, native, rounds, soak, stages
+from benchmarks.canned import Canned, can
 from benchmarks.facts import busy_notice, facts
 from benchmarks.ratios import LEAST_ROUNDS
+from benchmarks.same_commands import difference
 from hand.file.text import read_once
 from hand.options import RunOptions
 from runtime.setup import read_hand
@@ -163,12 +164,16 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
         gate = None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "canned.npz"
-        can(options).save(path)
+        canned = can(options)
+        canned.save(path)
         counts = []
         for k in range(repeats):
             counts.append(kernel.count_tick(path))
-            tell(f"count {k + 1}/{repeats}: {counts[-1]:.1f} instructions per tick")
-    mine = float(np.median(counts))
+            tell(f"count {k + 1}/{repeats}: {counts[-1].mean:.1f} instructions per tick")
+        beside = _beside_lean(canned, path) if chosen == CALIBRATED_FOR and native.compiler() else None
+    counts.sort(key=lambda c: c.mean)
+    counted, means = counts[len(counts) // 2], [c.mean for c in counts]
+    mine = counted.mean
     reference: float | None = None
     if native.compiler() is not None and (accept or channels):
         channels, reference = (
@@ -182,22 +187,53 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
             reference_channels=channels,
             reference_instructions_per_tick=round(reference or 0.0, 1),
             versions=kernel.versions(),
+            p99=counted.p99,
+            worst=counted.worst,
+            stages=kernel.sorted_counts(counted.costs.steps),
+            laws=kernel.sorted_counts(counted.costs.laws),
+            lean_instructions_per_tick=round(beside["instructions_per_tick"], 1) if beside else 0.0,
         )
         tell(f"gate written: {kernel.save_gate(gate)}")
-    held, said = kernel.judge(gate, mine, reference)
+    held, said = kernel.judge(gate, counted, reference)
+    missed = [] if held else ["instructions per tick"]
+    if beside is not None:
+        beside["ratio"] = mine / beside["instructions_per_tick"]
+        missed += ["instructions beside the lean tick"] if beside["ratio"] > lean.RATIO_BOUND else []
+        missed += ["time beside the lean tick"] if beside["time"] and beside["time"]["missed"] else []
     return {
         "bench": "kernel",
         "hand": options.hand,
         "motion": options.motion,
         "instructions_per_tick": mine,
-        "counts": counts,
-        "spread_frac": (max(counts) - min(counts)) / mine,
+        "counts": means,
+        "spread_frac": (means[-1] - means[0]) / mine,
+        "p99": counted.p99,
+        "worst": counted.worst,
+        "stages": dict(counted.costs.steps.most_common()),
+        "laws": dict(counted.costs.laws.most_common()),
+        "library": dict(counted.costs.library.most_common()),
         "reference_channels": channels,
         "reference_instructions_per_tick": reference,
         "versions": kernel.versions(),
         "held": held,
         "said": said,
-        "missed": [] if held else ["instructions per tick"],
+        "lean": beside,
+        "missed": missed,
+    }
+
+
+def _beside_lean(canned: Canned, path: Path) -> dict[str, Any]:
+    """Instructions and commands of the lean tick over a canned stretch, and the time of ours beside it."""
+    stretch = path.with_suffix(".bytes")
+    lean.write_stretch(canned, stretch)
+    ticker = lean.Lean(canned)
+    away = difference(canned.model[0], canned.commands, ticker.run(len(canned.commands)), 0)
+    ratio = lean.time_beside(path)
+    return {
+        "instructions_per_tick": kernel.count_lean(stretch, len(canned.commands)),
+        "commands_differ": away.share,
+        "unhealthy": ticker.unhealthy,
+        "time": ratio.to_dict() if ratio else None,
     }
 
 

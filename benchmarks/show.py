@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
+
+SHOWN: Final = 200
+"""Instructions per tick from which on a law has a line."""
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -79,9 +82,35 @@ def kernel_lines(result: dict[str, Any]) -> Iterator[str]:
             f"  reference tick of {result['reference_channels']} channels: "
             f"{result['reference_instructions_per_tick']:.0f}"
         )
+    if result.get("lean"):
+        beside = result["lean"]
+        yield (
+            f"  lean tick: {beside['instructions_per_tick']:.0f}, ours / lean {beside['ratio']:.2f}; "
+            f"its commands differ by {beside['commands_differ']:.1e} of full scale"
+        )
+        if beside["time"]:
+            yield _ratio(beside["time"])
     for sentence in result["said"]:
         yield f"  {sentence}"
     yield f"  gate {'held' if result['held'] else 'NOT HELD'}"
+
+
+def law_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Whose the instructions are: stages, their steps, laws, functions of the C library."""
+    stages: dict[str, int] = {}
+    for step, count in result["stages"].items():
+        stage = step.split(" > ")[0] or "loop"
+        stages[stage] = stages.get(stage, 0) + count
+    for stage, count in sorted(stages.items(), key=lambda row: -row[1]):
+        yield f"  {count:8d}  {stage}"
+        for step, part in result["stages"].items():
+            if step.startswith(f"{stage} > ") and part >= SHOWN:
+                yield f"  {part:8d}    {step.split(' > ')[1]}"
+    for title, rows in (("by law, with what it calls in the C library", "laws"), ("C library", "library")):
+        yield f"  {title}:"
+        yield from (f"  {count:8d}  {name}" for name, count in result[rows].items() if count >= SHOWN)
+    total, mine = sum(result["laws"].values()), result["instructions_per_tick"]
+    yield f"  {total:8d}  sum of the laws, {100 * (total / mine - 1.0):+.2f} % of the whole count"
 
 
 def stage_lines(result: dict[str, Any]) -> Iterator[str]:

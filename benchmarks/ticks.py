@@ -30,7 +30,7 @@ Left = tuple[IntArray, UintArray, UintArray, IntArray, IntArray]
 
 
 @law
-def run_ticks(inputs: Inputs, memory: Memory, left: Left, dt_s: float, ticks: int) -> None:
+def run_ticks(inputs: Inputs, memory: Memory, left: Left, dt_s: float, ticks: int, first: int) -> None:
     """Tick ``ticks`` times through a canned stretch.
 
     Args:
@@ -39,12 +39,13 @@ def run_ticks(inputs: Inputs, memory: Memory, left: Left, dt_s: float, ticks: in
         left: (frame words, slots, head, stats, overruns) as ``telemetry.ring.leave`` takes them.
         dt_s: period.
         ticks: how many.
+        first: number of the first in the stretch; before 0 the words before the stretch are put back.
     """
     model, measurements, goals, numbers, times_ns, before = inputs
     live, estimator, controller, guarding, state, command = memory
     frame, slots, head, stats, overruns = left
     length = measurements.shape[0]
-    for i in range(ticks):
+    for i in range(first, first + ticks):
         k = i % length
         if k == 0:
             live[:] = before

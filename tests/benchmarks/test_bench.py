@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import kernel, rounds, run
-from benchmarks.kernel import REFERENCE_TOLERANCE, TOLERANCE, Gate, calibrated_channels, judge, versions
+from benchmarks.by_law import Costs
+from benchmarks.kernel import (
+    REFERENCE_TOLERANCE,
+    TOLERANCE,
+    Count,
+    Gate,
+    calibrated_channels,
+    judge,
+    versions,
+)
 from benchmarks.ratios import LEAST_ROUNDS, Ratio, company_ratio, median_interval, paired, share
 from benchmarks.run import CALIBRATED_FOR, equal_work
 from benchmarks.slices import Slice, percentile
@@ -125,20 +135,40 @@ GATE = Gate(
 )
 
 
+def count_of(mean: float, laws: dict[str, int] | None = None) -> Count:
+    return Count(mean=mean, p99=0.0, worst=0.0, costs=Costs(laws=Counter(laws or {})))
+
+
 @given(st.floats(-0.02, 0.02))
 def test_the_gate_holds_within_its_tolerance_on_both_sides(change):
-    held, said = judge(GATE, GATE.instructions_per_tick * (1.0 + change), None)
+    held, said = judge(GATE, count_of(GATE.instructions_per_tick * (1.0 + change)), None)
     if abs(abs(change) - TOLERANCE) > 1e-9:
         assert held == (abs(change) < TOLERANCE)
         assert held or "--accept" in said[-1]
 
 
+@pytest.mark.parametrize("what", ["p99", "worst"])
+def test_the_worst_cycles_are_gated_like_the_mean(what):
+    gate = dataclasses.replace(GATE, p99=220_000.0, worst=230_000.0)
+    sound = dataclasses.replace(count_of(200_000.0), p99=220_000.0, worst=230_000.0)
+    assert judge(gate, sound, None)[0]
+    assert not judge(gate, dataclasses.replace(sound, **{what: 240_000.0}), None)[0]
+
+
+def test_a_count_that_left_its_gate_names_the_law_that_grew():
+    gate = dataclasses.replace(GATE, laws={"guard.limits.bounded": 900, "mechanics.sine.sine": 5000})
+    grown = count_of(210_000.0, laws={"guard.limits.bounded": 900, "mechanics.sine.sine": 15_000})
+    held, said = judge(gate, grown, None)
+    assert not held and "mechanics.sine.sine: 5000 -> 15000 (+10000)" in "\n".join(said)
+    assert "bounded" not in "\n".join(said)
+
+
 def test_other_versions_and_unequal_work_are_told():
     other = dataclasses.replace(GATE, versions={**GATE.versions, "numba": "0.1"})
-    held, said = judge(other, 200_000.0, 200_000.0 * (1.01 + REFERENCE_TOLERANCE))
+    held, said = judge(other, count_of(200_000.0), 200_000.0 * (1.01 + REFERENCE_TOLERANCE))
     assert held
     assert any("numba 0.1 ->" in s for s in said) and any("calibrate" in s for s in said)
-    assert judge(None, 1.0, None)[0]
+    assert judge(None, count_of(1.0), None)[0]
 
 
 def test_the_gate_survives_its_file_and_a_foreign_file_is_refused(tmp_path):

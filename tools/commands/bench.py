@@ -130,14 +130,22 @@ def kernel(
     accept: Annotated[
         bool, typer.Option("--accept", help="Write the gate file anew and calibrate the reference tick.")
     ] = False,
+    by_law: Annotated[
+        bool, typer.Option("--by-law", help="Also say whose they are: stages, steps, laws.")
+    ] = False,
     hand: Hand = "hasy",
     motion: Motion = "open_close",
 ) -> None:
     """Count the instructions of one tick with callgrind and hold them against the gate."""
     from benchmarks import run
-    from benchmarks.show import kernel_lines
+    from benchmarks.show import kernel_lines, law_lines
 
-    _finish(run.count(_options(hand, motion), repeats, _tell, accept=accept), as_json, kernel_lines)
+    def lines(result: dict[str, Any]) -> Iterator[str]:
+        yield from kernel_lines(result)
+        if by_law:
+            yield from law_lines(result)
+
+    _finish(run.count(_options(hand, motion), repeats, _tell, accept=accept), as_json, lines)
 
 
 @app.command(epilog="Example: flexor bench stages --hand finger_bench")
