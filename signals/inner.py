@@ -115,6 +115,14 @@ def _unserialize_library(self: Any, serialized: Any) -> Any:
     return library
 
 
+def _optimise(self: Any) -> None:
+    """Laws that were linked in belong to this one alone: what is called from one place is inlined there."""
+    for function in self._final_module.functions:
+        if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
+            function.linkage = llvm.Linkage.internal
+    _NUMBAS["optimise"](self)
+
+
 def _set_env(self: Any, env_name: str, env: Any) -> None:
     if self._engine.get_global_value_address(env_name):
         _NUMBAS["set_env"](self, env_name, env)
@@ -138,12 +146,14 @@ _NUMBAS: Final[dict[str, Any]] = {
     "create": JITCPUCodegen.create_library,
     "unserialize": JITCPUCodegen.unserialize_library,
     "set_env": JITCPUCodegen.set_env,
+    "optimise": JITCodeLibrary._optimize_final_module,
     "repr": types.Record.__repr__,
 }
 for _owner, _name, _ours in (
     (JITCPUCodegen, "create_library", _create_library),
     (JITCPUCodegen, "unserialize_library", _unserialize_library),
     (JITCPUCodegen, "set_env", _set_env),
+    (JITCodeLibrary, "_optimize_final_module", _optimise),
     (types.Record, "__repr__", _record_repr),  # made 21,000 times, of types with hundreds of fields
     (targetconfig.TargetConfig, "values", _values),  # half a million times
     (event, "broadcast", lambda _: None),  # nobody listens
