@@ -180,26 +180,10 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
             kernel.calibrated_channels(mine) if accept else (channels, kernel.count_reference(channels))
         )
     if accept:
-        gate = kernel.Gate(
-            hand=options.hand,
-            motion=str(options.motion),
-            instructions_per_tick=round(mine, 1),
-            reference_channels=channels,
-            reference_instructions_per_tick=round(reference or 0.0, 1),
-            versions=kernel.versions(),
-            p99=counted.p99,
-            worst=counted.worst,
-            stages=kernel.sorted_counts(counted.costs.steps),
-            laws=kernel.sorted_counts(counted.costs.laws),
-            lean_instructions_per_tick=round(beside["instructions_per_tick"], 1) if beside else 0.0,
-        )
+        gate = _new_gate(options, counted, channels, reference, beside)
         tell(f"gate written: {kernel.save_gate(gate)}")
     held, said = kernel.judge(gate, counted, reference)
-    missed = [] if held else ["instructions per tick"]
-    if beside is not None:
-        beside["ratio"] = mine / beside["instructions_per_tick"]
-        missed += ["instructions beside the lean tick"] if beside["ratio"] > lean.RATIO_BOUND else []
-        missed += ["time beside the lean tick"] if beside["time"] and beside["time"]["missed"] else []
+    missed = ([] if held else ["instructions per tick"]) + _missed_beside(mine, beside)
     return {
         "bench": "kernel",
         "hand": options.hand,
@@ -220,6 +204,37 @@ def count(options: RunOptions, repeats: int, tell: Tell, *, accept: bool = False
         "lean": beside,
         "missed": missed,
     }
+
+
+def _new_gate(
+    options: RunOptions,
+    counted: kernel.Count,
+    channels: int,
+    reference: float | None,
+    beside: dict[str, Any] | None,
+) -> kernel.Gate:
+    return kernel.Gate(
+        hand=options.hand,
+        motion=str(options.motion),
+        instructions_per_tick=round(counted.mean, 1),
+        reference_channels=channels,
+        reference_instructions_per_tick=round(reference or 0.0, 1),
+        versions=kernel.versions(),
+        p99=counted.p99,
+        worst=counted.worst,
+        stages=kernel.sorted_counts(counted.costs.steps),
+        laws=kernel.sorted_counts(counted.costs.laws),
+        lean_instructions_per_tick=round(beside["instructions_per_tick"], 1) if beside else 0.0,
+    )
+
+
+def _missed_beside(mine: float, beside: dict[str, Any] | None) -> list[str]:
+    """Bounds beside the lean tick that are missed; its ratio into ``beside``."""
+    if beside is None:
+        return []
+    beside["ratio"] = mine / beside["instructions_per_tick"]
+    missed = ["instructions beside the lean tick"] if beside["ratio"] > lean.RATIO_BOUND else []
+    return missed + (["time beside the lean tick"] if beside["time"] and beside["time"]["missed"] else [])
 
 
 def _beside_lean(canned: Canned, path: Path) -> dict[str, Any]:

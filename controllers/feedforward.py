@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.memory import ControllerMemory
 from mechanics.friction import motor_friction_nm
 from mechanics.sine import sine
 from signals.compiled import law
@@ -41,25 +42,58 @@ def friction_torque_nm(m: Model, motor: int, wanted_speed_rad_s: float) -> float
 
 
 @law
-def ripple_torque_nm(m: Model, motor: int, angle_rad: float, speed_rad_s: float) -> float:
-    """Ripple feedforward [N m] of a motor at its angle and speed; never above the identified amplitudes."""
-    gain = gain_of(m.ripple_gain, m.use_ripple)
-    if gain == 0.0:
-        return 0.0
-    led = angle_rad + speed_rad_s * (m.delay_s + 0.5 * m.dt_s)
-    total = 0.0
-    for n in range(m.n_ripples):
-        ratio = m.gear_ratio[motor] if m.ripple_is_input[n] != 0 else 1.0
-        order = m.ripple_order[n] * ratio
-        turn = abs(order * speed_rad_s) * m.dt_s
-        fade = min(max((PHASE_NONE_RAD - turn) / (PHASE_NONE_RAD - PHASE_FULL_RAD), 0.0), 1.0)
-        total += fade * m.ripple_amplitude_nm[motor, n] * sine(order * led + m.ripple_phase_rad[motor, n])
-    return gain * total
+def harmonic_nm(
+    order: float, amplitude_nm: float, phase_rad: float, led_rad: float, speed_rad_s: float, dt_s: float
+) -> float:
+    """Torque [N m] of one harmonic at the angle that it is led to; it fades as it turns far in a cycle."""
+    turn = abs(order * speed_rad_s) * dt_s
+    fade = min(max((PHASE_NONE_RAD - turn) / (PHASE_NONE_RAD - PHASE_FULL_RAD), 0.0), 1.0)
+    return fade * amplitude_nm * sine(order * led_rad + phase_rad)
 
 
 @law
-def ripple_feedforward_nm(m: Model, s: State, i: int) -> float:
-    """Ripple feedforward [N m] of motor ``i`` now; none while its phase is unknown (``s.ripple_unknown``)."""
-    if s.ripple_unknown[i] != 0:
-        return 0.0
-    return float(ripple_torque_nm(m, i, s.motor_angle_rad[i], s.motor_speed_rad_s[i]))
+def output_order(m: Model, motor: int, n: int) -> float:
+    """Order of harmonic ``n`` over the angle of the output shaft."""
+    return float(m.ripple_order[n] * (m.gear_ratio[motor] if m.ripple_is_input[n] != 0 else 1.0))
+
+
+@law
+def ripple_torque_nm(m: Model, motor: int, angle_rad: float, speed_rad_s: float) -> float:
+    """Ripple feedforward [N m] of a motor at its angle and speed; never above the identified amplitudes."""
+    led = angle_rad + speed_rad_s * (m.delay_s + 0.5 * m.dt_s)
+    total = 0.0
+    for n in range(m.n_ripples):
+        amplitude, phase = m.ripple_amplitude_nm[motor, n], m.ripple_phase_rad[motor, n]
+        total += harmonic_nm(output_order(m, motor, n), amplitude, phase, led, speed_rad_s, m.dt_s)
+    return gain_of(m.ripple_gain, m.use_ripple) * total
+
+
+@law
+def place_ripples(m: Model, mem: ControllerMemory) -> None:
+    """The model's ripples into ``mem``, the motors side by side as ``ripple_torques`` reads them; once."""
+    for n in range(m.n_ripples):
+        for i in range(m.n_motors):
+            mem.ripple_order[n, i] = output_order(m, i, n)
+            mem.ripple_amplitude_nm[n, i] = m.ripple_amplitude_nm[i, n]
+            mem.ripple_phase_rad[n, i] = m.ripple_phase_rad[i, n]
+
+
+@law
+def ripple_torques(m: Model, mem: ControllerMemory, s: State) -> None:
+    """``ripple_torque_nm`` of all motors [N m] into ``mem.ripple_nm``, harmonic by harmonic: vector code.
+
+    None for a motor whose phase is unknown (``s.ripple_unknown``).
+    """
+    gain, ahead_s, dt_s = gain_of(m.ripple_gain, m.use_ripple), m.delay_s + 0.5 * m.dt_s, m.dt_s
+    ripple, unknown, angle, speed = mem.ripple_nm, s.ripple_unknown, s.motor_angle_rad, s.motor_speed_rad_s
+    for i in range(m.n_motors):
+        ripple[i] = 0.0
+    if gain == 0.0:
+        return
+    for n in range(m.n_ripples):
+        order, amplitude, phase = mem.ripple_order[n], mem.ripple_amplitude_nm[n], mem.ripple_phase_rad[n]
+        for i in range(m.n_motors):
+            led = angle[i] + speed[i] * ahead_s
+            ripple[i] += harmonic_nm(order[i], amplitude[i], phase[i], led, speed[i], dt_s)
+    for i in range(m.n_motors):
+        ripple[i] = gain * ripple[i] if unknown[i] == 0 else 0.0

@@ -55,7 +55,7 @@ def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode
     if mode == MOTOR_POSITION:
         motor_position(m, goal, mem, s, f)
     elif mode == MOTOR_TORQUE:
-        motor_torque(m, goal, s, f)
+        motor_torque(m, goal, mem, s, f)
     elif mode == TENDON_FORCE:
         force_goals(m, goal, mem, f)
         tension_torques(m, mem, s, f, True)
@@ -69,12 +69,13 @@ def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode
 def fade_change_over(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Torque starts from the present command: what the change would have made a step fades away."""
     entering = mem.entering[f] != 0
+    left = fading(1.0, m.dt_s, FADE_S)
     for k in range(m.finger_n_tendons[f]):
         i = m.tendon_motor[m.finger_tendon[f, k]]
         if entering:
             mem.offset_torque_nm[i] = s.motor_torque_nm[i] - s.ref_motor_torque_nm[i]
         else:
-            mem.offset_torque_nm[i] = fading(mem.offset_torque_nm[i], m.dt_s, FADE_S)
+            mem.offset_torque_nm[i] *= left
         s.ref_motor_torque_nm[i] += mem.offset_torque_nm[i]
     mem.entering[f] = 0
 

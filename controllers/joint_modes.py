@@ -14,12 +14,14 @@ from typing import Final
 
 from controllers.distribution import distribute
 from controllers.enter import common_goal_n
+from controllers.free_tensions import free_tensions
 from controllers.memory import ControllerMemory
 from controllers.reference import glide, shape_reference
 from controllers.stiffness import common_tension_n
 from controllers.tension_modes import tension_pace
 from mechanics.blend import share_left, share_rate
 from mechanics.collocated import joint_feedback
+from mechanics.finger_rows import along, gather
 from signals.compiled import law
 from signals.modes import Mode
 from signals.typed import Goal, Model, State
@@ -91,9 +93,12 @@ def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
         t = tendons[f, k]
         mem.low_all[k], mem.high_all[k] = m.tension_min_n[t], m.tension_max_n[t]
         mem.preferred[k] = min(max(common, m.tension_min_n[t]), m.tension_max_n[t])
-        for b in range(n_joints):
-            mem.A[k, b] = mem.P_tj_m[t, joints[f, b]]
-    s.torque_scale[f] = distribute(mem, n_tendons, n_joints)
+    s.torque_scale[f] = 1.0
+    if not free_tensions(m, mem, f):
+        for k in range(n_tendons):
+            for b in range(n_joints):
+                mem.A[k, b] = mem.P_tj_m[tendons[f, k], joints[f, b]]
+        s.torque_scale[f] = distribute(mem, n_tendons, n_joints)
     for k in range(n_tendons):
         t = tendons[f, k]
         mem.wanted_n[t] = mem.tension[k]
@@ -103,10 +108,7 @@ def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
 @law
 def report_given_torque(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Joint torque ``-P^T f`` [N m] of the tensions that are asked for, into ``s``."""
+    gather(m, f, mem.ref_tension_n, mem.row)
     for b in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, b]
-        torque = 0.0
-        for k in range(m.finger_n_tendons[f]):
-            t = m.finger_tendon[f, k]
-            torque -= mem.P_tj_m[t, j] * mem.ref_tension_n[t]
-        s.cmd_joint_torque_nm[j] = torque
+        torque = -along(mem.P_fbk_m[f, b], mem.row, m.finger_n_tendons[f])
+        s.cmd_joint_torque_nm[m.finger_joint[f, b]] = torque

@@ -6,9 +6,10 @@ from typing import Annotated, Final, Protocol
 
 import numpy as np
 
+from mechanics.finger_rows import FingerRows
 from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
-from signals.sizes import AXES, FINGER_JOINTS, FINGER_TENDONS, FINGERS, JOINTS, MOTORS, TENDONS
+from signals.sizes import AXES, FINGER_JOINTS, FINGER_TENDONS, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
 
 
 class Solver(Protocol):
@@ -37,9 +38,17 @@ class Solver(Protocol):
     best_normal: Annotated[FloatArray, FINGER_JOINTS]
 
 
-class ControllerMemory(Solver, Protocol):
+class ControllerMemory(FingerRows, Solver, Protocol):
     """What the controller remembers between two cycles, and its scratch."""
 
+    started: int
+    # ripples with the motors side by side, and their torque in this cycle
+    ripple_order: Annotated[FloatArray, RIPPLES, MOTORS]
+    ripple_amplitude_nm: Annotated[FloatArray, RIPPLES, MOTORS]
+    ripple_phase_rad: Annotated[FloatArray, RIPPLES, MOTORS]
+    ripple_nm: Annotated[FloatArray, MOTORS]
+    # fingers whose pseudo-inverse gives every torque
+    invertible: Annotated[IntArray, FINGERS]
     # mode in force and time since it was entered
     mode: Annotated[IntArray, FINGERS]
     age_s: Annotated[FloatArray, FINGERS]
@@ -57,8 +66,6 @@ class ControllerMemory(Solver, Protocol):
     change_rad: Annotated[FloatArray, JOINTS]
     last_motor_rad: Annotated[FloatArray, TENDONS]
     last_wrist_m: Annotated[FloatArray, TENDONS]
-    path_m: Annotated[FloatArray, TENDONS]
-    path_speed_m_s: Annotated[FloatArray, TENDONS]
     # references that are carried on
     shaped_rad: Annotated[FloatArray, JOINTS]
     shaped_speed_rad_s: Annotated[FloatArray, JOINTS]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
+from controllers.feedforward import friction_torque_nm
 from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide
 from mechanics.blend import share_left, share_rate
@@ -46,7 +46,7 @@ def motor_position(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
         speed = mem.shaped_motor_rad_s[i] - mem.wrist_speed_m_s[t] / radius
         s.ref_motor_speed_rad_s[i] = speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, speed)
-        s.ripple_torque_nm[i] = ripple_feedforward_nm(m, s, i)
+        s.ripple_torque_nm[i] = mem.ripple_nm[i]
         s.ref_motor_torque_nm[i] = (
             m.position_kp_nm_rad * (angle - s.motor_angle_rad[i])
             + m.position_kd_nms_rad * (speed - s.motor_speed_rad_s[i])
@@ -57,13 +57,13 @@ def motor_position(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
 
 
 @law
-def motor_torque(m: Model, goal: Goal, s: State, f: int) -> None:
+def motor_torque(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int) -> None:
     """Torques [N m] of finger ``f`` in MOTOR_TORQUE: the goal's, with ripple feedforward."""
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         s.ref_motor_speed_rad_s[i] = 0.0
         s.friction_torque_nm[i] = 0.0
-        s.ripple_torque_nm[i] = ripple_feedforward_nm(m, s, i)
+        s.ripple_torque_nm[i] = mem.ripple_nm[i]
         s.ref_motor_torque_nm[i] = goal.motor_torque_nm[i] + s.ripple_torque_nm[i]
         s.ref_tension_n[t] = 0.0

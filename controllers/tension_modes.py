@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from controllers.feedforward import friction_torque_nm, ripple_feedforward_nm
+from controllers.feedforward import friction_torque_nm
 from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide
 from mechanics.blend import share_left, share_rate
@@ -75,12 +75,19 @@ def follow_tension(m: Model, mem: ControllerMemory, s: State, t: int, from_goal:
 
 
 @law
-def wanted_motor_speed(m: Model, mem: ControllerMemory, s: State, f: int, t: int, rate_n_s: float) -> float:
-    """w_d = (df_d/dt / k_t - (P dq_d/dt)_t - dh_wrist/dt) / R [rad/s], from goals and models only."""
-    path = mem.wrist_speed_m_s[t]
+def wanted_paths(m: Model, mem: ControllerMemory, f: int) -> None:
+    """Speeds [m/s] that the wanted motion gives the paths of finger ``f``'s tendons, into ``mem.row``."""
+    for k in range(m.finger_n_tendons[f]):
+        mem.row[k] = mem.wrist_speed_m_s[m.finger_tendon[f, k]]
     for b in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, b]
-        path += mem.P_tj_m[t, j] * mem.joint_speed_rad_s[j]
+        speed, P = mem.joint_speed_rad_s[m.finger_joint[f, b]], mem.P_fbk_m[f, b]
+        for k in range(m.finger_n_tendons[f]):
+            mem.row[k] += P[k] * speed
+
+
+@law
+def wanted_motor_speed(m: Model, s: State, t: int, path: float, rate_n_s: float) -> float:
+    """w_d = (df_d/dt / k_t - (P dq_d/dt)_t - dh_wrist/dt) / R [rad/s], from goals and models only."""
     stretch = rate_n_s / max(s.tendon_stiffness_n_m[t], 1.0)
     return float((stretch - path) / m.spool_radius_m[t])
 
@@ -92,16 +99,17 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
     ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's. Then the
     rotor's own acceleration is known and fed forward: without it a step overshoots by an eighth.
     """
+    wanted_paths(m, mem, f)
     for k in range(m.finger_n_tendons[f]):
         s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         before = mem.ref_tension_n_s[t]
-        wanted_speed = wanted_motor_speed(m, mem, s, f, t, follow_tension(m, mem, s, t, from_goal))
+        wanted_speed = wanted_motor_speed(m, s, t, mem.row[k], follow_tension(m, mem, s, t, from_goal))
         s.ref_motor_speed_rad_s[i] = wanted_speed
         s.friction_torque_nm[i] = friction_torque_nm(m, i, wanted_speed)
-        s.ripple_torque_nm[i] = ripple_feedforward_nm(m, s, i)
+        s.ripple_torque_nm[i] = mem.ripple_nm[i]
         s.ref_motor_torque_nm[i] += tension_torque_nm(
             m,
             t,

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.feedforward import place_ripples, ripple_torques
 from controllers.finger import control_finger, rest_finger
+from controllers.free_tensions import note_invertible
 from controllers.memory import CONTROLLER_MEMORY as CONTROLLER_MEMORY
 from controllers.memory import ControllerMemory
 from controllers.wrist_feedforward import axis_goals, wrist_path_speeds
-from mechanics.coupling import tendon_jacobian
+from mechanics.coupling import move_jacobian, tendon_jacobian
+from mechanics.finger_rows import move_rows, place_rows
 from signals.compiled import law
 from signals.layout import Records
 from signals.modes import MachineState
@@ -40,9 +43,19 @@ def control(
         command: ``signals.records.COMMAND``, shape (1,).
     """
     m, g, mem, s, c = model[0], goal[0], memory[0], state[0], command[0]
-    tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+    if mem.started == 0:
+        tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+        place_rows(m, mem.P_tj_m, mem)
+        place_ripples(m, mem)
+        note_invertible(m, mem)
+        mem.started = 1
+    else:
+        move_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+        move_rows(m, mem.P_tj_m, mem)
     axis_goals(m, g, mem, s, c, s.machine == ACTIVE)
     wrist_path_speeds(m, mem, s)
+    if s.machine == ACTIVE:
+        ripple_torques(m, mem, s)
     for f in range(m.n_fingers):
         if s.machine == ACTIVE and s.finger_state[f] == ACTIVE:
             control_finger(m, g, mem, s, f)

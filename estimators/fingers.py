@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from estimators.linear import finger_residual, linear_angles, weighted_angles
+from estimators.linear import finger_lengths, finger_residual, linear_angles, weighted_angles
 from estimators.memory import EstimatorMemory
 from estimators.thumb import base_angles, normal_equations
-from mechanics.coupling import joint_torque, tendon_jacobian, tendon_lengths
+from mechanics.coupling import move_jacobian, tendon_jacobian
+from mechanics.finger_rows import along, gather, move_rows, place_rows
 from mechanics.kinematics import fingertips
 from signals.compiled import law
 from signals.layout import FloatArray
@@ -26,6 +27,9 @@ def finger_angles(m: Model, mem: EstimatorMemory, s: State) -> None:
     The thumb starts from the last cycle's angles.
     """
     q, length = s.joint_angle_rad, s.tendon_length_m
+    if mem.started == 0:
+        tendon_jacobian(m, q, mem.P_tj_m)
+        place_rows(m, mem.P_tj_m, mem)
     for f in range(m.n_fingers):
         first = 0
         s.finger_condition[f] = m.finger_condition[f]
@@ -38,14 +42,14 @@ def finger_angles(m: Model, mem: EstimatorMemory, s: State) -> None:
             condition = weighted_angles(m, mem, f, first, length, q)
             s.finger_condition[f] = max(s.finger_condition[f], condition)
         else:
-            linear_angles(m, f, first, length, q)
+            linear_angles(m, mem, f, first, length, q)
 
 
 @law
 def residuals(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Residuals per tendon and finger [m] into ``s``."""
-    tendon_lengths(m, s.joint_angle_rad, mem.length_m)
     for f in range(m.n_fingers):
+        finger_lengths(m, mem, f, s.joint_angle_rad)
         s.finger_residual_m[f] = finger_residual(m, mem, f, s.tendon_length_m, s.residual_m)
 
 
@@ -62,8 +66,13 @@ def base_condition(m: Model, f: int, weight: FloatArray, length: FloatArray, q: 
 @law
 def finger_torques(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Joint torques ``-P(q)^T f`` [N m] of the measured tensions into ``s``."""
-    tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
-    joint_torque(m, mem.P_tj_m, s.tension_n, s.joint_torque_nm)
+    move_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+    move_rows(m, mem.P_tj_m, mem)
+    for f in range(m.n_fingers):
+        gather(m, f, s.tension_n, mem.row)
+        for b in range(m.finger_n_joints[f]):
+            torque = -along(mem.P_fbk_m[f, b], mem.row, m.finger_n_tendons[f])
+            s.joint_torque_nm[m.finger_joint[f, b]] = torque
 
 
 @law

@@ -15,6 +15,9 @@ from typing import Final
 
 from estimators.memory import EstimatorMemory
 from mechanics.cholesky import factorise, solve_factored
+from mechanics.coupling import tendon_length
+from mechanics.finger_rows import along
+from mechanics.thumb import INSERTION
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.typed import Model
@@ -33,20 +36,33 @@ def pulley_length(m: Model, f: int, first: int, t: int, length_m: FloatArray, q:
 
 
 @law
-def linear_angles(m: Model, f: int, first: int, length_m: FloatArray, q_out: FloatArray) -> None:
+def linear_angles(
+    m: Model, mem: EstimatorMemory, f: int, first: int, length_m: FloatArray, q_out: FloatArray
+) -> None:
     """Angles [rad] of the joints ``first`` and beyond of finger ``f`` into ``q_out``, shape (J,).
 
     Joints before ``first`` (a tensegrity base) are known already.
     """
-    tendons, joints, pinv_jt = m.finger_tendon, m.finger_joint, m.pinv_jt_1_m
+    n = m.finger_n_tendons[f]
+    for k in range(n):
+        mem.row[k] = pulley_length(m, f, first, m.finger_tendon[f, k], length_m, q_out)
     for b in range(first, m.finger_n_joints[f]):
-        q_out[joints[f, b]] = 0.0
-    for k in range(m.finger_n_tendons[f]):
-        t = tendons[f, k]
-        h = pulley_length(m, f, first, t, length_m, q_out)
-        for b in range(first, m.finger_n_joints[f]):
-            j = joints[f, b]
-            q_out[j] += pinv_jt[j, t] * h
+        q_out[m.finger_joint[f, b]] = along(mem.pinv_fbk_1_m[f, b], mem.row, n)
+
+
+@law
+def finger_lengths(m: Model, mem: EstimatorMemory, f: int, q_rad: FloatArray) -> None:
+    """Path lengths [m] of finger ``f``'s tendons at joint angles, shape (J,), into ``mem.length_m``."""
+    n = m.finger_n_tendons[f]
+    for k in range(n):
+        mem.row[k] = 0.0
+    for b in range(m.finger_n_joints[f]):
+        q, P = q_rad[m.finger_joint[f, b]], mem.P_fbk_m[f, b]
+        for k in range(n):
+            mem.row[k] += P[k] * q
+    for k in range(n):
+        t = m.finger_tendon[f, k]
+        mem.length_m[t] = tendon_length(m, t, q_rad) if m.tendon_kind[t] == INSERTION else mem.row[k]
 
 
 @law
@@ -126,7 +142,7 @@ def finger_residual(
 ) -> float:
     """Residuals [m] of the finger's tendons into ``residual_out``, weighted; returns their rms [m].
 
-    ``mem.length_m`` holds the lengths at the estimated angles (``mechanics.coupling.tendon_lengths``).
+    ``mem.length_m`` holds the lengths at the estimated angles (``finger_lengths``).
     """
     tendons, n_tendons = m.finger_tendon, m.finger_n_tendons[f]
     total = 0.0

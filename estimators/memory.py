@@ -6,12 +6,13 @@ from typing import Annotated, Final, Protocol
 
 import numpy as np
 
+from mechanics.finger_rows import FingerRows
 from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
 from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGERS, JOINTS, MOTORS, TENDONS
 
 
-class EstimatorMemory(Protocol):
+class EstimatorMemory(FingerRows, Protocol):
     """What the estimator remembers between two cycles, and its scratch."""
 
     started: int

@@ -18,12 +18,11 @@ from __future__ import annotations
 from typing import Final
 
 from estimators.memory import EstimatorMemory
+from mechanics.finger_rows import along
 from signals.compiled import law
-from signals.modes import FingerKind, MachineState, TendonKind
+from signals.modes import MachineState
 from signals.typed import Model, State
 
-TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
-INSERTION: Final = int(TendonKind.INSERTION_POINTS)
 FAULT: Final = int(MachineState.FAULT)
 LEAST_FINGERS: Final = 3
 """Fingers that have to take part before one of them may be left out."""
@@ -35,53 +34,24 @@ reference hand near neutral, ten times more than flexion's."""
 
 
 @law
-def project_base(m: Model, f: int, mem: EstimatorMemory, a: int) -> None:
-    """Take out of column ``a`` of ``mem.residual_wrist_m`` what the base joints of a thumb explain."""
-    j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
-    P, A = mem.P_tj_m, mem.residual_wrist_m
-    a00 = a01 = a11 = b0 = b1 = 0.0
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
-        if m.tendon_kind[t] == INSERTION:
-            a00 += P[t, j0] * P[t, j0]
-            a01 += P[t, j0] * P[t, j1]
-            a11 += P[t, j1] * P[t, j1]
-            b0 += P[t, j0] * A[t, a]
-            b1 += P[t, j1] * A[t, a]
-    determinant = a00 * a11 - a01 * a01
-    if determinant <= 0.0:
-        return
-    q0, q1 = (a11 * b0 - a01 * b1) / determinant, (a00 * b1 - a01 * b0) / determinant
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
-        if m.tendon_kind[t] == INSERTION:
-            A[t, a] -= P[t, j0] * q0 + P[t, j1] * q1
-
-
-@law
 def project_wrist_columns(m: Model, f: int, mem: EstimatorMemory) -> None:
-    """A = (I - P P^+) P_w of finger ``f`` into ``mem.residual_wrist_m`` [m/rad]."""
-    tendons, joints, pinv_jt, P_tj_m = m.finger_tendon, m.finger_joint, m.pinv_jt_1_m, m.P_tj_m
-    n_tendons, first = m.finger_n_tendons[f], 0
-    P_w, A = mem.P_wrist_m, mem.residual_wrist_m
-    for k in range(n_tendons):
-        t = tendons[f, k]
-        A[t, 0], A[t, 1] = P_w[t, 0], P_w[t, 1]
-    if m.finger_kind[f] == TENSEGRITY:
-        first = 2
-        project_base(m, f, mem, 0)
-        project_base(m, f, mem, 1)
-    for b in range(first, m.finger_n_joints[f]):
-        j = joints[f, b]
-        q0 = q1 = 0.0
-        for k in range(n_tendons):
-            t = tendons[f, k]
-            q0 += pinv_jt[j, t] * P_w[t, 0]
-            q1 += pinv_jt[j, t] * P_w[t, 1]
-        for k in range(n_tendons):
-            t = tendons[f, k]
-            A[t, 0] -= P_tj_m[t, j] * q0
-            A[t, 1] -= P_tj_m[t, j] * q1
+    """A = (I - P P^+) P_w of finger ``f`` into ``mem.residual_wrist_m`` [m/rad]; a base at its pose."""
+    n, P_w, A, row, other = m.finger_n_tendons[f], mem.P_wrist_m, mem.residual_wrist_m, mem.row, mem.other_row
+    q0, q1 = mem.x, mem.H[0]
+    for k in range(n):
+        t = m.finger_tendon[f, k]
+        row[k], other[k] = P_w[t, 0], P_w[t, 1]
+    for b in range(m.finger_n_joints[f]):
+        inverse = mem.pinv_fbk_1_m[f, b]
+        q0[b], q1[b] = along(inverse, row, n), along(inverse, other, n)
+    for b in range(m.finger_n_joints[f]):
+        P, first, second = mem.P_fbk_m[f, b], q0[b], q1[b]
+        for k in range(n):
+            row[k] -= P[k] * first
+            other[k] -= P[k] * second
+    for k in range(n):
+        t = m.finger_tendon[f, k]
+        A[t, 0], A[t, 1] = row[k], other[k]
 
 
 @law

@@ -7,7 +7,7 @@ from typing import Final
 from estimators.memory import EstimatorMemory
 from estimators.speeds import filter_share, filtered_speed, since_last_s
 from mechanics.frames import set_identity
-from mechanics.wrist import wrist_jacobian, wrist_lengths, wrist_pose
+from mechanics.wrist import palm_ways, wrist_pose
 from signals.compiled import law
 from signals.typed import Measurement, Model, State
 
@@ -54,8 +54,7 @@ def palm_pose(m: Model, mem: EstimatorMemory, s: State) -> None:
         return
     q71, q73 = s.axis_angle_rad[0], s.axis_angle_rad[1]
     wrist_pose(m, q71, q73, mem.wrist_R, mem.wrist_o_m)
-    wrist_lengths(m, q71, q73, mem.wrist_length_m)
-    wrist_jacobian(m, q71, q73, mem.P_wrist_m)
+    palm_ways(m, q71, q73, mem.wrist_R, mem.wrist_o_m, mem.wrist_length_m, mem.P_wrist_m)
     used = 1.0 if m.use_wrist != 0 else 0.0
     for t in range(m.n_tendons):
         s.wrist_length_m[t] = used * (mem.wrist_length_m[t] - m.wrist_neutral_length_m[t])

@@ -61,18 +61,36 @@ def since_sample_s(m: Model, s: State, time_ns: int, last_ns: int) -> float:
 
 
 @law
-def complete(m: Model, z: Measurement) -> bool:
-    """True if every channel of the hand delivered a usable value."""
+def without_a_word(m: Model, z: Measurement) -> bool:
+    """True if no motor and no Hall sensor says anything but a finite number: loops without a branch."""
+    angle, motor, count, hall = z.motor_angle_rad, z.motor_status, z.hall_fine_count, z.hall_status
+    odd = 0
+    for i in range(m.n_motors):
+        odd |= 0 if motor[i] == 0 and angle[i] - angle[i] == 0.0 else 1
+    for t in range(m.n_tendons):
+        odd |= 0 if hall[t] == 0 and count[t] - count[t] == 0.0 else 1
+    return odd == 0
+
+
+@law
+def all_usable(m: Model, z: Measurement) -> bool:
+    """True if every motor and every Hall sensor that is used delivered a usable value."""
     for i in range(m.n_motors):
         if not usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             return False
     for t in range(m.n_tendons):
         if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             return False
+    return True
+
+
+@law
+def complete(m: Model, z: Measurement) -> bool:
+    """True if every channel of the hand delivered a usable value."""
     for a in range(m.n_axes):
         if not usable(int(z.axis_status[a]), z.axis_angle_rad[a]):
             return False
-    return True
+    return without_a_word(m, z) or all_usable(m, z)
 
 
 @law

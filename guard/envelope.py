@@ -27,9 +27,12 @@ from typing import Final
 
 from guard.memory import GuardMemory
 from mechanics.collocated import from_tendons
+from mechanics.thumb import INSERTION
 from signals.compiled import law
 from signals.typed import Model, State
 
+SOFT_STOP_RAD: Final = math.radians(1.5)
+"""How far beyond its range a joint may be (errors of the estimate) before pulling further is limited."""
 REACTION_S: Final = 0.005
 """Time that passes until a drive brakes: filter of the speed, delay of the command, rate of the torque."""
 BRAKE_SHARE: Final = 0.5
@@ -95,17 +98,18 @@ def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float) -
 @law
 def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
     """Speeds of the paths through the wrist [m/s] into ``mem``, low-passed."""
-    share = 1.0 - math.exp(-2.0 * math.pi * WRIST_HZ * m.dt_s)
+    share, dt_s = 1.0 - math.exp(-2.0 * math.pi * WRIST_HZ * m.dt_s), m.dt_s
+    length, before, speed = s.wrist_length_m, mem.wrist_before_m, mem.wrist_m_s
+    if mem.started != 0:
+        for t in range(m.n_tendons):
+            speed[t] += share * ((length[t] - before[t]) / dt_s - speed[t])
     for t in range(m.n_tendons):
-        if mem.started != 0:
-            change = (s.wrist_length_m[t] - mem.wrist_before_m[t]) / m.dt_s
-            mem.wrist_m_s[t] += share * (change - mem.wrist_m_s[t])
-        mem.wrist_before_m[t] = s.wrist_length_m[t]
+        before[t] = length[t]
 
 
 @law
 def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
-    """Speeds [m/s] at which motors and wrist shorten the paths of finger ``f``'s tendons; the greatest."""
+    """Speeds [m/s] at which motors and wrist shorten finger ``f``'s paths, into ``mem.row``; the greatest."""
     mem.fastest_m_s[f] = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
@@ -116,21 +120,37 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             for b in range(m.finger_n_joints[f]):
                 j = m.finger_joint[f, b]
                 speed -= mem.P_tj_m[t, j] * s.joint_speed_rad_s[j]
-        mem.path_m_s[t] = speed
+        mem.row[k] = speed
         mem.fastest_m_s[f] = max(mem.fastest_m_s[f], abs(speed))
+
+
+@law
+def note_turns(m: Model, mem: GuardMemory) -> None:
+    """The least turn of a joint per turn of each motor into ``mem``; 0 where it depends on the pose."""
+    for t in range(m.n_tendons):
+        f, least = m.tendon_finger[t], NO_LIMIT
+        for b in range(m.finger_n_joints[f]):
+            arm = abs(m.P_tj_m[t, m.finger_joint[f, b]])
+            if arm != 0.0:
+                least = min(least, arm / m.spool_radius_m[t])
+        mem.least_turn[t] = 0.0 if m.tendon_kind[t] == INSERTION else least
 
 
 @law
 def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     """How much faster the motors may move each joint of finger ``f``, up and down [rad/s], into ``mem``.
 
-    Negative where they move it too fast for what is left of its range.
+    Negative where they move it too fast for what is left of its range. Beside them the least of the finger's
+    margins, and whether all its joints are within their soft stops.
     """
+    least, inside = NO_LIMIT, 1
     motor_paths(m, mem, s, f)
-    from_tendons(m, mem.P_tj_m, f, mem.path_m_s, mem.motor_joint_rad_s)
+    from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         q, brake = s.joint_angle_rad[j], m.joint_brake_rad_s2[j]
+        if not m.joint_min_rad[j] - SOFT_STOP_RAD <= q <= m.joint_max_rad[j] + SOFT_STOP_RAD:
+            inside = 0
         if brake <= 0.0:  # a mechanism's joint, without tendons
             mem.margin_up_rad_s[j] = mem.margin_down_rad_s[j] = NO_LIMIT
             continue
@@ -139,6 +159,19 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
         down = -min(moved, s.joint_speed_rad_s[j] + NOISE_RAD_S)
         mem.margin_up_rad_s[j] = min(stop_speed(m.joint_max_rad[j] - q, up, brake), fastest) - up
         mem.margin_down_rad_s[j] = min(stop_speed(q - m.joint_min_rad[j], down, brake), fastest) - down
+        least = min(least, mem.margin_up_rad_s[j], mem.margin_down_rad_s[j])
+    mem.least_margin_rad_s[f], mem.inside[f] = least, inside
+
+
+@law
+def joints_free(m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float) -> bool:
+    """True if its joints leave the motor of tendon ``t`` so much way that ``joint_envelope`` binds no torque.
+
+    Whatever joint of the finger has the least margin, and whatever turns least with this motor.
+    """
+    limit = m.motor_torque_limit_nm[m.tendon_motor[t]]
+    way = DAMPING_NMS_RAD * mem.least_turn[t] * mem.least_margin_rad_s[f]
+    return bool(abs(x) <= limit and way >= limit + m.spool_radius_m[t] * s.tension_n[t])
 
 
 @law

@@ -12,7 +12,7 @@ from typing import Final
 from guard.channel_checks import hall_believed
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
-from guard.residual_checks import follow
+from guard.residual_checks import share_of
 from mechanics.friction import motor_friction_nm
 from mechanics.plausible import usable
 from signals.compiled import law
@@ -46,8 +46,11 @@ def friction_factor(m: Model, mem: GuardMemory, s: State, i: int, t: int) -> tup
 
 
 @law
-def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
-    """Follow the friction of tendon ``t``'s motor while it turns; latch what has grown."""
+def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int, fast: float) -> None:
+    """Follow the friction of tendon ``t``'s motor while it turns; latch what has grown.
+
+    ``fast`` is the share of this cycle in the fast averages.
+    """
     i = m.tendon_motor[t]
     if abs(s.motor_speed_rad_s[i]) < MOVING_RAD_S:
         return
@@ -55,14 +58,16 @@ def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int) 
     mem.moved_s[i] += m.dt_s
     # long averages begin as plain means, so that the past counts from the first motion on
     slow = min(SLOW_S, mem.moved_s[i])
-    mem.friction_fast_nm[i] = follow(mem.friction_fast_nm[i], measured, m.dt_s, min(FAST_S, slow))
-    mem.law_fast_nm[i] = follow(mem.law_fast_nm[i], expected, m.dt_s, min(FAST_S, slow))
+    share = fast if slow >= FAST_S else share_of(m.dt_s, slow)
+    mem.friction_fast_nm[i] += share * (measured - mem.friction_fast_nm[i])
+    mem.law_fast_nm[i] += share * (expected - mem.law_fast_nm[i])
     learned = mem.moved_s[i] > LEARN_S and mem.law_slow_nm[i] > 0.0 and mem.friction_slow_nm[i] > 0.0
     now = mem.friction_fast_nm[i] / mem.law_fast_nm[i] if learned else 0.0
     past = mem.friction_slow_nm[i] / mem.law_slow_nm[i] if learned else 1.0
     if now < SUSPICIOUS * past:
-        mem.friction_slow_nm[i] = follow(mem.friction_slow_nm[i], measured, m.dt_s, slow)
-        mem.law_slow_nm[i] = follow(mem.law_slow_nm[i], expected, m.dt_s, slow)
+        share = share_of(m.dt_s, slow)
+        mem.friction_slow_nm[i] += share * (measured - mem.friction_slow_nm[i])
+        mem.law_slow_nm[i] += share * (expected - mem.law_slow_nm[i])
     if now > GROWTH * past:
         latch_finger(s, f, FRICTION_GROWN, i, now / past, GROWTH)
     elif past > ABSOLUTE:
@@ -72,8 +77,9 @@ def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int) 
 @law
 def check_friction(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch grown friction of all motors whose channels can be believed."""
+    fast = share_of(m.dt_s, FAST_S)
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]
         motor = usable(int(z.motor_status[i]), z.motor_angle_rad[i])
         if motor and hall_believed(m, z, t):
-            check_friction_growth(m, mem, s, m.tendon_finger[t], t)
+            check_friction_growth(m, mem, s, m.tendon_finger[t], t, fast)

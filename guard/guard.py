@@ -11,7 +11,7 @@ from typing import Final
 
 from guard.channel_checks import complete, degraded
 from guard.detectors import detect
-from guard.envelope import joint_margins, path_speeds, wrist_load
+from guard.envelope import joint_margins, note_turns, path_speeds, wrist_load
 from guard.hold import begin_hold, hold_torque_nm
 from guard.latch import FAULT, latch_finger
 from guard.limits import NOT_FINITE, envelope_bounds, motor_bounds, range_bounds, rate_bounds
@@ -22,7 +22,8 @@ from guard.memory import GuardMemory
 from guard.probe import WINDING, judge_probe
 from guard.reaction import begin_reaction, change_choice, fault_torque_nm, note_lost_sight, reaction_of
 from guard.winding import check_windings, winding_temperatures
-from mechanics.coupling import tendon_jacobian
+from mechanics.coupling import move_jacobian, tendon_jacobian
+from mechanics.finger_rows import move_rows, place_rows
 from signals.compiled import law
 from signals.faults import Cause
 from signals.layout import Records
@@ -38,6 +39,11 @@ MOTOR_CURRENT: Final = int(MotorMode.CURRENT)
 @law
 def check_command(m: Model, s: State) -> None:
     """Latch torques of active fingers that are not numbers."""
+    torque, odd = s.ref_motor_torque_nm, 0
+    for i in range(m.n_motors):
+        odd |= 0 if torque[i] - torque[i] == 0.0 else 1
+    if odd == 0:
+        return
     for t in range(m.n_tendons):
         f, i = m.tendon_finger[t], m.tendon_motor[t]
         if s.finger_state[f] == ACTIVE and not math.isfinite(s.ref_motor_torque_nm[i]):
@@ -157,7 +163,13 @@ def guard(
         command: ``signals.records.COMMAND``, shape (1,), with the controller's wrist angles.
     """
     m, g, z, mem, s, c = model[0], goal[0], measurement[0], memory[0], state[0], command[0]
-    tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+    if mem.started == 0:
+        tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+        place_rows(m, mem.P_tj_m, mem)
+        note_turns(m, mem)
+    else:
+        move_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
+        move_rows(m, mem.P_tj_m, mem)
     winding_temperatures(m, mem, z, s)
     if s.machine >= HOLDING:
         detect(m, mem, z, s)

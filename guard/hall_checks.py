@@ -185,13 +185,18 @@ def check_new_length(m: Model, mem: GuardMemory, s: State, f: int, t: int, count
 
 
 @law
-def check_jump(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, count: int) -> None:
-    """Latch counts that jump: a single jump that stays, or spikes that repeat within a second."""
+def check_jump(
+    m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, count: int, kept: float
+) -> None:
+    """Latch counts that jump: a single jump that stays, or spikes that repeat within a second.
+
+    ``kept`` is what a cycle leaves of the spikes' score.
+    """
     limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
     # after a stall, or from a slow bus, the lever has had that long to move
     limit *= since_sample_s(m, s, z.hall_time_ns[t], mem.hall_sample_ns[t]) / m.dt_s
     mem.hall_sample_ns[t] = z.hall_time_ns[t]
-    mem.glitch_score[t] *= math.exp(-m.dt_s / SPIKE_MEMORY_S)
+    mem.glitch_score[t] *= kept
     change = float(count - mem.last_count[t])
     mem.since_jump_s[t] = mem.since_jump_s[t] + m.dt_s if mem.started != 0 else 1.0
     if mem.glitch_left_s[t] > 0.0:
@@ -219,6 +224,7 @@ def check_jump(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: 
 @law
 def check_halls(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch stuck, saturated and jumping Hall channels."""
+    kept = math.exp(-m.dt_s / SPIKE_MEMORY_S)
     for t in range(m.n_tendons):
         if hall_believed(m, z, t):
             f, count = m.tendon_finger[t], int(z.hall_count[t])
@@ -226,7 +232,7 @@ def check_halls(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             if fresh:  # no old sample is stuck
                 check_stuck(m, mem, s, f, t, count)
             check_rail(m, mem, z, s, f, t, count)
-            check_jump(m, mem, z, s, f, t, count)
+            check_jump(m, mem, z, s, f, t, count, kept)
             change = float(count - mem.last_count[t]) if mem.started != 0 else 0.0
             if fresh:
                 mem.last_change[t] = change

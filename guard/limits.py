@@ -10,7 +10,9 @@ from typing import Final
 
 from guard.envelope import (
     NO_LIMIT,
+    SOFT_STOP_RAD,
     joint_envelope,
+    joints_free,
     tension_envelope,
     tension_free,
     wrist_envelope,
@@ -34,8 +36,6 @@ JOINT_RANGE: Final = int(Clip.JOINT_RANGE)
 TEMPERATURE: Final = int(Clip.TEMPERATURE)
 NOT_FINITE: Final = int(Clip.NOT_FINITE)
 
-SOFT_STOP_RAD: Final = math.radians(1.5)
-"""How far beyond its range a joint may be (errors of the estimate) before pulling further is limited."""
 SOFT_STOP_WIDTH_RAD: Final = math.radians(4.0)
 LETTING_GO: Final = 4.0
 """How much faster than the torque rate a torque may fall that makes a tension too high."""
@@ -72,6 +72,8 @@ def range_bounds(
     m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
 ) -> tuple[float, int]:
     """Torque that pulls a joint less the further it is out of its range."""
+    if mem.inside[f] != 0:
+        return x, bits
     room = room_in_range(m, mem.P_tj_m, s, f, t)
     if room >= 1.0:
         return x, bits
@@ -92,7 +94,7 @@ def envelope_bounds(
     """
     limit, lets_go = m.motor_torque_limit_nm[m.tendon_motor[t]], s.finger_state[f] == FAULT
     floor = 0.0 if lets_go else -limit
-    if not lets_go:
+    if not lets_go and not joints_free(m, mem, s, f, t, x):
         least, most = joint_envelope(m, mem, s, f, t)
         x, bits = bounded(x, min(least, limit), max(most, floor), JOINT_RANGE, bits)
     if mem.wrist_loaded != 0:

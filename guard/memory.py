@@ -6,6 +6,7 @@ from typing import Annotated, Final, Protocol
 
 import numpy as np
 
+from mechanics.finger_rows import FingerRows
 from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
 from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGER_TENDONS, FINGERS, JOINTS, MOTORS, TENDONS
@@ -16,7 +17,7 @@ LOOKS: Final = 16
 """Sets of tendons that a look ahead tries at most."""
 
 
-class GuardMemory(Protocol):
+class GuardMemory(FingerRows, Protocol):
     """What the guard remembers between two cycles, and its scratch."""
 
     started: int
@@ -98,11 +99,13 @@ class GuardMemory(Protocol):
     # speed envelope
     wrist_before_m: Annotated[FloatArray, TENDONS]
     wrist_m_s: Annotated[FloatArray, TENDONS]
-    path_m_s: Annotated[FloatArray, TENDONS]
     motor_joint_rad_s: Annotated[FloatArray, JOINTS]
     wrist_loaded: int
     wrist_load: Annotated[FloatArray, AXES]
     fastest_m_s: Annotated[FloatArray, FINGERS]
+    least_turn: Annotated[FloatArray, TENDONS]
+    least_margin_rad_s: Annotated[FloatArray, FINGERS]
+    inside: Annotated[IntArray, FINGERS]
     margin_up_rad_s: Annotated[FloatArray, JOINTS]
     margin_down_rad_s: Annotated[FloatArray, JOINTS]
     # detectors

@@ -101,12 +101,13 @@ def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_
 
 
 @law
-def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int) -> None:
+def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int, kept: float) -> None:
     """Latch a friction compensation that keeps on pushing a motor which should rest.
 
     One that runs is no such motor: under a torque, or between tensions, a joint goes where they take it.
+    ``kept`` is what a cycle leaves of the work noted.
     """
-    mem.energy_j[i] *= math.exp(-m.dt_s / ENERGY_MEMORY_S)
+    mem.energy_j[i] *= kept
     if abs(s.ref_motor_speed_rad_s[i]) < AT_REST_RAD_S and abs(s.motor_speed_rad_s[i]) < RUNS_RAD_S:
         mem.energy_j[i] += m.dt_s * s.friction_torque_nm[i] * s.motor_speed_rad_s[i]
         if mem.energy_j[i] > ENERGY_LIMIT_J:
@@ -116,6 +117,7 @@ def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int) 
 @law
 def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch the faults of all motors."""
+    kept = math.exp(-m.dt_s / ENERGY_MEMORY_S)
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]
         if usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
@@ -125,6 +127,6 @@ def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             check_angle_jump(m, mem, z, s, f, t, time_s)
             if fresh or mem.started == 0:
                 check_standstill(m, mem, s, f, t, time_s if mem.started != 0 else m.dt_s)
-            check_friction_energy(m, mem, s, f, i)
+            check_friction_energy(m, mem, s, f, i, kept)
     for i in range(m.n_motors):
         mem.last_angle_rad[i] = s.motor_angle_rad[i]

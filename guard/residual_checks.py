@@ -32,9 +32,9 @@ DRIFT_SHARE: Final = 0.7
 
 
 @law
-def follow(average: float, value: float, dt_s: float, memory_s: float) -> float:
-    """Running average one cycle on."""
-    return average + (1.0 - math.exp(-dt_s / memory_s)) * (value - average)
+def share_of(dt_s: float, memory_s: float) -> float:
+    """Share of the newest value in a running average, one cycle on."""
+    return 1.0 - math.exp(-dt_s / memory_s)
 
 
 @law
@@ -56,15 +56,26 @@ def skew_m(m: Model, z: Measurement, s: State, f: int) -> float:
 
 @law
 def check_tendon_residual(
-    m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int, limit: float
+    m: Model,
+    mem: GuardMemory,
+    z: Measurement,
+    s: State,
+    f: int,
+    t: int,
+    limit: float,
+    fast: float,
+    slow: float,
 ) -> None:
-    """Latch a residual of tendon ``t`` that steps, is large, or has grown slowly."""
+    """Latch a residual of tendon ``t`` that steps, is large, or has grown slowly.
+
+    ``fast`` and ``slow`` are the shares of this cycle in the two averages.
+    """
     r = s.residual_unexplained_m[t]
     if mem.started == 0:
         mem.residual_fast_m[t] = r
         mem.residual_slow_m[t] = r
-    mem.residual_fast_m[t] = follow(mem.residual_fast_m[t], r, m.dt_s, STEP_MEMORY_S)
-    mem.residual_slow_m[t] = follow(mem.residual_slow_m[t], r, m.dt_s, DRIFT_MEMORY_S)
+    mem.residual_fast_m[t] += fast * (r - mem.residual_fast_m[t])
+    mem.residual_slow_m[t] += slow * (r - mem.residual_slow_m[t])
     step = r - mem.residual_fast_m[t]
     allowed = limit * (STEP_SHARE + STEP_SHARE_100N * 0.01 * s.tension_n[t])
     # only raises the limits: asked for where one is passed
@@ -88,8 +99,9 @@ def check_residuals(m: Model, mem: GuardMemory, z: Measurement, s: State) -> Non
     """
     if m.n_axes > 0 and m.use_wrist == 0:
         return
+    fast, slow = share_of(m.dt_s, STEP_MEMORY_S), share_of(m.dt_s, DRIFT_MEMORY_S)
     for f in range(m.n_fingers):
         limit = m.residual_limit_m[f]
         if limit > 0.0:
             for k in range(m.finger_n_tendons[f]):
-                check_tendon_residual(m, mem, z, s, f, m.finger_tendon[f, k], limit)
+                check_tendon_residual(m, mem, z, s, f, m.finger_tendon[f, k], limit, fast, slow)

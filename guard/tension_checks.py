@@ -40,6 +40,8 @@ SNAP_HZ: Final = 50.0
 THROW_NS: Final = 30_000_000
 """Time [ns] in which a tendon that gave way throws its finger, and by it another tendon into slack."""
 HIGH_S: Final = 0.004
+NEAR_RAD: Final = 0.01
+"""Distance from the end of what the sensor can see within which a tension is looked at closely."""
 
 
 @law
@@ -91,10 +93,12 @@ def fell_after_another(m: Model, mem: GuardMemory, f: int, t: int, now_ns: int) 
 
 
 @law
-def track_tautness(m: Model, mem: GuardMemory, s: State, t: int) -> None:
-    """Timers of tendon ``t``: falling, at the slack stop, taut, snapped."""
+def track_tautness(m: Model, mem: GuardMemory, s: State, t: int, share: float) -> None:
+    """Timers of tendon ``t``: falling, at the slack stop, taut, snapped.
+
+    ``share`` is that of this cycle in the lever's low-pass.
+    """
     lever = s.lever_angle_rad[t]
-    share = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * m.dt_s)
     if mem.started == 0:
         mem.lever_low_rad[t] = lever
         mem.fell_ns[t] = 0
@@ -119,13 +123,24 @@ def track_tautness(m: Model, mem: GuardMemory, s: State, t: int) -> None:
 
 
 @law
+def far_from_limit(m: Model, s: State, t: int) -> bool:
+    """True if a few comparisons say that tendon ``t`` is below ``greatest_tension_n``.
+
+    The force falls with the lever's angle; neither is near its end.
+    """
+    seen = s.lever_angle_rad[t] > m.lever_calibrated_min_rad[m.tendon_spring[t]] + NEAR_RAD
+    return bool(seen and s.tension_n[t] < min(m.tension_max_n[t], m.tension_limit_n[t]))
+
+
+@law
 def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch lost and excessive tensions. What a push made slack is wound in as at the start."""
+    share = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * m.dt_s)
     for t in range(m.n_tendons):
         if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             continue
         f = m.tendon_finger[t]
-        track_tautness(m, mem, s, t)
+        track_tautness(m, mem, s, t, share)
         wanted = wanted_tension_n(m, mem, s, t)
         allowed = allowed_slack_s(wanted, mem.taut[t] != 0, mem.snapped[t] != 0)
         if mem.thrown[t] != 0:
@@ -133,6 +148,9 @@ def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None
         if mem.slack_s[t] > allowed and wanted > LEAST_WANTED_N:
             if mem.slack_s[t] > SLACK_START_S or not is_slack(m, s, f, t):
                 latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
+        if far_from_limit(m, s, t):
+            mem.high_s[t] = 0.0
+            continue
         limit = greatest_tension_n(m, t)
         high = s.tension_n[t] > limit and not beyond_stop(m, t, s.lever_angle_rad[t])
         mem.high_s[t] = mem.high_s[t] + m.dt_s if high else 0.0

@@ -54,7 +54,11 @@ def winding_temperatures(m: Model, mem: GuardMemory, z: Measurement, s: State) -
 @law
 def check_windings(m: Model, s: State) -> None:
     """Latch windings that are too hot."""
-    limit = m.winding_limit_degc[1]
+    limit, degc, hot = m.winding_limit_degc[1], s.winding_temperature_degc, 0
+    for i in range(m.n_motors):
+        hot |= 1 if degc[i] > limit else 0
+    if hot == 0:
+        return
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]
         if s.winding_temperature_degc[i] > limit > 0.0:

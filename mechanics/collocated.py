@@ -17,70 +17,30 @@ from __future__ import annotations
 import math
 from typing import Final, Protocol
 
+from mechanics.finger_rows import FingerRows, along
 from signals.compiled import law
 from signals.layout import FloatArray
-from signals.modes import FingerKind, TendonKind
 from signals.typed import Model, State
 
-TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
-INSERTION: Final = int(TendonKind.INSERTION_POINTS)
 CROSSOVER_HZ: Final = 4.0
-LEAST_DETERMINANT: Final = 1e-6
-"""Share of the squared curvature below which two base tendons count as parallel and are not used."""
 
 
-class FeedbackMemory(Protocol):
-    """Fields of a memory that joint feedback uses: per joint, per tendon and the coupling matrix."""
+class FeedbackMemory(FingerRows, Protocol):
+    """Fields of a memory that joint feedback uses: per joint, per tendon and the coupling by finger."""
 
     feedback_rad: FloatArray
     feedback_speed_rad_s: FloatArray
     change_rad: FloatArray
     last_motor_rad: FloatArray
     last_wrist_m: FloatArray
-    path_m: FloatArray
-    path_speed_m_s: FloatArray
     wrist_speed_m_s: FloatArray
-    P_tj_m: FloatArray
 
 
 @law
-def base_inverse(m: Model, P: FloatArray, f: int) -> tuple[float, float, float]:
-    """(P^T P)^-1 of a tensegrity base: entries 00, 01, 11 [1/m^2]; zero where it is singular."""
-    j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
-    a00 = a01 = a11 = 0.0
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
-        if m.tendon_kind[t] == INSERTION:
-            a00 += P[t, j0] * P[t, j0]
-            a01 += P[t, j0] * P[t, j1]
-            a11 += P[t, j1] * P[t, j1]
-    determinant = a00 * a11 - a01 * a01
-    if determinant <= LEAST_DETERMINANT * a00 * a11:
-        return 0.0, 0.0, 0.0
-    return a11 / determinant, -a01 / determinant, a00 / determinant
-
-
-@law
-def from_tendons(m: Model, P: FloatArray, f: int, path: FloatArray, out: FloatArray) -> None:
-    """Joint motion of finger ``f`` that the tendon motions ``path`` (T,) make: ``-P^+ path`` into ``out``."""
-    first = 0
-    if m.finger_kind[f] == TENSEGRITY:
-        first = 2
-        c00, c01, c11 = base_inverse(m, P, f)
-        j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
-        b0 = b1 = 0.0
-        for k in range(m.finger_n_tendons[f]):
-            t = m.finger_tendon[f, k]
-            if m.tendon_kind[t] == INSERTION:
-                b0 -= P[t, j0] * path[t]
-                b1 -= P[t, j1] * path[t]
-        out[j0], out[j1] = c00 * b0 + c01 * b1, c01 * b0 + c11 * b1
-    for b in range(first, m.finger_n_joints[f]):
-        j = m.finger_joint[f, b]
-        out[j] = 0.0
-        for k in range(m.finger_n_tendons[f]):
-            t = m.finger_tendon[f, k]
-            out[j] -= m.pinv_jt_1_m[j, t] * path[t]
+def from_tendons(m: Model, rows: FingerRows, f: int, row: FloatArray, out: FloatArray) -> None:
+    """Joint motion of finger ``f`` that its tendons' motions in ``row`` make: ``-P^+ row`` into ``out``."""
+    for b in range(m.finger_n_joints[f]):
+        out[m.finger_joint[f, b]] = -along(rows.pinv_fbk_1_m[f, b], row, m.finger_n_tendons[f])
 
 
 @law
@@ -104,11 +64,11 @@ def joint_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
         i = m.tendon_motor[t]
         angle, wrist = s.motor_angle_rad[i], s.wrist_length_m[t]
         wound = m.spool_radius_m[t] * (angle - mem.last_motor_rad[t])
-        mem.path_m[t] = wound + wrist - mem.last_wrist_m[t]
-        mem.path_speed_m_s[t] = m.spool_radius_m[t] * s.motor_speed_rad_s[i] + mem.wrist_speed_m_s[t]
+        mem.row[k] = wound + wrist - mem.last_wrist_m[t]
+        mem.other_row[k] = m.spool_radius_m[t] * s.motor_speed_rad_s[i] + mem.wrist_speed_m_s[t]
         mem.last_motor_rad[t], mem.last_wrist_m[t] = angle, wrist
-    from_tendons(m, mem.P_tj_m, f, mem.path_m, mem.change_rad)
-    from_tendons(m, mem.P_tj_m, f, mem.path_speed_m_s, mem.feedback_speed_rad_s)
+    from_tendons(m, mem, f, mem.row, mem.change_rad)
+    from_tendons(m, mem, f, mem.other_row, mem.feedback_speed_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         mem.feedback_rad[j] += mem.change_rad[j]

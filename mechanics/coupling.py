@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from mechanics.thumb import (
     INSERTION,
-    add_base_jacobian,
-    add_base_lengths,
     insertion_curvature,
     insertion_length,
+    write_base_jacobian,
 )
 from signals.compiled import law
 from signals.layout import FloatArray
@@ -27,18 +26,8 @@ TENSEGRITY = int(FingerKind.TENSEGRITY_BASE)
 @law
 def tendon_lengths(m: Model, q_rad: FloatArray, h_out: FloatArray) -> None:
     """Path lengths in the fingers [m] into ``h_out``, shape (T,), from joint angles, shape (J,)."""
-    P_tj_m = m.P_tj_m
-    joints = m.n_joints
     for t in range(m.n_tendons):
-        h = 0.0
-        for j in range(joints):
-            h += P_tj_m[t, j] * q_rad[j]
-        h_out[t] = h
-    for finger in range(m.n_fingers):
-        if m.finger_kind[finger] == TENSEGRITY:
-            q0 = q_rad[m.finger_joint[finger, 0]]
-            q1 = q_rad[m.finger_joint[finger, 1]]
-            add_base_lengths(m, finger, q0, q1, h_out)
+        h_out[t] = tendon_length(m, t, q_rad)
 
 
 @law
@@ -61,23 +50,32 @@ def tendon_jacobian(m: Model, q_rad: FloatArray, P_out: FloatArray) -> None:
     for t in range(m.n_tendons):
         for j in range(joints):
             P_out[t, j] = P_tj_m[t, j]
+    move_jacobian(m, q_rad, P_out)
+
+
+@law
+def move_jacobian(m: Model, q_rad: FloatArray, P: FloatArray) -> None:
+    """Bring the rows of ``P`` that depend on the pose, of ``tendon_jacobian`` before, to joint angles."""
     for finger in range(m.n_fingers):
         if m.finger_kind[finger] == TENSEGRITY:
             q0 = q_rad[m.finger_joint[finger, 0]]
             q1 = q_rad[m.finger_joint[finger, 1]]
-            add_base_jacobian(m, finger, q0, q1, P_out)
+            write_base_jacobian(m, finger, q0, q1, P)
 
 
 @law
 def joint_torque(m: Model, P_tj_m: FloatArray, tension_n: FloatArray, tau_out: FloatArray) -> None:
     """Joint torque tau = -P^T f [N m] into ``tau_out``, shape (J,), from tensions, shape (T,)."""
-    joints = m.n_joints
-    for j in range(joints):
+    for j in range(m.n_joints):
         tau_out[j] = 0.0
-    for t in range(m.n_tendons):
-        f = tension_n[t]
-        for j in range(joints):
-            tau_out[j] -= P_tj_m[t, j] * f
+    for finger in range(m.n_fingers):
+        for b in range(m.finger_n_joints[finger]):
+            j = m.finger_joint[finger, b]
+            torque = 0.0
+            for k in range(m.finger_n_tendons[finger]):
+                t = m.finger_tendon[finger, k]
+                torque -= P_tj_m[t, j] * tension_n[t]
+            tau_out[j] = torque
 
 
 @law

@@ -36,6 +36,19 @@ def hermite(u: float, h: float, y0: float, y1: float, d0: float, d1: float) -> t
 
 
 @law
+def value_or_line(u: float, h: float, y0: float, y1: float, d0: float, d1: float) -> float:
+    """The value of ``hermite_or_line`` alone."""
+    if u < 0.0:
+        return y0 + u * h * d0
+    if u > 1.0:
+        return y1 + (u - 1.0) * h * d1
+    rise = y1 - y0
+    c2 = 3.0 * rise - h * (2.0 * d0 + d1)
+    c3 = h * (d0 + d1) - 2.0 * rise
+    return y0 + u * (h * d0 + u * (c2 + u * c3))
+
+
+@law
 def hermite_or_line(u: float, h: float, y0: float, y1: float, d0: float, d1: float) -> tuple[float, float]:
     """As ``hermite``, continued by its tangents for u < 0 and u > 1."""
     if u < 0.0:

@@ -49,12 +49,15 @@ def body_poses(m: Model, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray
         s, c = math.sin(angle), math.cos(angle)
         x, y, z = axis[b, 0], axis[b, 1], axis[b, 2]
         a = parents[b]
+        turned = rotation[b, 0, 0] != 1.0 or rotation[b, 1, 1] != 1.0  # most bodies hang on straight
         for i in range(3):
             r0, r1, r2 = R_out[a, i, 0], R_out[a, i, 1], R_out[a, i, 2]
             p_out[b, i] = p_out[a, i] + r0 * origin[b, 0] + r1 * origin[b, 1] + r2 * origin[b, 2]
-            t0 = r0 * rotation[b, 0, 0] + r1 * rotation[b, 1, 0] + r2 * rotation[b, 2, 0]
-            t1 = r0 * rotation[b, 0, 1] + r1 * rotation[b, 1, 1] + r2 * rotation[b, 2, 1]
-            t2 = r0 * rotation[b, 0, 2] + r1 * rotation[b, 1, 2] + r2 * rotation[b, 2, 2]
+            t0, t1, t2 = r0, r1, r2
+            if turned:
+                t0 = r0 * rotation[b, 0, 0] + r1 * rotation[b, 1, 0] + r2 * rotation[b, 2, 0]
+                t1 = r0 * rotation[b, 0, 1] + r1 * rotation[b, 1, 1] + r2 * rotation[b, 2, 1]
+                t2 = r0 * rotation[b, 0, 2] + r1 * rotation[b, 1, 2] + r2 * rotation[b, 2, 2]
             if z == 1.0:
                 R_out[b, i, 0] = c * t0 + s * t1
                 R_out[b, i, 1] = c * t1 - s * t0

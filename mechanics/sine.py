@@ -9,26 +9,25 @@ to 1e6 rad, far below what a ripple's amplitude is known to. Plain arithmetic, w
 
 from __future__ import annotations
 
-import numpy as np
-
 from signals.compiled import law
 
 INVERSE_PI = 0.3183098861837907
 PI_HIGH = 3.141592653589793
 PI_LOW = 1.2246467991473532e-16
+ROUND = 6755399441055744.0
+"""1.5 * 2^52: added and taken away again it leaves the nearest whole number, without a call."""
 
 
 @law
 def sine(x: float) -> float:
     """Sine of a phase [rad], |x| <= 1e6; absolute error below 1e-11 (at 1e6 rad below 2e-10)."""
-    # numpy's floor stays a floating-point number: no detour through an integer
-    k = np.floor(x * INVERSE_PI + 0.5)
+    k = (x * INVERSE_PI + ROUND) - ROUND
     r = (x - k * PI_HIGH) - k * PI_LOW
     q = r * r
-    odd = k - 2.0 * np.floor(0.5 * k)
+    odd = k - 2.0 * ((0.5 * k + ROUND) - ROUND)  # -1, 0 or 1: halves go to the even neighbour
     series = -1.984126984126984e-4 + q * (
         2.755731922398589e-6
         + q * (-2.505210838544172e-8 + q * (1.605904383682161e-10 - 7.647163731819816e-13 * q))
     )
     series = 1.0 + q * (-1.6666666666666666e-1 + q * (8.333333333333333e-3 + q * series))
-    return float(r * series * (1.0 - 2.0 * odd))
+    return float(r * series * (1.0 - 2.0 * odd * odd))

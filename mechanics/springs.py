@@ -11,7 +11,7 @@ stretches: there ``T = (e + L(stop)) EA/l0``.
 
 from __future__ import annotations
 
-from mechanics.interpolation import hermite, hermite_or_line, interval_of
+from mechanics.interpolation import hermite, hermite_or_line, interval_of, value_or_line
 from mechanics.lever import ImpossibleGeometry, SpringGeometry
 from mechanics.springtables import SpringTables, spring_tables
 from signals.compiled import law
@@ -79,9 +79,32 @@ def spring_at(m: Model, t: int, lever_rad: float) -> tuple[float, float, float, 
 
 @law
 def elongation_of_lever(m: Model, t: int, lever_rad: float) -> tuple[float, float]:
-    """Tension [N] and elastic elongation [m] of tendon ``t`` at a lever angle [rad]."""
-    force, _, path, _ = spring_at(m, t, lever_rad)
-    tension = max(force, 0.0)
+    """Tension [N] and elastic elongation [m] of tendon ``t`` at a lever angle [rad].
+
+    The values of ``spring_at`` without its slopes: every cycle asks for them, of every tendon.
+    """
+    s = m.tendon_spring[t]
+    low, high = m.lever_min_rad[s], m.lever_max_rad[s]
+    nodes = m.spring_force_n.shape[1]
+    k, u = interval_of(lever_rad, low, high, nodes)
+    h = (high - low) / (nodes - 1)
+    force = value_or_line(
+        u,
+        h,
+        m.spring_force_n[s, k],
+        m.spring_force_n[s, k + 1],
+        m.spring_force_slope_n_rad[s, k],
+        m.spring_force_slope_n_rad[s, k + 1],
+    )
+    path = value_or_line(
+        u,
+        h,
+        m.spring_path_m[s, k],
+        m.spring_path_m[s, k + 1],
+        m.spring_path_slope_m_rad[s, k],
+        m.spring_path_slope_m_rad[s, k + 1],
+    )
+    tension = max(m.spring_scale[t] * force, 0.0)
     return tension, -path + tension * m.tendon_compliance_m_n[t]
 
 

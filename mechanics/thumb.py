@@ -113,3 +113,15 @@ def add_base_jacobian(m: Model, finger: int, q0_rad: float, q1_rad: float, P: Fl
             _, p0, p1 = insertion_gradient(m, finger, t, q0_rad, q1_rad)
             P[t, j0] += p0
             P[t, j1] += p1
+
+
+@law
+def write_base_jacobian(m: Model, finger: int, q0_rad: float, q1_rad: float, P: FloatArray) -> None:
+    """The base tendons' entries of P [m/rad] at a pose into ``P``, shape (T, J), whatever was there."""
+    j0, j1 = m.finger_joint[finger, 0], m.finger_joint[finger, 1]
+    for k in range(m.finger_n_tendons[finger]):
+        t = m.finger_tendon[finger, k]
+        if m.tendon_kind[t] == INSERTION:
+            _, p0, p1 = insertion_gradient(m, finger, t, q0_rad, q1_rad)
+            P[t, j0] = m.P_tj_m[t, j0] + p0
+            P[t, j1] = m.P_tj_m[t, j1] + p1

@@ -25,6 +25,7 @@ __all__ = [
     "palm_angles",
     "palm_jacobian",
     "palm_lengths",
+    "palm_ways",
     "wrist_jacobian",
     "wrist_lengths",
     "wrist_margin",
@@ -133,6 +134,35 @@ def palm_jacobian(m: Model, R: FloatArray, o: FloatArray, S: FloatArray, P_out: 
     v = (S[0, 1], S[1, 1], S[2, 1], S[3, 1], S[4, 1], S[5, 1])
     for t in range(m.n_tendons):
         d = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
+        P_out[t, 0], P_out[t, 1] = length_rates(m.palm_point_m[t], d, u, v)
+
+
+@law
+def palm_ways(
+    m: Model,
+    q71_rad: float,
+    q73_rad: float,
+    R: FloatArray,
+    o: FloatArray,
+    h_out: FloatArray,
+    P_out: FloatArray,
+) -> None:
+    """Lengths and Jacobian of a pose that is known, in one pass over the tendons.
+
+    Args:
+        m: model record.
+        q71_rad: tilt of the BC plane [rad].
+        q73_rad: in-plane axis angle [rad].
+        R: rotation of ``wrist_pose`` at these angles, shape (3, 3).
+        o: its origin [m], shape (3,).
+        h_out: receives the absolute path lengths [m], shape (T,).
+        P_out: receives their derivatives [m/rad], shape (T, 2).
+    """
+    pose, twists = packed(R, o), palm_twists(m, q71_rad, q73_rad)
+    u, v = twists[:6], twists[6:]
+    for t in range(m.n_tendons):
+        d = tendon_vector(m.palm_point_m[t], m.forearm_point_m[t], pose)
+        h_out[t] = math.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
         P_out[t, 0], P_out[t, 1] = length_rates(m.palm_point_m[t], d, u, v)
 
 

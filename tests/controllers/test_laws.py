@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.feedforward import friction_torque_nm, ripple_torque_nm
+from controllers.feedforward import friction_torque_nm, place_ripples, ripple_torque_nm, ripple_torques
+from controllers.memory import new_controller_memory
 from controllers.stiffness import common_tension_n, stiff_enough
 from mechanics.blend import PEAK, duration_s, fading, share_left, share_rate
 from mechanics.collocated import CROSSOVER_HZ, begin_feedback, from_tendons, joint_feedback
 from mechanics.coupling import tendon_jacobian, tendon_lengths
+from mechanics.finger_rows import gather, place_rows
 from mechanics.friction import motor_friction_nm
 from mechanics.ripple import ripple_nm
 from mechanics.springs import stiffness_of_force
@@ -115,6 +117,27 @@ def test_at_low_speed_a_full_gain_cancels_the_ripple_where_it_will_be(
     )
 
 
+@law
+def _all_ripples(model: object, memory: object, state: object) -> None:
+    place_ripples(model[0], memory[0])  # type: ignore[index]
+    ripple_torques(model[0], memory[0], state[0])  # type: ignore[index]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 7), st.booleans())
+def test_all_ripples_at_once_are_each_motors_own(seed: int, unknown: int, used: bool) -> None:
+    desk, rng = Desk("finger_bench"), np.random.default_rng(seed)
+    desk.model["use_ripple"] = used
+    desk.state["motor_angle_rad"][0, :8] = rng.uniform(-20.0, 20.0, 8)
+    desk.state["motor_speed_rad_s"][0, :8] = rng.uniform(-14.0, 14.0, 8)
+    desk.state["ripple_unknown"][0] = 0
+    desk.state["ripple_unknown"][0, unknown] = 1
+    _all_ripples(desk.model, desk.controller, desk.state)
+    for i in range(8):
+        angle, speed = desk.state["motor_angle_rad"][0, i], desk.state["motor_speed_rad_s"][0, i]
+        own = 0.0 if i == unknown else ripple_torque_nm(desk.model[0], i, angle, speed)
+        assert desk.controller["ripple_nm"][0, i] == pytest.approx(own, abs=1e-15)
+
+
 def test_a_harmonic_too_fast_for_the_cycle_fades_out() -> None:
     model = BENCH.copy()
     model["ripple_gain"] = 1.0
@@ -153,8 +176,11 @@ def test_co_contraction_is_the_least_that_gives_the_stiffness(
 
 
 @law
-def _turn(model: object, P: np.ndarray, finger: int, path: np.ndarray, out: np.ndarray) -> None:
-    from_tendons(model[0], P, finger, path, out)  # type: ignore[index]
+def _turn(model: object, rows: object, P: np.ndarray, finger: int, path: np.ndarray, out: np.ndarray) -> None:
+    m, w = model[0], rows[0]  # type: ignore[index]
+    place_rows(m, P, w)
+    gather(m, finger, path, w.row)
+    from_tendons(m, w, finger, w.row, out)
 
 
 @pytest.mark.parametrize("hand", ["finger_bench", "hasy"])
@@ -163,7 +189,7 @@ def test_tendon_motion_made_by_the_joints_gives_the_joints_back(hand: str) -> No
     model = model_record(hand)
     m = model[0]
     n = int(m["n_joints"])
-    rng = np.random.default_rng(0)
+    rng, rows = np.random.default_rng(0), new_controller_memory()
     for _ in range(10):
         q = np.zeros(len(m["joint_min_rad"]))
         span = m["joint_max_rad"] - m["joint_min_rad"]
@@ -172,7 +198,7 @@ def test_tendon_motion_made_by_the_joints_gives_the_joints_back(hand: str) -> No
         tendon_jacobian(m, q, P)
         dq[:n] = rng.normal(size=n)
         for f in range(int(m["n_fingers"])):
-            _turn(model, P, f, -(P @ dq), out)
+            _turn(model, rows, P, f, -(P @ dq), out)
         assert out[:n] == pytest.approx(dq[:n], abs=1e-10)
         h = [np.zeros(len(P)), np.zeros(len(P))]
         tendon_lengths(m, q + 1e-6 * dq, h[0])
@@ -194,7 +220,7 @@ def test_the_feedback_angle_follows_the_motor_at_once_and_the_sensor_slowly() ->
     desk = Desk("finger_bench")
     desk.look()
     mem, s = desk.controller, desk.state
-    mem["P_tj_m"][0] = M["P_tj_m"]
+    place_rows(M, M["P_tj_m"], mem[0])
     _begin(desk.model, mem, s)
     start = s["joint_angle_rad"][0, :4].copy()
     turn = np.array([0.05, 0.1, -0.08, 0.03])

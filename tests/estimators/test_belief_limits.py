@@ -233,7 +233,7 @@ def test_a_motor_that_runs_is_none_that_should_rest_in_any_mode(mode: Mode, shar
     bench.s["finger_mode"][0] = int(mode)
     speed = share * RUNS_RAD_S
     bench.s["friction_torque_nm"][3], bench.s["motor_speed_rad_s"][3] = math.copysign(0.2, speed), speed
-    check_friction_energy(bench.m, bench.mem, bench.s, 0, 3)
+    check_friction_energy(bench.m, bench.mem, bench.s, 0, 3, 1.0)
     assert bench.mem["energy_j"][3] == pytest.approx(
         bench.dt_s * 0.2 * abs(speed) if abs(share) < 1.0 else 0.0
     )

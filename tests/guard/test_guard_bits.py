@@ -134,9 +134,9 @@ def test_a_finger_in_fault_gets_the_torque_of_its_reaction() -> None:
     assert bench.s["motor_torque_nm"][:8] == pytest.approx(-0.8, abs=1e-9)
 
 
-def test_a_guard_cycle_renews_what_the_tendons_do_to_the_joints() -> None:
+def test_a_guard_that_starts_renews_what_the_tendons_do_to_the_joints() -> None:
     bench = Guarded()
-    bench.mem["P_tj_m"] = 0.0
+    bench.mem["P_tj_m"], bench.mem["started"] = 0.0, 0
     bench.cycle()
     assert np.allclose(bench.mem["P_tj_m"], bench.m["P_tj_m"])
 

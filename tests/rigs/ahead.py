@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from guard.lookahead import OTHERS, begin_look, look_ahead
 from guard.simulated_break import throw
 from mechanics.coupling import tendon_jacobian
+from mechanics.finger_rows import place_rows
 from mechanics.fingermass import finger_mass
 from mechanics.springs import spring_state
 from signals.modes import MachineState
@@ -50,6 +51,7 @@ class Ahead(Bare):
         """The finger's joint angles, and the coupling there."""
         self.s["joint_angle_rad"][self.own] = q_rad
         tendon_jacobian(self.m, self.s["joint_angle_rad"], self.mem["P_tj_m"])
+        place_rows(self.m, self.mem["P_tj_m"], self.mem)
         return self
 
     def pull(self, tension_n: Any) -> Ahead:

@@ -10,6 +10,7 @@ from guard.detectors import detect
 from guard.guard import guard
 from guard.hall_checks import elongation_of_count_m
 from guard.memory import new_guard_memory
+from mechanics.finger_rows import place_rows
 from mechanics.springs import lever_of_count
 from signals.compiled import law
 from signals.faults import Cause
@@ -71,6 +72,7 @@ class Bare:
         self.n, self.joints = int(self.m["n_tendons"]), int(self.m["n_joints"])
         self.dt_s = float(self.m["dt_s"])
         self.mem["P_tj_m"] = self.m["P_tj_m"]
+        place_rows(self.m, self.mem["P_tj_m"], self.mem)
         s, z, n = self.s, self.z, self.n
         s["machine"] = int(MachineState.ACTIVE)
         s["finger_state"][: self.m["n_fingers"]] = int(MachineState.ACTIVE)

@@ -77,6 +77,6 @@ def alone(t: int, way_m: float, speed_m_s: float, tight: bool = True) -> Moving:
     bench = Moving()
     bench.s["elongation_m"][t] = bench.most_m[t] - way_m if tight else bench.least_m[t] + way_m
     bench.s["motor_speed_rad_s"][t] = speed_m_s / bench.radius[t]
-    bench.m["pinv_jt_1_m"][:, t] = 0.0  # it turns no joint: the tension alone
+    bench.mem["pinv_fbk_1_m"][0, :, t] = 0.0  # it turns no joint: the tension alone
     bench.look()
     return bench

@@ -1,0 +1,90 @@
+"""P and its pseudo-inverse finger by finger, one row per joint: what the inner loops of a tick read.
+
+In the model a finger's entries stand among those of all tendons and joints. Here they stand side by side: a
+loop over them needs no index from another table. A memory that has these fields is filled at the start; the
+rows of a tensegrity base are brought to every pose.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Protocol
+
+from mechanics.thumb import INSERTION
+from signals.compiled import law
+from signals.layout import FloatArray
+from signals.modes import FingerKind
+from signals.sizes import FINGER_JOINTS, FINGER_TENDONS, FINGERS
+from signals.typed import Model
+
+TENSEGRITY: Final = int(FingerKind.TENSEGRITY_BASE)
+BASE_JOINTS: Final = 2
+LEAST_DETERMINANT: Final = 1e-6
+"""Share of the squared curvature below which two base tendons count as parallel and are not used."""
+
+
+class FingerRows(Protocol):
+    """Fields of a memory that holds P and its pseudo-inverse by finger; scratch for a finger's tendons."""
+
+    P_fbk_m: Annotated[FloatArray, FINGERS, FINGER_JOINTS, FINGER_TENDONS]
+    pinv_fbk_1_m: Annotated[FloatArray, FINGERS, FINGER_JOINTS, FINGER_TENDONS]
+    row: Annotated[FloatArray, FINGER_TENDONS]
+    other_row: Annotated[FloatArray, FINGER_TENDONS]
+
+
+@law
+def first_pulley_joint(m: Model, f: int) -> int:
+    """Number of the first joint of finger ``f`` that pulleys move."""
+    return BASE_JOINTS if m.finger_kind[f] == TENSEGRITY else 0
+
+
+@law
+def place_rows(m: Model, P: FloatArray, rows: FingerRows) -> None:
+    """Rows of all fingers from P at a pose, shape (T, J), and the model's pseudo-inverse; once."""
+    for f in range(m.n_fingers):
+        for k in range(m.finger_n_tendons[f]):
+            t = m.finger_tendon[f, k]
+            for b in range(m.finger_n_joints[f]):
+                j = m.finger_joint[f, b]
+                rows.P_fbk_m[f, b, k] = P[t, j]
+                rows.pinv_fbk_1_m[f, b, k] = m.pinv_jt_1_m[j, t]
+    move_rows(m, P, rows)
+
+
+@law
+def move_rows(m: Model, P: FloatArray, rows: FingerRows) -> None:
+    """Bring the rows of tensegrity bases to P at a pose; where that is singular the inverse is zero."""
+    for f in range(m.n_fingers):
+        if m.finger_kind[f] == TENSEGRITY:
+            row, inverse = rows.P_fbk_m[f], rows.pinv_fbk_1_m[f]
+            j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
+            a00 = a01 = a11 = 0.0
+            for k in range(m.finger_n_tendons[f]):
+                t = m.finger_tendon[f, k]
+                if m.tendon_kind[t] == INSERTION:
+                    p0, p1 = P[t, j0], P[t, j1]
+                    row[0, k], row[1, k] = p0, p1
+                    a00 += p0 * p0
+                    a01 += p0 * p1
+                    a11 += p1 * p1
+            determinant = a00 * a11 - a01 * a01
+            share = 1.0 / determinant if determinant > LEAST_DETERMINANT * a00 * a11 else 0.0
+            for k in range(m.finger_n_tendons[f]):
+                if m.tendon_kind[m.finger_tendon[f, k]] == INSERTION:
+                    inverse[0, k] = share * (a11 * row[0, k] - a01 * row[1, k])
+                    inverse[1, k] = share * (a00 * row[1, k] - a01 * row[0, k])
+
+
+@law
+def gather(m: Model, f: int, values: FloatArray, row: FloatArray) -> None:
+    """Values of the tendons of finger ``f``, of shape (T,), side by side into ``row``."""
+    for k in range(m.finger_n_tendons[f]):
+        row[k] = values[m.finger_tendon[f, k]]
+
+
+@law
+def along(row: FloatArray, other: FloatArray, n: int) -> float:
+    """Sum of the products of two rows over their first ``n`` places."""
+    total = 0.0
+    for k in range(n):
+        total += row[k] * other[k]
+    return total
