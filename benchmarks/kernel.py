@@ -157,7 +157,8 @@ def _each(words: list[str], folder: Path) -> list[int]:
     out = folder / "each"
     callgrind([*words, str(FEW), str(folder / "each.o"), "--each"], out, "--dump-line=no")
     totals = [total(folder / f"each.{part}") for part in range(2, 2 * FEW + 2)]
-    return [tick - empty for empty, tick in zip(totals[::2], totals[1::2], strict=True)]
+    each = [tick - empty for empty, tick in zip(totals[::2], totals[1::2], strict=True)]
+    return each[1:]  # before the first one the words before the stretch are put back
 
 
 def count_reference(channels: int) -> float:

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "records.h"
 
@@ -474,22 +473,13 @@ int64_t lean_tick(struct lean *l, const struct model *m, const struct measuremen
     return l->unhealthy;
 }
 
-/* Ticks through a stretch of measurements and goals; their commands, and durations [ns] where they are asked for. */
+/* Ticks through a stretch of measurements and goals; their commands. */
 int64_t lean_run(struct lean *l, const struct model *m, const struct measurement *z, const struct goal *w, struct estimator *e,
-                 struct controller *c, struct guard *g, struct state *s, struct command *u, int64_t length, int64_t ticks,
-                 int64_t *durations_ns)
+                 struct controller *c, struct guard *g, struct state *s, struct command *u, int64_t length, int64_t ticks)
 {
     l->unhealthy = 0;
-    for (int64_t k = 0; k < ticks; k++) {
-        struct timespec begun, ended;
-        if (durations_ns)
-            clock_gettime(CLOCK_MONOTONIC, &begun);
+    for (int64_t k = 0; k < ticks; k++)
         lean_tick(l, m, z + k % length, w + k % length, e, c, g, s, u + k);
-        if (durations_ns) {
-            clock_gettime(CLOCK_MONOTONIC, &ended);
-            durations_ns[k] = (ended.tv_sec - begun.tv_sec) * INT64_C(1000000000) + ended.tv_nsec - begun.tv_nsec;
-        }
-    }
     return l->unhealthy;
 }
 
@@ -520,8 +510,16 @@ int main(int argc, char **argv)
     struct lean *l = lean_new(m);
     struct command u = {0};
     int64_t ticks = atoll(argv[3]), unhealthy = 0;
-    for (int64_t k = 0; k < ticks; k++)
-        unhealthy = lean_tick(l, m, z + (size_t)k % length, w + (size_t)k % length, e, c, g, s, &u);
+    struct estimator e0 = *e;
+    struct controller c0 = *c;
+    struct guard g0 = *g;
+    struct state s0 = *s;
+    for (int64_t k = 0; k < ticks; k++) {
+        size_t at = (size_t)k % length;
+        if (at == 0)
+            *e = e0, *c = c0, *g = g0, *s = s0;
+        unhealthy = lean_tick(l, m, z + at, w + at, e, c, g, s, &u);
+    }
     printf("%lld %.17g\n", (long long)unhealthy, u.motor_current_a[0]);
     return 0;
 }
