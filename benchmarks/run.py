@@ -234,6 +234,8 @@ def _missed_beside(mine: float, beside: dict[str, Any] | None) -> list[str]:
         return []
     beside["ratio"] = mine / beside["instructions_per_tick"]
     missed = ["instructions beside the lean tick"] if beside["ratio"] > lean.RATIO_BOUND else []
+    if beside["instructions_per_tick"] > lean.MOST or not beside["commands_differ"] <= lean.SAME:
+        missed.append("lean tick: too much work, or other commands")
     return missed + (["time beside the lean tick"] if beside["time"] and beside["time"]["missed"] else [])
 
 

@@ -163,6 +163,24 @@ def test_a_count_that_left_its_gate_names_the_law_that_grew():
     assert "bounded" not in "\n".join(said)
 
 
+@pytest.mark.parametrize(
+    ("mine", "lean_count", "differ", "late", "missed"),
+    [
+        (2.3 * 50_000, 50_000, 1e-12, False, 0),
+        (2.5 * 50_000, 50_000, 1e-12, False, 1),
+        (100_000, 61_000, 1e-12, False, 1),
+        (100_000, 50_000, 2e-9, False, 1),
+        (100_000, 50_000, float("nan"), False, 1),
+        (100_000, 50_000, 0.0, True, 1),
+    ],
+)
+def test_the_lean_tick_is_held_to_its_work_its_commands_and_its_time(mine, lean_count, differ, late, missed):
+    beside = {"instructions_per_tick": lean_count, "commands_differ": differ, "time": {"missed": late}}
+    assert len(run._missed_beside(mine, beside)) == missed
+    assert beside["ratio"] == pytest.approx(mine / lean_count)
+    assert run._missed_beside(mine, None) == []
+
+
 def test_other_versions_and_unequal_work_are_told():
     other = dataclasses.replace(GATE, versions={**GATE.versions, "numba": "0.1"})
     held, said = judge(other, count_of(200_000.0), 200_000.0 * (1.01 + REFERENCE_TOLERANCE))
