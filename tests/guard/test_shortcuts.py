@@ -64,7 +64,10 @@ def test_a_tension_that_is_far_is_below_its_limit(t, share):
         assert share < 0.5 or s["tension_n"][t] > 0.5 * greatest_tension_n(m, t)
 
 
-@given(st.integers(0, 7), st.sampled_from(["motor", "hall"]), st.sampled_from([0, *ChannelStatus]), st.booleans())
+STATUSES = st.sampled_from([0, *ChannelStatus])
+
+
+@given(st.integers(0, 7), st.sampled_from(["motor", "hall"]), STATUSES, st.booleans())
 def test_channels_without_a_word_are_usable(i, kind, status, finite):
     bench = Moving()
     z = bench.z
