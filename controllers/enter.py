@@ -22,9 +22,6 @@ JOINT_IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
 JOINT_TORQUE: Final = int(Mode.JOINT_TORQUE)
 
 SHORTEST_S: Final = 0.1
-JOINT_SPEED_RAD_S: Final = 2.0
-MOTOR_SPEED_RAD_S: Final = 2.0
-TENSION_RATE_N_S: Final = 200.0
 
 
 @law
@@ -56,7 +53,7 @@ def enter_mode(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mo
         if mode == JOINT_IMPEDANCE:
             offset = s.joint_angle_rad[j] - goal.joint_angle_rad[j]
             mem.offset_joint_rad[j] = offset
-            longest = max(longest, duration_s(offset, JOINT_SPEED_RAD_S, SHORTEST_S))
+            longest = max(longest, duration_s(offset, m.enter_joint_rad_s, SHORTEST_S))
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
@@ -71,16 +68,16 @@ def enter_mode(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mo
         if mode == TENDON_FORCE:
             offset = s.tension_n[t] - goal.tendon_force_n[t]
             mem.offset_tension_n[t] = offset
-            longest = max(longest, duration_s(offset, TENSION_RATE_N_S, SHORTEST_S))
+            longest = max(longest, duration_s(offset, m.enter_tension_n_s, SHORTEST_S))
         elif mode == MOTOR_POSITION:
             offset = s.motor_angle_rad[i] - goal.motor_angle_rad[i]
             mem.offset_motor_rad[i] = offset
             mem.wrist_start_m[t] = s.wrist_length_m[t]
-            longest = max(longest, duration_s(offset, MOTOR_SPEED_RAD_S, SHORTEST_S))
+            longest = max(longest, duration_s(offset, m.enter_motor_rad_s, SHORTEST_S))
     mem.common_n[f], mem.common_n_s[f] = mean_tension_n(m, s, f), 0.0
     mem.offset_common_n[f] = mem.common_n[f] - common_goal_n(m, goal, f)
     if mode == JOINT_IMPEDANCE or mode == JOINT_TORQUE:
-        longest = max(longest, duration_s(mem.offset_common_n[f], TENSION_RATE_N_S, SHORTEST_S))
+        longest = max(longest, duration_s(mem.offset_common_n[f], m.enter_tension_n_s, SHORTEST_S))
     mem.mode[f] = mode
     mem.age_s[f] = 0.0
     mem.blend_s[f] = longest

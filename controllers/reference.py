@@ -76,7 +76,8 @@ def shape_reference(m: Model, mem: ControllerMemory, j: int, goal_rad: float, go
     """
     before, low, high = mem.shaped_rad[j], m.joint_min_rad[j], m.joint_max_rad[j]
     way = high - before if goal_rad > before else before - low
-    fastest = min(m.joint_speed_max_rad_s[j], stop_speed(way, 0.0, m.joint_brake_rad_s2[j]))
+    end = stop_speed(way, 0.0, m.joint_brake_rad_s2[j], m.stop_speed_rad_s)
+    fastest = min(m.joint_speed_max_rad_s[j], end)
     mem.shaped_rad[j], mem.shaped_speed_rad_s[j] = glide(
         before,
         mem.shaped_speed_rad_s[j],

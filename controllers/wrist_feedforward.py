@@ -19,9 +19,7 @@ from mechanics.wrist import wrist_jacobian
 from signals.compiled import law
 from signals.typed import Command, Goal, Model, State
 
-AXIS_SPEED_RAD_S: Final = 0.5
 SHORTEST_S: Final = 0.2
-AT_REST_RAD_S: Final = 1e-4
 
 
 @law
@@ -42,7 +40,7 @@ def axis_goals(m: Model, goal: Goal, mem: ControllerMemory, s: State, command: C
             mem.axis_angle_rad[a] = s.axis_angle_rad[a]
             mem.axis_speed_rad_s[a] = 0.0
             mem.shaped_axis_rad[a], mem.shaped_axis_rad_s[a] = s.axis_angle_rad[a], 0.0
-            mem.axis_blend_s = max(mem.axis_blend_s, duration_s(offset, AXIS_SPEED_RAD_S, SHORTEST_S))
+            mem.axis_blend_s = max(mem.axis_blend_s, duration_s(offset, m.enter_axis_rad_s, SHORTEST_S))
     x = mem.axis_age_s / mem.axis_blend_s
     for a in range(m.n_axes):
         wanted = goal.axis_angle_rad[a] + mem.offset_axis_rad[a] * share_left(x)
@@ -89,7 +87,7 @@ def wrist_path_speeds(m: Model, mem: ControllerMemory, s: State) -> None:
     moving = 0.0
     for a in range(m.n_axes):
         moving = max(moving, abs(mem.axis_speed_rad_s[a]))
-    if m.n_axes < 2 or m.use_wrist == 0 or moving < AT_REST_RAD_S:
+    if m.n_axes < 2 or m.use_wrist == 0 or moving < m.axis_standing_rad_s:
         for t in range(m.n_tendons):
             mem.wrist_speed_m_s[t] = 0.0
         return

@@ -35,8 +35,6 @@ STALE: Final = int(ChannelStatus.STALE)
 HOLDING: Final = int(MachineState.HOLDING)
 ACTIVE: Final = int(MachineState.ACTIVE)
 FAULT: Final = int(MachineState.FAULT)
-NEAR_COUNTS: Final = 20.0
-"""Change of a count that is not looked at: to leave the lever's way in such steps takes tens of them."""
 STANDS_S: Final = 0.020
 """Time for which a value that was not believed has to stand before it is a new place."""
 
@@ -138,7 +136,7 @@ def take_hall(m: Model, z: Measurement, mem: EstimatorMemory, s: State, t: int) 
         return status
     if not in_time(s.time_ns, z.hall_time_ns[t]):
         return status | STALE
-    if abs(count - mem.hall_count[t]) > NEAR_COUNTS and mem.started != 0 and at_rail(m, t, count):
+    if abs(count - mem.hall_count[t]) > m.near_count and mem.started != 0 and at_rail(m, t, count):
         return status | OUT_OF_RANGE
     mem.hall_count[t] = count
     return status
@@ -167,7 +165,7 @@ def take_quietly(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> bo
         odd |= 0 if -NEWEST_NS <= now_ns - angle_ns[i] <= OLDEST_NS else 1
     for t in range(n_tendons):
         odd |= 0 if hall_status[t] == 0 else 1
-        odd |= 0 if abs(count[t] - lever[t]) <= NEAR_COUNTS else 1
+        odd |= 0 if abs(count[t] - lever[t]) <= m.near_count else 1
         odd |= 0 if -NEWEST_NS <= now_ns - count_ns[t] <= OLDEST_NS else 1
         odd |= 0 if weight[t] > 0.0 else 1
     if odd != 0:

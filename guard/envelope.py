@@ -37,14 +37,8 @@ REACTION_S: Final = 0.005
 """Time that passes until a drive brakes: filter of the speed, delay of the command, rate of the torque."""
 BRAKE_SHARE: Final = 0.5
 """Share of a motor's greatest torque that the guard counts on where it brakes."""
-DAMPING_NMS_RAD: Final = 3.0
-"""K: torque per motor speed beyond the allowed one."""
 SETTLE_1_S: Final = 150.0
 """Rate at which the last of a way is closed [1/s]."""
-STOP_RAD_S: Final = 0.5
-"""v_0: speed with which a joint may come to the end of its range, a quarter of what hurts."""
-NOISE_RAD_S: Final = 1.0
-"""By how much a joint may be faster than its motors before that counts: it is noisy and swings."""
 OVER_REFERENCE: Final = 1.5
 """Greatest speed of a joint in any mode, in that of its reference."""
 APPROACH_1_S: Final = 12.0
@@ -60,8 +54,6 @@ WRIST_SHARE: Final = 0.8
 """Share of the wrist drive's torque that tendons may put on it."""
 WRIST_CARE: Final = 0.5
 """Share of that from which on it counts at all."""
-WRIST_RAD_S: Final = 10.0
-"""Speed at which a motor may wind that loads the wrist, at no load; in proportion less with it."""
 WRIST_HZ: Final = 20.0
 """Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
 
@@ -83,16 +75,16 @@ def allowed_speed(way: float, speed: float, deceleration: float) -> float:
 
 
 @law
-def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float) -> float:
+def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float, end_rad_s: float) -> float:
     """The same for a joint and its stop [rad/s]: slowly it may come there, and a little beyond.
 
     The estimate of a joint at its stop errs by a degree: there its tendons still may wind together.
     """
     left = way_rad - REACTION_S * max(speed_rad_s, 0.0)
     if left > 0.0:
-        hard = math.sqrt(STOP_RAD_S * STOP_RAD_S + 2.0 * deceleration_rad_s2 * left)
-        return min(hard, STOP_RAD_S + APPROACH_1_S * left)
-    return STOP_RAD_S + BACK_1_S * left
+        hard = math.sqrt(end_rad_s * end_rad_s + 2.0 * deceleration_rad_s2 * left)
+        return min(hard, end_rad_s + APPROACH_1_S * left)
+    return end_rad_s + BACK_1_S * left
 
 
 @law
@@ -154,11 +146,12 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
         if brake <= 0.0:  # a mechanism's joint, without tendons
             mem.margin_up_rad_s[j] = mem.margin_down_rad_s[j] = NO_LIMIT
             continue
-        moved, fastest = mem.motor_joint_rad_s[j], OVER_REFERENCE * m.joint_speed_max_rad_s[j]
-        up = max(moved, s.joint_speed_rad_s[j] - NOISE_RAD_S)
-        down = -min(moved, s.joint_speed_rad_s[j] + NOISE_RAD_S)
-        mem.margin_up_rad_s[j] = min(stop_speed(m.joint_max_rad[j] - q, up, brake), fastest) - up
-        mem.margin_down_rad_s[j] = min(stop_speed(q - m.joint_min_rad[j], down, brake), fastest) - down
+        end, moved = m.stop_speed_rad_s, mem.motor_joint_rad_s[j]
+        fastest = OVER_REFERENCE * m.joint_speed_max_rad_s[j]
+        up = max(moved, s.joint_speed_rad_s[j] - m.joint_noise_rad_s)
+        down = -min(moved, s.joint_speed_rad_s[j] + m.joint_noise_rad_s)
+        mem.margin_up_rad_s[j] = min(stop_speed(m.joint_max_rad[j] - q, up, brake, end), fastest) - up
+        mem.margin_down_rad_s[j] = min(stop_speed(q - m.joint_min_rad[j], down, brake, end), fastest) - down
         least = min(least, mem.margin_up_rad_s[j], mem.margin_down_rad_s[j])
     mem.least_margin_rad_s[f], mem.inside[f] = least, inside
 
@@ -170,7 +163,7 @@ def joints_free(m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float) 
     Whatever joint of the finger has the least margin, and whatever turns least with this motor.
     """
     limit = m.motor_torque_limit_nm[m.tendon_motor[t]]
-    way = DAMPING_NMS_RAD * mem.least_turn[t] * mem.least_margin_rad_s[f]
+    way = m.envelope_damping_nms_rad * mem.least_turn[t] * mem.least_margin_rad_s[f]
     return bool(abs(x) <= limit and way >= limit + m.spool_radius_m[t] * s.tension_n[t])
 
 
@@ -185,7 +178,7 @@ def tension_free(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     fastest, limit = 3.0 * mem.fastest_m_s[f], 2.0 * m.motor_torque_limit_nm[i]
     way = min(m.elongation_max_m[t] - s.elongation_m[t], s.elongation_m[t] - m.elongation_min_m[t])
     way -= REACTION_S * fastest
-    speed = fastest + m.spool_radius_m[t] * limit / DAMPING_NMS_RAD
+    speed = fastest + m.spool_radius_m[t] * limit / m.envelope_damping_nms_rad
     brake = BRAKE_SHARE * m.spool_radius_m[t] * limit  # 2 a, times the motor's inertia
     return bool(way > 0.0 and brake * way > speed * speed * m.motor_inertia_kg_m2[i])
 
@@ -210,7 +203,10 @@ def joint_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tupl
             unwind = min(unwind, up if arm > 0.0 else down)
     hold = radius * s.tension_n[t]
     friction = COULOMB_SHARE * m.friction_gamma_2_nm[i]
-    return hold - friction - DAMPING_NMS_RAD * unwind, hold + friction + DAMPING_NMS_RAD * wind
+    return (
+        hold - friction - m.envelope_damping_nms_rad * unwind,
+        hold + friction + m.envelope_damping_nms_rad * wind,
+    )
 
 
 @law
@@ -229,7 +225,7 @@ def tension_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tu
         joints += mem.P_tj_m[t, j] * mem.motor_joint_rad_s[j]
     stretching, letting = speed + max(joints, 0.0), speed + min(joints, 0.0)
     brake = BRAKE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * radius
-    damping = DAMPING_NMS_RAD / radius
+    damping = m.envelope_damping_nms_rad / radius
     hold = radius * s.tension_n[t]
     tight = allowed_speed(m.elongation_max_m[t] - s.elongation_m[t], stretching, brake) - stretching
     least = -m.motor_torque_limit_nm[i]
@@ -264,5 +260,5 @@ def wrist_envelope(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     for a in range(m.n_axes):
         load = mem.wrist_load[a]
         if abs(load) > WRIST_CARE and load * m.wrist_arm_m[t, a] < 0.0:  # its torque is -arm f
-            wind = min(wind, WRIST_RAD_S * (1.0 - abs(load)) - s.motor_speed_rad_s[i])
-    return float(m.spool_radius_m[t] * s.tension_n[t] + DAMPING_NMS_RAD * wind)
+            wind = min(wind, m.wrist_wind_rad_s * (1.0 - abs(load)) - s.motor_speed_rad_s[i])
+    return float(m.spool_radius_m[t] * s.tension_n[t] + m.envelope_damping_nms_rad * wind)

@@ -21,7 +21,6 @@ from signals.typed import Measurement, Model, State
 
 FRICTION_GROWN: Final = int(Cause.FRICTION_GROWN)
 
-MOVING_RAD_S: Final = 0.3
 FAST_S: Final = 0.4
 SLOW_S: Final = 20.0
 LEARN_S: Final = 0.8
@@ -52,7 +51,7 @@ def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int, 
     ``fast`` is the share of this cycle in the fast averages.
     """
     i = m.tendon_motor[t]
-    if abs(s.motor_speed_rad_s[i]) < MOVING_RAD_S:
+    if abs(s.motor_speed_rad_s[i]) < m.turning_speed_rad_s:
         return
     measured, expected = friction_factor(m, mem, s, i, t)
     mem.moved_s[i] += m.dt_s

@@ -33,22 +33,14 @@ HALL_GLITCH: Final = int(Cause.HALL_GLITCH)
 RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
 OUT_OF_RANGE: Final = int(ChannelStatus.OUT_OF_RANGE)
 
-MOVED_M: Final = 0.00005
 NOISY: Final = 0.2
 """Share of the cycles in which a noisy channel changes at least."""
 RATE_SHARE: Final = 0.002
 SILENT: Final = 40.0
 """Changes that noise would have made, and did not, before a channel counts as stuck: e^-40."""
-STUCK_M: Final = 0.001
 CHANGES_OF_OTHERS: Final = 8
-CONTRADICTION_M: Final = 0.00004
-"""Change of the residual beyond what counts can round: a count is 9 to 24 um of path."""
 RAIL_S: Final = 0.005
-JUMP_COUNTS: Final = 40.0
-JUMP_COUNTS_N: Final = 0.4
-"""Per newton: the lever's friction loop, as it turns, can move the lever by 80 counts at 100 N."""
 NOISE_FACTOR: Final = 8.0
-OTHERS_COUNTS: Final = 4.0
 OTHERS_NOISE: Final = 4.0
 """A slip at a high tension, or of a joint at its stop, moves the other counts by no more than 9 to 16."""
 AGREE_SHARE: Final = 0.2
@@ -90,13 +82,13 @@ def check_stuck(m: Model, mem: GuardMemory, s: State, f: int, t: int, count: int
     mem.same_cycles[t] += 1
     wound = abs(m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.anchor_angle_rad[t]))
     noisy = m.hall_noise_count[t] > 0.0 and mem.anchor_rate[t] > NOISY
-    if wound > MOVED_M and noisy and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT:
-        latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * MOVED_M)
+    if wound > m.stuck_moved_m and noisy and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT:
+        latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * m.stuck_moved_m)
     others = mem.changes[f] - mem.anchor_changes[t]
     contradiction = abs(s.residual_m[t] - mem.anchor_residual_m[t])
-    seen = others >= CHANGES_OF_OTHERS * (m.finger_n_tendons[f] - 1) and contradiction > CONTRADICTION_M
-    if wound > STUCK_M and seen and not at_slack_stop(m, t, s.lever_angle_rad[t]):
-        latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * STUCK_M)
+    seen = others >= CHANGES_OF_OTHERS * (m.finger_n_tendons[f] - 1) and contradiction > m.stuck_residual_m
+    if wound > m.stuck_way_m and seen and not at_slack_stop(m, t, s.lever_angle_rad[t]):
+        latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * m.stuck_way_m)
 
 
 @law
@@ -132,7 +124,7 @@ def lengths_agree(m: Model, mem: GuardMemory, s: State, t: int, count: int) -> b
 
     They cannot explain one that is not in use.
     """
-    if abs(count_of_lever(m, t, s.lever_angle_rad[t]) - count) > OTHERS_COUNTS:
+    if abs(count_of_lever(m, t, s.lever_angle_rad[t]) - count) > m.others_count:
         return False
     change = elongation_of_count_m(m, t, count) - elongation_of_count_m(m, t, mem.last_count[t])
     left = abs(s.residual_m[t] - mem.last_residual_m[t])
@@ -163,7 +155,7 @@ def others_moved(m: Model, mem: GuardMemory, z: Measurement, f: int, t: int) -> 
         moved = abs(float(z.hall_count[o]) - expected)
         if o != t and mem.since_jump_s[o] < COMPANY_S:
             return True
-        if o != t and moved > OTHERS_COUNTS + OTHERS_NOISE * m.hall_noise_count[o]:
+        if o != t and moved > m.others_count + OTHERS_NOISE * m.hall_noise_count[o]:
             return True
     return False
 
@@ -192,7 +184,7 @@ def check_jump(
 
     ``kept`` is what a cycle leaves of the spikes' score.
     """
-    limit = JUMP_COUNTS + NOISE_FACTOR * m.hall_noise_count[t] + JUMP_COUNTS_N * mem.last_tension_n[t]
+    limit = m.jump_count + NOISE_FACTOR * m.hall_noise_count[t] + m.jump_count_n * mem.last_tension_n[t]
     # after a stall, or from a slow bus, the lever has had that long to move
     limit *= since_sample_s(m, s, z.hall_time_ns[t], mem.hall_sample_ns[t]) / m.dt_s
     mem.hall_sample_ns[t] = z.hall_time_ns[t]
@@ -236,7 +228,7 @@ def check_halls(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             change = float(count - mem.last_count[t]) if mem.started != 0 else 0.0
             if fresh:
                 mem.last_change[t] = change
-            if abs(change) < JUMP_COUNTS:
+            if abs(change) < m.jump_count:
                 mem.count_trend[t] += TREND_SHARE * (change - mem.count_trend[t])
             mem.last_count[t] = count
             mem.last_tension_n[t] = min(s.tension_n[t], m.tension_max_n[t])

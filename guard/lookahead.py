@@ -17,8 +17,8 @@ import numpy as np
 from guard.latch import FAULT
 from guard.memory import LOOKS, MOMENTS, GuardMemory
 from guard.simulated_break import throw
-from guard.tension_checks import LEAST_WANTED_N, wanted_tension_n
-from guard.urgent import RAMP_S, RELEASE_NM, URGENT_S, hurried
+from guard.tension_checks import wanted_tension_n
+from guard.urgent import RAMP_S, URGENT_S, hurried
 from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
 from signals.compiled import law
@@ -31,14 +31,6 @@ BEFORE_NS: Final = 1_000_000
 REACT_S: Final = 0.0045
 """From a break to the reaction."""
 
-HIT_RAD_S: Final = 2.0
-"""Speed at which a stop is hit hard."""
-SPARED_RAD_S: Final = 1.0
-"""Speed below which a stop that a look ahead sees hit is not, in truth;"""
-SURE_RAD_S: Final = 5.0
-"""and above which it surely is."""
-SOFTER_S_RAD: Final = 1e-4
-"""Weight of a hit's speed among sets that are as good."""
 ENOUGH: Final = 0.1
 """Needless stops below which nothing else is looked at."""
 
@@ -124,14 +116,16 @@ def add_brakes(m: Model, mem: GuardMemory, k: int) -> None:
     f = mem.look_finger
     for x in range(m.finger_n_joints[f]):
         for side in range(2):
-            if mem.look_stop_rad_s[k, x, side] > HIT_RAD_S:
+            if mem.look_stop_rad_s[k, x, side] > m.hit_speed_rad_s:
                 add_look(mem, brake_set(m, mem, f, mem.look_lost, x, side))
 
 
 @law
-def hit_share(speed_rad_s: float) -> float:
+def hit_share(m: Model, speed_rad_s: float) -> float:
     """How likely a stop is hit hard, 0..1, of which a look ahead says that it is hit at a speed."""
-    return min(max((speed_rad_s - SPARED_RAD_S) / (SURE_RAD_S - SPARED_RAD_S), 0.0), 1.0)
+    return min(
+        max((speed_rad_s - m.spared_speed_rad_s) / (m.sure_speed_rad_s - m.spared_speed_rad_s), 0.0), 1.0
+    )
 
 
 @law
@@ -140,7 +134,7 @@ def avoidable_share(m: Model, mem: GuardMemory, x: int, side: int) -> float:
     brake = brake_set(m, mem, mem.look_finger, mem.look_lost, x, side)
     for k in range(mem.look_done):
         if mem.look_set[k] == brake:
-            return float(1.0 - hit_share(mem.look_stop_rad_s[k, x, side]))
+            return float(1.0 - hit_share(m, mem.look_stop_rad_s[k, x, side]))
     return 0.0
 
 
@@ -151,8 +145,8 @@ def needless_stops(m: Model, mem: GuardMemory, k: int) -> float:
     for x in range(m.finger_n_joints[mem.look_finger]):
         for side in range(2):
             speed = mem.look_stop_rad_s[k, x, side]
-            if speed > SPARED_RAD_S:
-                stops += avoidable_share(m, mem, x, side) * hit_share(speed) + SOFTER_S_RAD * speed
+            if speed > m.spared_speed_rad_s:
+                stops += avoidable_share(m, mem, x, side) * hit_share(m, speed) + m.softer_s_rad * speed
     return stops
 
 
@@ -230,7 +224,7 @@ def suspected(m: Model, mem: GuardMemory, s: State, t: int) -> bool:
     """True if tendon ``t`` is at its slack stop while it should be taut, and nothing else threw it there."""
     if mem.slack_s[t] == 0.0 or mem.taut[t] == 0 or mem.thrown[t] != 0:
         return False
-    return bool(wanted_tension_n(m, mem, s, t) > LEAST_WANTED_N)
+    return bool(wanted_tension_n(m, mem, s, t) > m.least_wanted_n)
 
 
 @law
@@ -255,7 +249,7 @@ def look_ahead(m: Model, mem: GuardMemory, s: State) -> None:
     if mem.look_phase == NOTHING or mem.look_phase == DONE:
         return
     k, f = mem.look_done, mem.look_finger
-    if not throw(m, mem, f, mem.look_lost, mem.look_set[k], REACT_S, URGENT_S, RAMP_S, RELEASE_NM):
+    if not throw(m, mem, f, mem.look_lost, mem.look_set[k], REACT_S, URGENT_S, RAMP_S, m.release_torque_nm):
         mem.look_choice, mem.look_phase = 0, DONE
         return
     for x in range(m.finger_n_joints[f]):

@@ -25,19 +25,9 @@ STILL_S: Final = 0.030
 CONTRADICTED_S: Final = 0.012
 """The same where lengths contradict each other meanwhile: before that counts as their own fault."""
 BLOCKED_S: Final = 0.5
-EXCESS_NM: Final = 0.5
-"""Torque beyond the tendon's load that must move a motor: several times what ripple and errors can hold."""
-TENSION_MOVES_N: Final = 2.0
-CONTRADICTION_M: Final = 0.00015
-CONTRADICTION_M_N: Final = 4.0e-6
-"""Per newton: what the lever's friction loop adds to a residual as it turns."""
 WANTED_RAD: Final = 0.03
 """Motion that was asked for before a motor that stands exactly still is suspicious."""
-AT_REST_RAD_S: Final = 0.02
-RUNS_RAD_S: Final = 2.0
-"""Speed that a compensation of friction reaches late: by then its work has been noticed."""
 ENERGY_MEMORY_S: Final = 2.0
-ENERGY_LIMIT_J: Final = 0.05
 
 
 @law
@@ -80,7 +70,7 @@ def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_
         mem.still_s[i] = mem.still_wanted_rad[i] = 0.0
         mem.still_residual_m[i] = s.residual_m[t]
     excess = s.motor_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
-    if moved or abs(excess) <= EXCESS_NM:
+    if moved or abs(excess) <= m.excess_torque_nm:
         mem.blocked_s[i] = 0.0
         mem.still_tension_n[i] = s.tension_n[t]
     else:
@@ -89,8 +79,10 @@ def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_
         return
     mem.still_s[i] += time_s
     mem.still_wanted_rad[i] += abs(s.ref_motor_speed_rad_s[i]) * time_s
-    stretched = mem.blocked_s[i] > STILL_S and abs(s.tension_n[t] - mem.still_tension_n[i]) > TENSION_MOVES_N
-    limit = CONTRADICTION_M + CONTRADICTION_M_N * s.tension_n[t]
+    stretched = (
+        mem.blocked_s[i] > STILL_S and abs(s.tension_n[t] - mem.still_tension_n[i]) > m.moving_tension_n
+    )
+    limit = m.still_residual_m + m.still_residual_m_n * s.tension_n[t]
     contradicted = abs(s.residual_m[t] - mem.still_residual_m[i]) > limit
     contradicted = contradicted and mem.still_s[i] > CONTRADICTED_S and mem.still_wanted_rad[i] > WANTED_RAD
     if stretched or contradicted:
@@ -108,10 +100,13 @@ def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int, 
     ``kept`` is what a cycle leaves of the work noted.
     """
     mem.energy_j[i] *= kept
-    if abs(s.ref_motor_speed_rad_s[i]) < AT_REST_RAD_S and abs(s.motor_speed_rad_s[i]) < RUNS_RAD_S:
+    if (
+        abs(s.ref_motor_speed_rad_s[i]) < m.standing_speed_rad_s
+        and abs(s.motor_speed_rad_s[i]) < m.running_speed_rad_s
+    ):
         mem.energy_j[i] += m.dt_s * s.friction_torque_nm[i] * s.motor_speed_rad_s[i]
-        if mem.energy_j[i] > ENERGY_LIMIT_J:
-            latch_finger(s, f, FRICTION_ENERGY, i, mem.energy_j[i], ENERGY_LIMIT_J)
+        if mem.energy_j[i] > m.friction_energy_j:
+            latch_finger(s, f, FRICTION_ENERGY, i, mem.energy_j[i], m.friction_energy_j)
 
 
 @law

@@ -25,21 +25,14 @@ TENDON_BROKEN: Final = int(Cause.TENDON_BROKEN)
 TENDON_SLACK: Final = int(Cause.TENDON_SLACK)
 ENCODER_STUCK: Final = int(Cause.ENCODER_STUCK)
 
-DISTANCE_M: Final = 0.003
-SPEED_RAD_S: Final = 2.5
-GAIN_NMS_RAD: Final = 0.3
-TORQUE_NM: Final = 1.37
-"""Greatest torque of the probe: friction and its spread; on a sound tendon it makes less than 100 N."""
 BACK_S: Final = 0.004
 LONGEST_S: Final = 0.5
 AGAIN_S: Final = 0.15
 """Time that letting go gets anew once a break is named: what a probe takes; a longer one adds none."""
 UNMOVED_S: Final = 0.030
 """Time in which the probe's torque has turned a motor from rest: half a millimetre by then."""
-UNDER_WAY_M: Final = 0.0002
-"""Way after which it turns;"""
 UNSEEN_S: Final = 0.008
-"""and time for which its angle may stand then: 0.2 mm at the probe's speed, and as much to come to rest."""
+"""Time for which its angle may stand once it turns: 0.2 mm at the probe's speed, and as much to rest."""
 
 
 @law
@@ -60,17 +53,17 @@ def judge_probe(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     wound = m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.probe_angle_rad[f])
     mem.probe_age_s[f] += m.dt_s
     stood_s = min(mem.blocked_s[i], mem.probe_age_s[f])
-    stand_s = UNSEEN_S if wound > UNDER_WAY_M else UNMOVED_S
+    stand_s = UNSEEN_S if wound > m.probe_under_way_m else UNMOVED_S
     slack = at_slack_stop(m, t, s.lever_angle_rad[t] + m.slack_margin_rad[m.tendon_spring[t]])
     mem.probe_back_s[f] = 0.0 if slack else mem.probe_back_s[f] + m.dt_s
     if mem.probe_back_s[f] > BACK_S:
-        write_finger_cause(s, f, TENDON_SLACK, t, 1e3 * wound, 1e3 * DISTANCE_M)
+        write_finger_cause(s, f, TENDON_SLACK, t, 1e3 * wound, 1e3 * m.probe_way_m)
         mem.probe_phase[f] = PROBED
     elif stood_s > stand_s:
         write_finger_cause(s, f, ENCODER_STUCK, i, 1e3 * stood_s, 1e3 * stand_s)
         mem.probe_phase[f] = PROBED
-    elif wound >= DISTANCE_M or mem.probe_age_s[f] > LONGEST_S:
-        write_finger_cause(s, f, TENDON_BROKEN, t, 1e3 * wound, 1e3 * DISTANCE_M)
+    elif wound >= m.probe_way_m or mem.probe_age_s[f] > LONGEST_S:
+        write_finger_cause(s, f, TENDON_BROKEN, t, 1e3 * wound, 1e3 * m.probe_way_m)
         mem.probe_phase[f] = PROBED
         mem.fault_age_s[f] = max(mem.fault_age_s[f] - AGAIN_S, 0.0)
         for k in range(m.finger_n_tendons[f]):
@@ -88,7 +81,10 @@ def probe_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> flo
     """Torque [N m] that winds at the probe's speed; never unwinds, never above its limit."""
     i = m.tendon_motor[t]
     friction = motor_friction_nm(
-        SPEED_RAD_S, m.friction_gamma_1_s_rad[i], m.friction_gamma_2_nm[i], m.friction_gamma_3_nms_rad[i]
+        m.probe_speed_rad_s,
+        m.friction_gamma_1_s_rad[i],
+        m.friction_gamma_2_nm[i],
+        m.friction_gamma_3_nms_rad[i],
     )
-    torque = friction + GAIN_NMS_RAD * (SPEED_RAD_S - s.motor_speed_rad_s[i])
-    return float(min(max(torque, 0.0), TORQUE_NM))
+    torque = friction + m.probe_damping_nms_rad * (m.probe_speed_rad_s - s.motor_speed_rad_s[i])
+    return float(min(max(torque, 0.0), m.release_torque_nm))

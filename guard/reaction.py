@@ -30,7 +30,7 @@ from guard.memory import GuardMemory
 from guard.probe import PROBED, begin_probe, probe_torque_nm
 from guard.simulated_break import coasting_m
 from guard.tension_checks import TENSION_LOST, at_slack_stop
-from guard.urgent import RAMP_S, RELEASE_NM, URGENT_S, partners
+from guard.urgent import RAMP_S, URGENT_S, partners
 from mechanics.friction import motor_friction_nm
 from mechanics.plausible import sensors_sound, usable
 from mechanics.springs import stiffness_of_force
@@ -49,15 +49,8 @@ MOTOR: Final = int(Blinds.MOTOR)
 
 RELEASE_S: Final = 0.8
 """Time in which the greatest tension of a finger at ease is led down, all others at its rate."""
-FAST_N_S: Final = 500.0
-"""Rate in a finger that lost a tendon or presses on something: what it holds may give way and throw it."""
 PRESSES_SHARE: Final = 0.5
 """Least over greatest tension below which a finger presses on something."""
-REST_NMS_RAD: Final = 0.5
-"""Brake of the probe's motor once the cause is named."""
-REST_NM: Final = 1.0
-AT_REST_RAD_S: Final = 0.5
-RELEASED_N: Final = 1.0
 RELEASED_S: Final = 0.005
 GIVE_UP_S: Final = 1.0
 HOLD_SHARE: Final = 0.5
@@ -179,7 +172,7 @@ def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int)
         if mem.blind[t] == 0:
             most_n, least_n = max(most_n, s.tension_n[t]), min(least_n, s.tension_n[t])
     fast = cause == TENSION_LOST or least_n < PRESSES_SHARE * most_n
-    mem.release_n_s[f] = FAST_N_S if fast else most_n / RELEASE_S
+    mem.release_n_s[f] = m.release_rate_n_s if fast else most_n / RELEASE_S
     for k in range(m.finger_n_tendons[f]):
         if mem.blind[m.finger_tendon[f, k]] != 0:
             spare_partners(m, mem, z, s, f, m.finger_tendon[f, k])
@@ -223,7 +216,7 @@ def is_released(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     coasts = mem.release_to_n[t] == 0.0 and s.elongation_m[t] <= coasting_m(
         m, i, m.spool_radius_m[t], s.motor_speed_rad_s[i]
     )
-    if slack or coasts or left_n(mem, s, f, t) <= mem.release_to_n[t] + RELEASED_N:
+    if slack or coasts or left_n(mem, s, f, t) <= mem.release_to_n[t] + m.released_tension_n:
         mem.released_s[t] += m.dt_s
     enough = 0.0 if mem.urgent[t] != 0 else RELEASED_S
     if mem.released_s[t] > enough or mem.fault_age_s[f] > GIVE_UP_S:
@@ -233,10 +226,10 @@ def is_released(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
 
 
 @law
-def rest_nm(s: State, i: int) -> float:
+def rest_nm(m: Model, s: State, i: int) -> float:
     """Torque [N m] against a motor that still winds in; never one that winds."""
     w = s.motor_speed_rad_s[i]
-    return -min(REST_NMS_RAD * w, REST_NM) if w > AT_REST_RAD_S else 0.0
+    return -min(m.rest_damping_nms_rad * w, m.rest_torque_nm) if w > m.rest_speed_rad_s else 0.0
 
 
 @law
@@ -252,7 +245,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
         limit = float(m.motor_torque_limit_nm[i])
         # on its ramp from then on, from what there was
         less = -mem.last_torque_nm[i] - limit * m.dt_s / RAMP_S
-        return -limit if early else -max(less, RELEASE_NM)
+        return -limit if early else -max(less, m.release_torque_nm)
     if mem.probe_phase[f] != 0 and early:
         return 0.0
     before = mem.release_n[t]
@@ -272,7 +265,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
         s.tendon_stiffness_n_m[t],
         s.motor_speed_rad_s[i] - speed,
     ) + motor_friction_nm(speed, g1, g2, g3)
-    return float(min(max(torque, -RELEASE_NM), 0.0))
+    return float(min(max(torque, -m.release_torque_nm), 0.0))
 
 
 @law
@@ -280,7 +273,7 @@ def fault_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int, reacti
     """Torque [N m] of the motor of tendon ``t`` in a finger in fault."""
     i = m.tendon_motor[t]
     if mem.probe_phase[f] != 0 and mem.probe_tendon[f] == t:
-        return probe_torque_nm(m, mem, s, f, t) if mem.probe_phase[f] < PROBED else rest_nm(s, i)
+        return probe_torque_nm(m, mem, s, f, t) if mem.probe_phase[f] < PROBED else rest_nm(m, s, i)
     if reaction != RELEASE:
         if s.machine == FAULT:  # the wrist stands too; its sensor, which may be the cause, moves no tendon
             mem.hold_wrist_m[t] = s.wrist_length_m[t]

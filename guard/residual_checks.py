@@ -24,8 +24,7 @@ HALL_DRIFT: Final = int(Cause.HALL_DRIFT)
 STEP_MEMORY_S: Final = 0.3
 STEP_S: Final = 0.015
 STEP_SHARE: Final = 0.32
-STEP_SHARE_100N: Final = 0.28
-"""Step that latches, as a share of the finger's residual limit: at no tension, and added at 100 N."""
+"""Step that latches at no tension, as a share of the finger's residual limit."""
 LARGE_S: Final = 0.050
 DRIFT_MEMORY_S: Final = 3.0
 DRIFT_SHARE: Final = 0.7
@@ -77,7 +76,7 @@ def check_tendon_residual(
     mem.residual_fast_m[t] += fast * (r - mem.residual_fast_m[t])
     mem.residual_slow_m[t] += slow * (r - mem.residual_slow_m[t])
     step = r - mem.residual_fast_m[t]
-    allowed = limit * (STEP_SHARE + STEP_SHARE_100N * 0.01 * s.tension_n[t])
+    allowed = limit * (STEP_SHARE + m.step_share_1_n * s.tension_n[t])
     # only raises the limits: asked for where one is passed
     skew = skew_m(m, z, s, f) if abs(step) > allowed or abs(r) > limit else 0.0
     allowed += skew

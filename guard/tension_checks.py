@@ -31,8 +31,6 @@ DIP_S: Final = 0.150
 """The same for a tension wanted so low that motion can take it to the stop for a moment."""
 SLACK_START_S: Final = 0.6
 """The same for a tendon that was not taut yet and is being wound in."""
-DIP_BELOW_N: Final = 9.0
-LEAST_WANTED_N: Final = 4.0
 TAUT_S: Final = 0.050
 SNAP_RAD: Final = 0.025
 SNAP_HZ: Final = 50.0
@@ -64,13 +62,13 @@ def is_slack(m: Model, s: State, f: int, t: int) -> bool:
 
 
 @law
-def allowed_slack_s(wanted_n: float, taut: bool, snapped: bool) -> float:
+def allowed_slack_s(m: Model, wanted_n: float, taut: bool, snapped: bool) -> float:
     """Time [s] that a lever may stay at its slack stop while a tension [N] is wanted."""
     if not taut:
         return SLACK_START_S
     if snapped:
         return SNAPPED_S
-    return LOST_S if wanted_n > DIP_BELOW_N else DIP_S
+    return LOST_S if wanted_n > m.dip_tension_n else DIP_S
 
 
 @law
@@ -142,10 +140,10 @@ def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None
         f = m.tendon_finger[t]
         track_tautness(m, mem, s, t, share)
         wanted = wanted_tension_n(m, mem, s, t)
-        allowed = allowed_slack_s(wanted, mem.taut[t] != 0, mem.snapped[t] != 0)
+        allowed = allowed_slack_s(m, wanted, mem.taut[t] != 0, mem.snapped[t] != 0)
         if mem.thrown[t] != 0:
             allowed = max(allowed, DIP_S)
-        if mem.slack_s[t] > allowed and wanted > LEAST_WANTED_N:
+        if mem.slack_s[t] > allowed and wanted > m.least_wanted_n:
             if mem.slack_s[t] > SLACK_START_S or not is_slack(m, s, f, t):
                 latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
         if far_from_limit(m, s, t):

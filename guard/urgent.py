@@ -17,8 +17,6 @@ from signals.typed import Model
 
 FloatArray = NDArray[float64]
 
-RELEASE_NM: Final = 1.37
-"""Greatest torque that unwinds: friction, ripple and their spread. Up to 1.5 N m by the torque constant's."""
 URGENT_S: Final = 0.0195
 """Time in which it is let go at full torque; a joint is at its stop after some 25 ms."""
 RAMP_S: Final = 0.1

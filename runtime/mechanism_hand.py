@@ -21,6 +21,7 @@ from controllers import muscle_position as muscle_control
 from estimators.joint_sensors import MEMORY as ESTIMATOR_MEMORY
 from estimators.joint_sensors import joint_sensors
 from guard.guard import GUARD_MEMORY, guard
+from hand.assembly.figures import store_reference_figures
 from hand.file import HandFile, HandFileError
 from hand.file.errors import MotionFileError, Problem
 from hand.file.locate import Locator
@@ -263,6 +264,7 @@ def model_of(file: MechanismHandFile, rate_hz: float | None = None) -> RecordArr
     m["measurement_age_s"] = np.array(file.limits.measurement_age_ms) / 1e3
     m["winding_limit_degc"] = file.limits.temperature_degc
     m["ambient_degc"] = 25.0
+    store_reference_figures(model)
     return model
 
 

@@ -326,6 +326,47 @@ spring_energy_j            | J     | spring x spring_node | f8 | configs | elast
 residual_limit_m           | m     | finger | f8 | configs | residual that latches a fault
 pretension_n               | N     | finger | f8 | configs | default co-contraction of the finger
 finger_reaction            | enum  | finger | i8 | configs | signals.modes.Reaction after a fault of the finger
+release_torque_nm          | N m   | -      | f8 | configs | greatest torque that unwinds, or winds a probe
+excess_torque_nm           | N m   | -      | f8 | configs | torque beyond its tendon's load that must move a motor
+friction_energy_j          | J     | -      | f8 | configs | work of a friction feedforward on a motor that should rest
+rest_torque_nm             | N m   | -      | f8 | configs | greatest brake of a probe's motor once the cause is named
+rest_damping_nms_rad       | N m s/rad | -      | f8 | configs | the same, per speed
+probe_damping_nms_rad      | N m s/rad | -      | f8 | configs | torque of a probe per speed that is missing
+envelope_damping_nms_rad   | N m s/rad | -      | f8 | configs | torque per motor speed beyond the allowed one
+probe_speed_rad_s          | rad/s | -      | f8 | configs | speed of a probe's motor
+rest_speed_rad_s           | rad/s | -      | f8 | configs | motor speed above which it is braked once the cause is named
+standing_speed_rad_s       | rad/s | -      | f8 | configs | reference below which a motor should rest
+running_speed_rad_s        | rad/s | -      | f8 | configs | motor speed that a friction feedforward reaches late
+turning_speed_rad_s        | rad/s | -      | f8 | configs | motor speed from which its friction is followed
+stop_speed_rad_s           | rad/s | -      | f8 | configs | speed with which a joint may come to the end of its range
+joint_noise_rad_s          | rad/s | -      | f8 | configs | by how much a joint may be faster than its motors make it
+wrist_wind_rad_s           | rad/s | -      | f8 | configs | speed at which a motor may wind that loads the wrist, at no load
+hit_speed_rad_s            | rad/s | -      | f8 | configs | joint speed at which a stop is hit hard
+spared_speed_rad_s         | rad/s | -      | f8 | configs | looked ahead joint speed below which a stop is not hit
+sure_speed_rad_s           | rad/s | -      | f8 | configs | looked ahead joint speed above which a stop is surely hit
+softer_s_rad               | s/rad | -      | f8 | configs | weight of a hit's speed among sets that are as good
+enter_joint_rad_s          | rad/s | -      | f8 | configs | mean joint speed of the blend into a mode
+enter_motor_rad_s          | rad/s | -      | f8 | configs | mean motor speed of the blend into a mode
+enter_tension_n_s          | N/s   | -      | f8 | configs | mean change of tension of the blend into a mode
+enter_axis_rad_s           | rad/s | -      | f8 | configs | mean axis speed of the blend into following
+axis_standing_rad_s        | rad/s | -      | f8 | configs | axis speed below which the wrist needs no feedforward
+release_rate_n_s           | N/s   | -      | f8 | configs | rate at which tensions are led down in a finger that lost a tendon or presses on something
+dip_tension_n              | N     | -      | f8 | configs | wanted tension below which motion may take a tendon to its slack stop
+least_wanted_n             | N     | -      | f8 | configs | wanted tension above which a slack tendon is a fault
+moving_tension_n           | N     | -      | f8 | configs | change of tension that shows that a motor moves
+released_tension_n         | N     | -      | f8 | configs | what is left of a tension that counts as let go
+step_share_1_n             | 1/N   | -      | f8 | configs | step of a residual that is allowed per tension, share of the finger's limit
+probe_way_m                | m     | -      | f8 | configs | way that a probe winds
+probe_under_way_m          | m     | -      | f8 | configs | way after which a probe's motor turns
+stuck_moved_m              | m     | -      | f8 | configs | winding under which a noisy count must change
+stuck_way_m                | m     | -      | f8 | configs | winding under which any count must change
+stuck_residual_m           | m     | -      | f8 | configs | change of a residual that contradicts a count that stays
+still_residual_m           | m     | -      | f8 | configs | change of a residual that contradicts an angle that stays
+still_residual_m_n         | m/N   | -      | f8 | configs | the same, per tension
+jump_count                 | count | -      | f8 | configs | change of a count in a cycle that no motion makes
+jump_count_n               | count/N | -      | f8 | configs | the same, per tension
+others_count               | count | -      | f8 | configs | change of another count that shows that the finger moves
+near_count                 | count | -      | f8 | configs | change of a count that is believed without a look
 """,
 }
 

@@ -314,6 +314,47 @@ class Model(Protocol):
     residual_limit_m: Annotated[FloatArray, "finger"]
     pretension_n: Annotated[FloatArray, "finger"]
     finger_reaction: Annotated[IntArray, "finger"]
+    release_torque_nm: float
+    excess_torque_nm: float
+    friction_energy_j: float
+    rest_torque_nm: float
+    rest_damping_nms_rad: float
+    probe_damping_nms_rad: float
+    envelope_damping_nms_rad: float
+    probe_speed_rad_s: float
+    rest_speed_rad_s: float
+    standing_speed_rad_s: float
+    running_speed_rad_s: float
+    turning_speed_rad_s: float
+    stop_speed_rad_s: float
+    joint_noise_rad_s: float
+    wrist_wind_rad_s: float
+    hit_speed_rad_s: float
+    spared_speed_rad_s: float
+    sure_speed_rad_s: float
+    softer_s_rad: float
+    enter_joint_rad_s: float
+    enter_motor_rad_s: float
+    enter_tension_n_s: float
+    enter_axis_rad_s: float
+    axis_standing_rad_s: float
+    release_rate_n_s: float
+    dip_tension_n: float
+    least_wanted_n: float
+    moving_tension_n: float
+    released_tension_n: float
+    step_share_1_n: float
+    probe_way_m: float
+    probe_under_way_m: float
+    stuck_moved_m: float
+    stuck_way_m: float
+    stuck_residual_m: float
+    still_residual_m: float
+    still_residual_m_n: float
+    jump_count: float
+    jump_count_n: float
+    others_count: float
+    near_count: float
 
 
 class Frame(Protocol):

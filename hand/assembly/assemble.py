@@ -6,6 +6,7 @@ import hashlib
 import json
 
 from hand.assembly.drives import store_drives, store_loop
+from hand.assembly.figures import store_figures
 from hand.assembly.fingers import store_condition, store_fingers
 from hand.assembly.mismatch import draw_mismatch
 from hand.assembly.pace import store_pace
@@ -66,6 +67,7 @@ def model_of(
     store_wrist(hand, model)
     store_object(hand, model)
     store_pace(hand, model)
+    store_figures(model)
     if rate_hz is not None:
         _set_rate(hand, model, rate_hz)
     wanted = hand.tendon.pretension_n if pretension_n is None else pretension_n

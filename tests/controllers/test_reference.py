@@ -75,7 +75,8 @@ def test_a_smooth_goal_is_followed_without_lag(joint: int, amplitude: float, fre
     fastest, acceleration = pace_of(joint)
     assume(goal.max() < high and amplitude * omega**2 < 0.5 * acceleration)
     brake = float(MODEL["joint_brake_rad_s2"][0, joint])
-    ends = [min(stop_speed(high - q, 0.0, brake), stop_speed(q - low, 0.0, brake)) for q in goal]
+    end = float(MODEL["stop_speed_rad_s"][0])
+    ends = [min(stop_speed(high - q, 0.0, brake, end), stop_speed(q - low, 0.0, brake, end)) for q in goal]
     assume(bool((np.abs(speed) < 0.8 * np.minimum(ends, fastest)).all()))
     out = follow(goal, speed, joint, float(goal[0]))
     assert np.abs(out[:, 0] - goal).max() < 2e-3 * max(amplitude, 0.1)

@@ -14,22 +14,25 @@ from guard.hall_checks import (
     AGREE_SHARE,
     DISAGREE_SHARE,
     GIVE_WAY_S,
-    JUMP_COUNTS,
-    OTHERS_COUNTS,
     TREND_SHARE,
     check_halls,
     elongation_of_count_m,
     lengths_agree,
 )
-from guard.motor_checks import RUNS_RAD_S, check_friction_energy
+from guard.motor_checks import check_friction_energy
 from guard.residual_checks import STEP_S, STEP_SHARE, check_residuals
 from guard.tension_checks import is_slack
 from guard.winding import LEAST_DEGC, MOST_DEGC, plausible
+from hand.assembly.figures import FIGURES
 from mechanics.springs import count_of_lever, lever_of_count, spring_at, spring_state
 from signals.faults import Cause
 from signals.modes import ChannelStatus, MachineState, Mode, Reaction
 from tests.rigs.bare import COUNT, Bare
 from tests.rigs.faulted import Faulted
+
+JUMP_COUNTS = FIGURES["jump_count"].reference
+OTHERS_COUNTS = FIGURES["others_count"].reference
+RUNS_RAD_S = FIGURES["running_speed_rad_s"].reference
 
 T = 4
 
@@ -269,7 +272,7 @@ def test_a_reference_comes_to_the_end_of_its_range_as_the_guard_lets_a_joint_com
     m, mem, way = bench.m, memory[0], 0.1
     end = float(m["joint_max_rad"][1] if up else m["joint_min_rad"][1])
     sign = 1.0 if up else -1.0
-    allowed = stop_speed(way, 0.0, float(m["joint_brake_rad_s2"][1]))
+    allowed = stop_speed(way, 0.0, float(m["joint_brake_rad_s2"][1]), float(m["stop_speed_rad_s"]))
     mem["shaped_rad"][1], mem["shaped_speed_rad_s"][1] = end - sign * way, sign * allowed
     shape_reference(m, mem, 1, end, 0.0)
     assert mem["shaped_speed_rad_s"][1] == pytest.approx(sign * allowed)

@@ -13,18 +13,20 @@ from guard.envelope import (
     APPROACH_1_S,
     BACK_1_S,
     COULOMB_SHARE,
-    DAMPING_NMS_RAD,
     NO_LIMIT,
-    NOISE_RAD_S,
     OVER_REFERENCE,
     REACTION_S,
     SETTLE_1_S,
-    STOP_RAD_S,
     allowed_speed,
     joint_envelope,
     stop_speed,
 )
+from hand.assembly.figures import FIGURES
 from tests.rigs.moving import JOINT_RANGE, Moving, towards_the_end
+
+DAMPING_NMS_RAD = FIGURES["envelope_damping_nms_rad"].reference
+NOISE_RAD_S = FIGURES["joint_noise_rad_s"].reference
+STOP_RAD_S = FIGURES["stop_speed_rad_s"].reference
 
 STEP_S = 1e-5
 WAYS = st.floats(1e-4, 0.05)
@@ -65,8 +67,10 @@ def test_beyond_a_limit_it_goes_back_as_fast_as_it_may_come(way: float, speed: f
     assert allowed_speed(way, -speed, brake) == allowed_speed(way, 0.0, brake), "what moves away has no delay"
     left = way - REACTION_S * speed
     assert allowed_speed(way, speed, brake) == pytest.approx(allowed_speed(left, 0.0, brake), abs=1e-9)
-    assert stop_speed(way, -speed, brake) == stop_speed(way, 0.0, brake)
-    assert stop_speed(way, speed, brake) == pytest.approx(stop_speed(left, 0.0, brake), abs=1e-9)
+    assert stop_speed(way, -speed, brake, STOP_RAD_S) == stop_speed(way, 0.0, brake, STOP_RAD_S)
+    assert stop_speed(way, speed, brake, STOP_RAD_S) == pytest.approx(
+        stop_speed(left, 0.0, brake, STOP_RAD_S), abs=1e-9
+    )
 
 
 @given(st.floats(1e-3, 1.5), st.floats(20.0, 400.0))
@@ -74,23 +78,25 @@ def test_a_joint_that_brakes_by_the_law_comes_to_its_stop_no_faster_than_promise
     way: float, brake: float
 ) -> None:
     """It follows the law with no more than the counted deceleration, a step late."""
-    first, end, step = stop_speed(way, 0.0, brake), way, 1e-4
+    first, end, step = stop_speed(way, 0.0, brake, STOP_RAD_S), way, 1e-4
     speed = first
     while way > 0.0:
-        speed = max(speed - brake * step, min(speed, stop_speed(way, 0.0, brake)))
+        speed = max(speed - brake * step, min(speed, stop_speed(way, 0.0, brake, STOP_RAD_S)))
         way -= speed * step
     assert speed**2 <= STOP_RAD_S**2 + 2.0 * first * brake * step
     root = math.sqrt(STOP_RAD_S**2 + 2.0 * brake * end)
-    assert stop_speed(end, 0.0, brake) == pytest.approx(min(root, STOP_RAD_S + APPROACH_1_S * end))
+    assert stop_speed(end, 0.0, brake, STOP_RAD_S) == pytest.approx(
+        min(root, STOP_RAD_S + APPROACH_1_S * end)
+    )
 
 
 def test_at_its_stop_a_joint_may_move_slowly_and_a_little_beyond_not_at_all() -> None:
     gone = STOP_RAD_S / BACK_1_S
-    assert stop_speed(0.0, 0.0, 100.0) == STOP_RAD_S
-    assert stop_speed(-0.5 * gone, 0.0, 100.0) == pytest.approx(0.5 * STOP_RAD_S)
-    assert stop_speed(-gone, 0.0, 100.0) == pytest.approx(0.0, abs=1e-12)
-    assert stop_speed(-2.0 * gone, 0.0, 100.0) == pytest.approx(-STOP_RAD_S)
-    assert stop_speed(1e-9, 0.0, 100.0) == pytest.approx(STOP_RAD_S), "no step at the stop"
+    assert stop_speed(0.0, 0.0, 100.0, STOP_RAD_S) == STOP_RAD_S
+    assert stop_speed(-0.5 * gone, 0.0, 100.0, STOP_RAD_S) == pytest.approx(0.5 * STOP_RAD_S)
+    assert stop_speed(-gone, 0.0, 100.0, STOP_RAD_S) == pytest.approx(0.0, abs=1e-12)
+    assert stop_speed(-2.0 * gone, 0.0, 100.0, STOP_RAD_S) == pytest.approx(-STOP_RAD_S)
+    assert stop_speed(1e-9, 0.0, 100.0, STOP_RAD_S) == pytest.approx(STOP_RAD_S), "no step at the stop"
 
 
 # --- speeds that count ------------------------------------------------------------------------------------
@@ -117,7 +123,7 @@ def test_margins_are_what_the_way_to_each_end_and_the_greatest_speed_leave(
             (up[j], bench.high[j] - q[j], speed[j]),
             (down[j], q[j] - bench.low[j], -speed[j]),
         ):
-            allowed = min(stop_speed(way, v, brake), fastest)
+            allowed = min(stop_speed(way, v, brake, STOP_RAD_S), fastest)
             assert margin == pytest.approx(allowed - v, abs=1e-6)
     other = bench.mirrored().margins()
     assert other[0] == pytest.approx(down, abs=1e-9) and other[1] == pytest.approx(up, abs=1e-9)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from guard.envelope import (
     BRAKE_SHARE,
     COULOMB_SHARE,
-    DAMPING_NMS_RAD,
     REACTION_S,
     SETTLE_1_S,
     WIND_BACK,
@@ -20,6 +19,7 @@ from guard.envelope import (
     joint_margins,
 )
 from guard.limits import envelope_bounds, motor_bounds
+from hand.assembly.figures import FIGURES
 from mechanics.friction import motor_friction_nm
 from signals.compiled import law
 from tests.rigs.moving import (
@@ -34,6 +34,8 @@ from tests.rigs.moving import (
     limit_nm,
     towards_the_end,
 )
+
+DAMPING_NMS_RAD = FIGURES["envelope_damping_nms_rad"].reference
 
 BEYOND_M = 2e-5
 """Elongation beyond the limit: half a newton."""

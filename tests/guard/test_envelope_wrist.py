@@ -10,18 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.envelope import (
-    DAMPING_NMS_RAD,
     WRIST_CARE,
     WRIST_HZ,
-    WRIST_RAD_S,
     WRIST_SHARE,
     path_speeds,
     wrist_envelope,
     wrist_load,
 )
 from guard.limits import LETTING_GO, envelope_bounds, rate_bounds
+from hand.assembly.figures import FIGURES
 from signals.modes import Clip, MachineState
 from tests.rigs.bare import Bare, Guarded
+
+DAMPING_NMS_RAD = FIGURES["envelope_damping_nms_rad"].reference
+WRIST_RAD_S = FIGURES["wrist_wind_rad_s"].reference
 
 TENSION_MAX, RATE = int(Clip.TENSION_MAX), int(Clip.RATE)
 T = 4

@@ -198,7 +198,7 @@ def test_spikes_are_a_glitch_of_their_channel() -> None:
 def test_a_motor_that_still_winds_faster_than_half_a_radian_per_second_is_braked(speed: float) -> None:
     bench = Bare()
     bench.s["motor_speed_rad_s"][4] = speed
-    assert rest_nm(bench.s, 4) == pytest.approx(-min(0.5 * speed, 1.0) if speed > 0.5 else 0.0)
+    assert rest_nm(bench.m, bench.s, 4) == pytest.approx(-min(0.5 * speed, 1.0) if speed > 0.5 else 0.0)
 
 
 @pytest.mark.parametrize("angle", ["lower", "upper"])

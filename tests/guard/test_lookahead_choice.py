@@ -19,8 +19,6 @@ from guard.lookahead import (
     DONE,
     NOTHING,
     OTHERS,
-    SPARED_RAD_S,
-    SURE_RAD_S,
     THEIR_BRAKES,
     add_brakes,
     avoidable_share,
@@ -30,11 +28,17 @@ from guard.lookahead import (
     needless_stops,
 )
 from guard.reaction import change_choice
+from hand.assembly.figures import FIGURES
 from signals.faults import Cause
 from signals.modes import MachineState, Request
 from tests.rigs.ahead import Ahead
 from tests.rigs.bare import Guarded
+from tests.rigs.desk import model_record
 from tests.rigs.faulted import Faulted
+
+M = model_record("finger_bench")[0]
+SPARED_RAD_S = FIGURES["spared_speed_rad_s"].reference
+SURE_RAD_S = FIGURES["sure_speed_rad_s"].reference
 
 UP, DOWN = 0, 1
 Stop = tuple[int, int]
@@ -99,9 +103,9 @@ def likely(share: float) -> float:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_a_hit_is_the_more_likely_the_faster_it_is_forecast(share: float) -> None:
-    assert hit_share(likely(share)) == pytest.approx(share)
-    assert hit_share(likely(share) - 3.0 * SURE_RAD_S) == 0.0
-    assert hit_share(likely(share) + 3.0 * SURE_RAD_S) == 1.0
+    assert hit_share(M, likely(share)) == pytest.approx(share)
+    assert hit_share(M, likely(share) - 3.0 * SURE_RAD_S) == 0.0
+    assert hit_share(M, likely(share) + 3.0 * SURE_RAD_S) == 1.0
 
 
 @pytest.mark.parametrize("stop", list(BRAKE))

@@ -7,13 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from guard.probe import DISTANCE_M, LONGEST_S, SPEED_RAD_S, TORQUE_NM
-from guard.reaction import RELEASE_NM, partners
+from guard.probe import LONGEST_S
+from guard.reaction import partners
 from guard.winding import OBSERVER_S
+from hand.assembly.figures import FIGURES
 from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import ChannelStatus, MachineState, Reaction, Request
 from tests.rigs.desk import Desk, shift, slacken
+
+DISTANCE_M = FIGURES["probe_way_m"].reference
+SPEED_RAD_S = FIGURES["probe_speed_rad_s"].reference
+RELEASE_NM = FIGURES["release_torque_nm"].reference
 
 
 def lost(t: int = 2, q_rad: tuple[float, ...] = (0.0, 0.5, 0.5, 0.4)) -> Desk:
@@ -50,7 +55,7 @@ def test_a_tendon_slack_after_three_millimetres_is_broken() -> None:
     assert desk.state["finger_cause_part"][0, 0] == 2
     assert desk.state["finger_cause_value"][0, 0] == pytest.approx(1e3 * DISTANCE_M, abs=0.05)
     assert len(torques) * desk.dt_s == pytest.approx(DISTANCE_M / 0.01 / SPEED_RAD_S, rel=0.1)
-    assert max(torques[30:]) <= TORQUE_NM, "after the rate limit let the old torque go"
+    assert max(torques[30:]) <= RELEASE_NM, "after the rate limit let the old torque go"
     assert min(torques[60:]) >= 0.0, "the probe only winds"
     desk.cycle(300)
     assert desk.state["motor_torque_nm"][0, 2] == 0.0

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from guard.lookahead import OTHERS, begin_look, look_ahead
 from guard.simulated_break import throw
+from hand.assembly.figures import FIGURES
 from mechanics.coupling import tendon_jacobian
 from mechanics.finger_rows import place_rows
 from mechanics.fingermass import finger_mass
@@ -17,7 +18,8 @@ from signals.modes import MachineState
 from tests.rigs.bare import Bare
 
 FloatArray = NDArray[np.float64]
-REACT_S, URGENT_S, RAMP_S, REST_NM = 0.0045, 0.0195, 0.1, 1.37
+REACT_S, URGENT_S, RAMP_S = 0.0045, 0.0195, 0.1
+REST_NM = FIGURES["release_torque_nm"].reference
 """From a break to the reaction; at full torque; until that would be gone; what goes on unwinding."""
 MS = 1_000_000
 
