@@ -16,7 +16,7 @@ import pytest
 
 from drivers.errors import BusLost
 from hand.motion.load import load_motion
-from hand.options import RunOptions
+from hand.options import OptionError, RunOptions
 from hand.overrides import load_with
 from hand.review.suspicions import suspicions
 from runtime import warmup
@@ -163,11 +163,15 @@ def test_a_report_file_that_cannot_be_written_does_not_take_the_report_along(cap
     ("words", "key"),
     [
         (("--lockstep",), "gains.tension_kp_nm_n"),
-        (("--bus", "none.toml"), "gains.tension_kp_nm_n"),  # with processes: told before anything is started
+        (("--bus", "finger_bench_servos"), "gains.tension_kp_nm_n"),  # told before a process is started
         (("--lockstep", "--rate", "60"), "gains.velocity_filter_hz"),
     ],
 )
-def test_every_start_says_what_check_suspects(capsys, words, key):
+def test_every_start_says_what_check_suspects(capsys, monkeypatch, words, key):
+    def nothing(*_):
+        raise OptionError("no process is started here")
+
+    monkeypatch.setattr("runtime.processes.supervisor.Supervisor", nothing)
     setting = "gains.tension_kp_nm_n=300.0"
     _, _, err = _call(capsys, "run", "finger_bench", "--for", "0.05", "--set", setting, *words)
     rate = float(words[-1]) if "--rate" in words else None
