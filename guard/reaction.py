@@ -198,9 +198,12 @@ def note_way(m: Model, mem: GuardMemory, s: State, t: int) -> None:
 
 
 @law
-def left_n(mem: GuardMemory, s: State, f: int, t: int) -> float:
-    """Tension [N] of tendon ``t`` that is left to be led down; what a push adds is not."""
-    if mem.probe_phase[f] != 0:
+def left_n(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
+    """Tension [N] of tendon ``t`` that is left to be led down; what a push adds to a finger at ease is not.
+
+    One that presses on something keeps nothing of it: what it presses on may give way.
+    """
+    if mem.probe_phase[f] != 0 or mem.release_n_s[f] >= m.release_rate_n_s:
         return float(s.tension_n[t])
     return float(min(s.tension_n[t], mem.led_n[t]))
 
@@ -216,7 +219,7 @@ def is_released(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     coasts = mem.release_to_n[t] == 0.0 and s.elongation_m[t] <= coasting_m(
         m, i, m.spool_radius_m[t], s.motor_speed_rad_s[i]
     )
-    if slack or coasts or left_n(mem, s, f, t) <= mem.release_to_n[t] + m.released_tension_n:
+    if slack or coasts or left_n(m, mem, s, f, t) <= mem.release_to_n[t] + m.released_tension_n:
         mem.released_s[t] += m.dt_s
     enough = 0.0 if mem.urgent[t] != 0 else RELEASED_S
     if mem.released_s[t] > enough or mem.fault_age_s[f] > GIVE_UP_S:
@@ -261,7 +264,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
         m,
         t,
         mem.release_n[t],
-        left_n(mem, s, f, t),
+        left_n(m, mem, s, f, t),
         s.tendon_stiffness_n_m[t],
         s.motor_speed_rad_s[i] - speed,
     ) + motor_friction_nm(speed, g1, g2, g3)

@@ -253,10 +253,8 @@ def model_of(file: MechanismHandFile, rate_hz: float | None = None) -> RecordArr
     m["n_fingers"] = m["n_bodies"] = m["n_springs"] = 1
     m["dt_s"] = m["delay_s"] = 1.0 / rate
     m["velocity_filter_hz"] = file.control.velocity_filter_hz
-    m["position_kp_nm_rad"], m["position_kd_nms_rad"] = (
-        file.hold.position_kp_nm_rad,
-        file.hold.position_kd_nms_rad,
-    )
+    m["position_kp_nm_rad"] = file.hold.position_kp_nm_rad
+    m["position_kd_nms_rad"] = file.hold.position_kd_nms_rad
     store_motors(file, m)
     store_joints(file, m)
     m["torque_rate_nm_s"] = file.limits.torque_rate_nm_s

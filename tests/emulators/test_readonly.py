@@ -43,7 +43,7 @@ from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import SpringSide
 from sim.emulators.socketcand import BusServer
-from telemetry.shm.channel import ChannelStatus as Ring
+from telemetry.shm.channel import Channel as Ring
 from tests.rigs import emulated as rigs
 
 READ_ONLY = int(BusStatus.READ_ONLY)

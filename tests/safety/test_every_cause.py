@@ -11,7 +11,6 @@ import pytest
 
 import flexor
 from flexor.effect import what_holds, what_holds_fingers
-from guard.motor_checks import AT_REST_RAD_S
 from hand.hand import Hand
 from runtime.loop import Loop
 from runtime.processes.control import _serve
@@ -85,7 +84,7 @@ def a_gear_that_is_stuck(run: Heard, motor: str) -> None:
 
 def a_compensation_that_pushes(run: Heard, motor: str) -> None:
     """A law of friction forty times too large, of a motor that is to creep."""
-    i, creep_rad_s = run.names.motors.index(motor), 0.95 * AT_REST_RAD_S
+    i, creep_rad_s = run.names.motors.index(motor), 0.95 * float(run.model["standing_speed_rad_s"])
     run.goal["motor_angle_rad"][:] = run.state["motor_angle_rad"]
     run.goal["finger_mode"][run.model["tendon_finger"][tendon_of(run, i)]] = int(Mode.MOTOR_POSITION)
     run.run(300)
