@@ -95,7 +95,7 @@ def _driven(family: str, table: str, key: str, folder: Path) -> Iterator[Bus]:
         times: dict[str, Any] = {"reply_timeout_us": 20_000, "watchdog_ms": 400.0}
         complete = CollectorSettings(name="board", family="collector", **where, **times)
         open_bus, reset = CollectorBus, board.restart
-    settings = _without(complete, table, key)
+    settings = _without(complete, table, key).fitted(hand)  # as whoever opens a bus does
     with EmulatorThread([emulator]) as thread:
         bus = open_bus(settings, hand)
         try:
