@@ -101,10 +101,10 @@ def warm_up(
     scratch = replace_model(hand)
     rig = build(replace(options.without_bus(), faults=()), scratch, Channel.local(CYCLES))
     steps = list(_steps(rig))
-    progress = Progress(len(steps), shown)
     beside = _compile_plant_beside(hand) if options.bus is None and plant_is_cold() else None
     if beside is not None:  # all but the plant and what needs it first, meanwhile
         steps = [*steps[1:6], (_PLANT, lambda: _join(beside, beat)), steps[0], *steps[6:]]
+    progress = Progress(len(steps), shown)
     for k, (name, call) in enumerate(steps, start=1):
         progress.step(k, name)
         call()
