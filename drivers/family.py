@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Protocol, Self
@@ -22,21 +23,21 @@ class BusSettings(Table):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
     family: str
 
+    @abstractmethod
     def identity(self) -> str:
         """Name of the physical bus, the same through every path to it (``drivers.locks``)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """Motors that this bus moves."""
-        raise NotImplementedError
 
+    @abstractmethod
     def halls(self, names: HandNames) -> tuple[str, ...]:
         """Tendons whose Hall channel this bus reads."""
-        raise NotImplementedError
 
+    @abstractmethod
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Wrist axes whose angle this bus reads."""
-        raise NotImplementedError
 
     def fitted(self, names: HandNames) -> Self:
         """The same table with what it leaves out taken from the hand file: ids and Hall channels.

@@ -25,8 +25,6 @@ TABLE: dict[str, str] = {
     "orca-encoders": "drivers.hallbridge.orca_device",
 }
 """Our own families; each module holds ``FAMILY``."""
-NEEDED: Final = ("identity", "motors", "halls", "axes")
-"""Methods of the settings that every family has to write."""
 _PARTS: Final = sorted(name for name in vars(Bus) if not name.startswith("_"))
 
 
@@ -69,7 +67,7 @@ def family(name: str) -> Family:
 def _sound(found: Family, plugin: plugins.Plugin) -> Family:
     if not isinstance(found.settings, type) or not issubclass(found.settings, BusSettings):
         raise PluginError(f"{plugin}: its settings are {found.settings!r}, no drivers.family.BusSettings")
-    lacking = [name for name in NEEDED if getattr(found.settings, name) is getattr(BusSettings, name)]
+    lacking = sorted(found.settings.__abstractmethods__)
     if lacking:
         kind = f"{found.settings.__module__}.{found.settings.__qualname__}"
         raise PluginError(f"{plugin}: {plugins.where(plugin)}its settings, {kind}, have no {lacking[0]}()")

@@ -59,11 +59,16 @@ words_of_guests = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(said=st.one_of(st.binary(max_size=300), words_of_guests.map(lambda w: "".join(w).encode())))
 def test_no_words_of_a_guest_end_a_bus_server(said: bytes) -> None:
+    """Whatever one guest says, the next one is greeted."""
     server, guest = _server()
     try:
         guest.sendall(said or b"<")
         server.readable(server.descriptors()[1], 1)
         server.on_time(10_000_000)
+        with socket.create_connection((server.host, server.port), timeout=5.0) as after:
+            server.readable(server.descriptors()[0], 2)
+            server.on_time(20_000_000)
+            assert after.recv(6) == b"< hi >"
     finally:
         guest.close()
         server.close()

@@ -228,6 +228,9 @@ def test_no_bytes_end_a_sensor_stream(data: bytes) -> None:
             stream.line.read = lambda: data  # type: ignore[method-assign]
             stream.readable(-1, 1_000_000)
             stream.on_time(1_000_000)
+            assert stream.sent > 0 or not getattr(stream, "streaming", True), (
+                "on, unless it was asked to stop"
+            )
             stream.close()
 
 
