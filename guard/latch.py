@@ -34,6 +34,7 @@ FINDING: Final = dtype_of(Finding)
 
 SPACES: Final = ("motor", "tendon", "joint", "finger", "axis", "hand")
 """What the findings of a foreign detector can count, by number; axes and the hand stop the whole hand."""
+BY_MOTOR, BY_TENDON, BY_JOINT, BY_FINGER = range(4)
 
 WINDING: Final = 1
 """Phases of a probe (``guard.probe``): it winds;"""
@@ -96,16 +97,16 @@ def latch_hand(m: Model, s: State, cause: int, part: int, value: float, limit: f
 @law
 def finger_of(m: Model, space: int, part: int) -> int:
     """Finger that a part belongs to, -1: the whole hand."""
-    if space == 0:
+    if space == BY_MOTOR:
         for t in range(m.n_tendons):
             if m.tendon_motor[t] == part:
                 return int(m.tendon_finger[t])
         return -1
-    if space == 1:
+    if space == BY_TENDON:
         return int(m.tendon_finger[part])
-    if space == 2:
+    if space == BY_JOINT:
         return int(m.joint_finger[part])
-    return part if space == 3 else -1
+    return part if space == BY_FINGER else -1
 
 
 @law
