@@ -19,6 +19,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from typing import Any
 
 from hand.options import RunOptions
@@ -45,6 +46,23 @@ class StopAsked(Exception):
     """A stop was asked for while the bus was being set up."""
 
 
+class Backpressure:
+    """In lockstep nothing is dropped: control waits while io is half a ring behind."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._head, self._reader = segment.field("head"), segment.field("reader")
+        self._beat, self._io_beat = segment.field("control_beat_ns"), segment.field("io_beat_ns")
+        self._room = len(segment.slots) // 2
+
+    def wait(self, go_on: Callable[[], bool]) -> None:
+        """Until there is room, io is dead, or ``go_on`` says no."""
+        while int(self._head[0]) - int(self._reader[0]) > self._room:
+            if not go_on() or now_ns() - int(self._io_beat[0]) > BEAT_LOST_NS:
+                return
+            time.sleep(0.0005)
+            self._beat[0] = now_ns()
+
+
 class Watch:
     """Asked before every cycle: go on? Keeps heartbeats, notices stops and a lost io process."""
 
@@ -53,8 +71,7 @@ class Watch:
         self._progress, self._blamed = loop.progress, False
         self._beat, self._io_beat = segment.field("control_beat_ns"), segment.field("io_beat_ns")
         self._stop, self._io_lost = segment.field("stop"), segment.field("io_lost_ns")
-        self._head, self._reader = segment.field("head"), segment.field("reader")
-        self._room = len(segment.slots) // 2
+        self._backpressure = Backpressure(segment)
         self._count = 0
         self._start = StartWatch(rig, rig.options.starts)
         self.why, self.reason = "", ""
@@ -82,7 +99,9 @@ class Watch:
             self._blamed = True
             window = min(self._progress.cycles, self.rig.pipeline.channel.window)
             self.rig.pipeline.blame(Cause.SUSTAINED_OVERRUN, self._progress.overruns, window)
-        return self._wait_for_reader() if self._lockstep else True
+        if self._lockstep:
+            self._backpressure.wait(lambda: not self._stop[0])
+        return True
 
     def sign(self, stops: bool = True) -> None:
         """Heartbeat while the bus is set up.
@@ -99,14 +118,6 @@ class Watch:
         if not self.why and self._start.failed_at_end():
             self.why, self.reason = "not started", self._start.reason()
 
-    def _wait_for_reader(self) -> bool:
-        while int(self._head[0]) - int(self._reader[0]) > self._room:
-            time.sleep(0.0005)
-            self._beat[0] = now_ns()
-            if self._stop[0] or now_ns() - int(self._io_beat[0]) > BEAT_LOST_NS:
-                return True
-        return True
-
 
 def stop_sequence(loop: Loop, rig: Rig, segment: Segment, urgent: bool) -> bool:
     """Let go in order: guard's reaction, then off, then zero torque read back from the devices.
@@ -115,11 +126,16 @@ def stop_sequence(loop: Loop, rig: Rig, segment: Segment, urgent: bool) -> bool:
         True if the devices confirmed zero torque.
     """
     segment.field("control_phase")[0] = int(Phase.STOPPING)
-    stop, beat = segment.field("stop"), segment.field("control_beat_ns")
+    stop, beat, backpressure = segment.field("stop"), segment.field("control_beat_ns"), Backpressure(segment)
+
+    def patient() -> bool:
+        return int(stop[0]) < Stop.NOW
 
     def patience() -> bool:
         beat[0] = now_ns()
-        return int(stop[0]) < Stop.NOW
+        if rig.options.lockstep:
+            backpressure.wait(patient)
+        return patient()
 
     run = loop.run_lockstep if rig.options.lockstep else loop.run
     cycles = round(STOP_SEQUENCE_S * rig.hand.rate_hz)
