@@ -230,10 +230,11 @@ class RemoteBus:
             self._fresh_ns = now_ns
         bad = merge(self._newest, measurement, self._motors, self._halls, self._axes)
         measurement["time_ns"][0] = now_ns
-        if now_ns - self._fresh_ns > SILENT_NS:
+        silent = now_ns - self._fresh_ns > SILENT_NS
+        status = LOST if silent else int(self._status[0]) & ~PARTIAL | (PARTIAL if bad else 0)
+        if status & LOST:  # the word may be newer than the samples
             mark(measurement, self._motors, self._halls, self._axes, STALE)
-            return LOST
-        return int(self._status[0]) & ~PARTIAL | (PARTIAL if bad else 0)
+        return status
 
     def forward(self, command: RecordArray) -> None:
         """Newest command there at once; see ``drivers.hal.Forwarding``."""

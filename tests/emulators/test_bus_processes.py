@@ -55,6 +55,24 @@ def remote(tmp_path: Path) -> Iterator[tuple[Bench, ChainEmulator, SpringSide]]:
             bus.close()
 
 
+def test_a_loss_that_is_told_before_its_samples_arrive_leaves_none_fresh(
+    remote: tuple[Bench, ChainEmulator, SpringSide],
+) -> None:
+    """The bus process writes its samples, then its status: control may read between the two."""
+    bench, _, _ = remote
+    bench.start()
+    bus, told = bench.bus, 0
+    assert isinstance(bus, RemoteBus)
+    for _ in range(100):
+        bus.block.field("status")[0] = int(BusStatus.LOST)
+        bench.status = bus.exchange(bench.command, bench.measurement, time.monotonic_ns())
+        if bench.status & BusStatus.LOST:
+            told += 1
+            assert (bench.of_motors("motor_status") & NOT_FRESH).all()
+    assert told
+    assert bench.comes(1.0, lambda: not (bench.of_motors("motor_status") & NOT_FRESH).any())
+
+
 class Exchanges:
     """What exchanges did, so that no pre-emption by a busy computer can be taken for a wait of theirs.
 
