@@ -113,8 +113,17 @@ def test_health_and_report_say_what_is_unproven(unproven_file: str, port_base: i
 
 def test_a_family_that_says_nothing_of_a_watchdog_has_an_unproven_one() -> None:
     class Foreign(BusSettings):
+        def identity(self) -> str:
+            return "mine"
+
         def motors(self, names: HandNames) -> tuple[str, ...]:
             return names.motors
+
+        def halls(self, names: HandNames) -> tuple[str, ...]:
+            return names.halls
+
+        def axes(self, names: HandNames) -> tuple[str, ...]:
+            return ()
 
     assert "watchdog" in Foreign(name="mine", family="foreign").unproven(rigs.names(1))[0]
 
