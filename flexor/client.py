@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from collections.abc import Iterator
 from types import TracebackType
@@ -12,10 +13,11 @@ import msgspec
 import zmq
 
 from flexor.control import Control
-from flexor.errors import HandError, HandSilent, Refused, SchemaMismatch
+from flexor.errors import HandError, HandSilent, SchemaMismatch
 from flexor.places import find
 from flexor.stopping import StopLine
-from flexor.views import View, rows_as_array
+from flexor.views import View, columns_of, rows_as_array
+from flexor.wire import checked, connect, message_of, poll
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +40,7 @@ class Hand:
         port_base: its ``--port-base``.
         timeout_s: longest wait for a message or an answer.
 
-    Not for use by several threads at once; make one per thread.
+    Requests may come from several threads; topics are read by one thread at a time.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Hand:
         self._sockets: dict[str, Any] = {}
         self._last_seq: dict[str, int] = {}
         self._ids = itertools.count(1)
+        self._asking = threading.Lock()
         self._meta: dict[str, Any] | None = None
 
     def __enter__(self) -> Self:
@@ -133,6 +136,24 @@ class Hand:
         """
         return rows_as_array(msgspec.msgpack.decode(self._receive("raw", self.timeout_s)))
 
+    def table(self, seconds: float = 0.0) -> dict[str, NDArray[Any]]:
+        """Full-rate rows as columns: ``timestamp``, ``tick``, ``tension/index_1``, ... each of shape (n,).
+
+        ``pandas.DataFrame``, ``polars.DataFrame`` and ``pyarrow.table`` take it as it is. Call
+        ``listen("raw")`` before what you want to see; about 4 s wait for you.
+
+        Args:
+            seconds: time to wait for more; 0: what has come already.
+
+        Raises:
+            HandSilent: nothing has come, and nothing comes.
+        """
+        until, batches = time.monotonic() + seconds, self._waiting("raw")
+        while time.monotonic() < until or not batches:
+            batches.append(self._receive("raw", self.timeout_s))
+        rows = [rows_as_array(msgspec.msgpack.decode(payload)) for payload in batches]
+        return columns_of(rows, self.meta)
+
     def health(self) -> dict[str, Any]:
         """The next health message (10 Hz)."""
         found: dict[str, Any] = msgspec.msgpack.decode(self._receive("health", self.timeout_s))
@@ -181,24 +202,31 @@ class Hand:
             Refused: with code, text and hint.
             HandSilent: no answer.
         """
-        message = self._message("stop", 0, {"by": by} if by else {}, 0.0)  # a stop is never late
+        message = message_of(
+            next(self._ids), "stop", 0, {"by": by} if by else {}, 0.0
+        )  # a stop is never late
         line, begun, sent = StopLine(self.places, message), time.monotonic(), None
         try:
             while (waited := time.monotonic() - begun) < self.timeout_s:
                 line.send()
                 answer = line.answer()
                 if answer is None and sent is None and (waited > _ALONE_S or not line.reachable):
-                    sent = self._commander()
+                    sent = connect(
+                        self._context, zmq.DEALER, self.command
+                    )  # its own: another thread may be asking
                     sent.send(msgspec.msgpack.encode(message))
                 if answer is None and sent is not None:
-                    answer = self._poll(sent, message["id"], _LOOK_S)
+                    answer = poll(sent, message["id"], _LOOK_S)
                 elif answer is None:
                     line.wait(_LOOK_S)
                 if answer is not None:
-                    return self._checked("stop", answer)
+                    return checked("stop", answer)
         finally:
             line.close()
-        raise self._silent("command", "answer to 'stop'")
+            if sent is not None:
+                sent.close()
+        with self._asking:
+            raise self._silent("command", "answer to 'stop'")
 
     def request(self, op: str, *, lease: int = 0, deadline_s: float = 0.0, **args: Any) -> dict[str, Any]:
         """One request and its answer (docs/telemetry.md lists the operations).
@@ -207,36 +235,14 @@ class Hand:
             Refused: with code, text and hint.
             HandSilent: no answer.
         """
-        socket = self._commander()
-        message = self._message(op, lease, args, deadline_s)
-        socket.send(msgspec.msgpack.encode(message))
-        answer = self._poll(socket, message["id"], self.timeout_s)
-        if answer is None:
-            raise self._silent("command", f"answer to {op!r}")
-        return self._checked(op, answer)
-
-    def _message(self, op: str, lease: int, args: dict[str, Any], deadline_s: float) -> dict[str, Any]:
-        message: dict[str, Any] = {"v": 1, "id": next(self._ids), "op": op, "lease": lease, "args": args}
-        if deadline_s:
-            message["deadline"] = time.time() + deadline_s
-        return message
-
-    @staticmethod
-    def _poll(socket: Any, number: int, timeout_s: float) -> dict[str, Any] | None:
-        """The answer to a request, if it comes in time; late ones of earlier requests are passed over."""
-        until = time.monotonic() + timeout_s
-        while (left := until - time.monotonic()) > 0 and socket.poll(int(1000 * left) + 1):
-            answer: dict[str, Any] = msgspec.msgpack.decode(socket.recv())
-            if answer.get("id") == number:
-                return answer
-        return None
-
-    @staticmethod
-    def _checked(op: str, answer: dict[str, Any]) -> dict[str, Any]:
-        if not answer["ok"]:
-            error = answer["error"]
-            raise Refused(op, error["code"], error["msg"], error["hint"])
-        return answer
+        message = message_of(next(self._ids), op, lease, args, deadline_s)
+        with self._asking:
+            socket = self._commander()
+            socket.send(msgspec.msgpack.encode(message))
+            answer = poll(socket, message["id"], self.timeout_s)
+            if answer is None:
+                raise self._silent("command", f"answer to {op!r}")
+        return checked(op, answer)
 
     def _silent(self, name: str, what: str) -> HandSilent:
         """Forget a connection on which nothing comes, and look where the hand listens now."""
@@ -251,28 +257,17 @@ class Hand:
 
     def _commander(self) -> Any:
         if "command" not in self._sockets:
-            self._sockets["command"] = self._connect(zmq.DEALER, self.command)
+            self._sockets["command"] = connect(self._context, zmq.DEALER, self.command)
         return self._sockets["command"]
 
     def _subscriber(self, topic: str) -> Any:
         if topic not in self._sockets:
             if topic not in ("view", "raw", "health", "event", "meta"):
                 raise HandError(f"no topic {topic!r}; there are view, raw, health, event, meta")
-            socket = self._connect(zmq.SUB, self.publish)
+            socket = connect(self._context, zmq.SUB, self.publish)
             socket.setsockopt(zmq.SUBSCRIBE, f"{SCHEMA}/{topic}".encode())
             self._sockets[topic] = socket
         return self._sockets[topic]
-
-    def _connect(self, kind: int, endpoint: str) -> Any:
-        if self._context.closed:
-            raise HandError("this connection is closed; make a new Hand")
-        socket = self._context.socket(kind)
-        socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.RCVHWM, 400)
-        socket.setsockopt(zmq.RECONNECT_IVL, 100)
-        socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
-        socket.connect(endpoint)
-        return socket
 
     def _drop(self, name: str) -> None:
         socket = self._sockets.pop(name, None)

@@ -1,7 +1,8 @@
 """Command a hand under a lease: one client at a time, and the hand holds still when that one falls silent.
 
 The lease lives one second after the last message. There is no thread behind it on purpose: a program that
-hangs must lose the hand. ``move`` and ``sleep`` send often enough by themselves.
+hangs must lose the hand. ``move`` and ``sleep`` send often enough by themselves. A notebook asks for such a
+thread: between two of its cells nobody else would send.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from threading import Event, RLock, Thread
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
@@ -21,6 +23,8 @@ RATE_HZ: Final = 100.0
 """Rate at which ``move`` and ``sleep`` send."""
 _ACTIVE_WITHIN_S: Final = 2.0
 _DONE_WITHIN_S: Final = 0.5
+_ALIVE_EVERY_S: Final = 0.03
+"""Time between two messages of a keep-alive; a goal lives 0.1 s."""
 _SETTLED: Final = 5
 """Goals of a move after which a mode set just before it must have been taken."""
 _AGAIN: Final = "goals came too late, or another request: activate() again"
@@ -63,8 +67,29 @@ class Control:
         self._goal: dict[str, dict[str, float]] = {}
         self._active = False
         self._meta: dict[str, Any] = {}
+        self._ending, self._turn = Event(), RLock()
+        self._alive: Thread | None = None
+        self._said_s = 0.0
 
     def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def open(self, *, keep_alive: bool = False) -> Self:
+        """Take the lease; ``with`` does it by itself.
+
+        Args:
+            keep_alive: a thread keeps lease and last goal alive until ``close``, for notebooks. The hand then
+                goes on holding its goal while your program hangs.
+
+        Raises:
+            Refused: somebody else holds the hand.
+            HandSilent: no answer.
+        """
         with suppress(HandSilent):  # now: once the hand is active there is no time to wait for them
             self.hand.listen("view")
             self._meta = self.hand.meta
@@ -73,16 +98,39 @@ class Control:
         else:
             answer = self.hand.request("lease", do="take", holder=self.name, why=self._take)
         self._lease = int(answer["lease"])
+        if keep_alive:
+            self._ending.clear()
+            self._alive = Thread(target=self._keep_alive, name=f"flexor: {self.name}", daemon=True)
+            self._alive.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self.hand.request("lease", lease=self._lease, do="return")
-        except HandError:
-            pass  # lost already: the hand holds by itself
+    def close(self) -> None:
+        """Let an active hand go over to holding, and return the lease; safe to call twice."""
+        alive, self._alive = self._alive, None
+        if alive is not None:
+            self._ending.set()
+            alive.join()
+        if not self._lease:
+            return
+        active, self._active = self._active, False
+        with suppress(HandError):  # lost already, or in fault: the hand holds by itself
+            if active:
+                self._ask("arm")
+                self._until("close", "not_holding", lambda machine: machine != "active")
+        with suppress(HandError):
+            self._ask("lease", do="return")
         self._lease = 0
+
+    def _keep_alive(self) -> None:
+        """Say again what was said last; whoever calls next hears what has become of it."""
+        while not self._ending.wait(_ALIVE_EVERY_S):
+            with suppress(HandError), self._turn:
+                if time.monotonic() - self._said_s < _ALIVE_EVERY_S:
+                    continue
+                if self._active:
+                    self._ask("goal", **self._goal)
+                else:
+                    self._ask("lease", do="keep")
 
     def activate(self) -> None:
         """Arm and activate; the hand starts from where it is.
@@ -130,12 +178,13 @@ class Control:
         }
         args = {k: numbers(k, v) for k, v in {**named, **more}.items() if v}
         self._send_goal("goal", args, self._active)
-        for key, values in args.items():
-            self._goal.setdefault(key, {}).update(values)
 
     def _send_goal(self, op: str, args: dict[str, dict[str, float]], active: bool) -> dict[str, Any]:
-        """Send a goal; raise if the hand should follow it and does not."""
-        state: dict[str, Any] = self._ask("goal", **args)["state"]
+        """Send a goal and remember it; raise if the hand should follow it and does not."""
+        with self._turn:
+            state: dict[str, Any] = self._ask("goal", **args)["state"]
+            for key, values in args.items():
+                self._goal.setdefault(key, {}).update(values)
         held = what_holds(state) if active else ""
         if held:
             raise Refused(
@@ -172,8 +221,6 @@ class Control:
                 "joint_speeds": {name: pace * d for name, d in way.items()},
             }
             state = self._send_goal("move", goal, True)
-            for key, values in goal.items():
-                self._goal.setdefault(key, {}).update(values)
             if k > _SETTLED:
                 self._must_follow(state, joints)
             time.sleep(max(0.0, begun + k / RATE_HZ - time.monotonic()))
@@ -230,4 +277,6 @@ class Control:
             time.sleep(0.005)
 
     def _ask(self, op: str, **args: Any) -> dict[str, Any]:
-        return self.hand.request(op, lease=self._lease, **args)
+        with self._turn:
+            self._said_s = time.monotonic()
+            return self.hand.request(op, lease=self._lease, **args)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 _STATES: Final = ("off", "ready", "holding", "active", "fault")
@@ -51,6 +51,8 @@ def numbers(argument: str, values: Any) -> dict[str, float]:
     Raises:
         TypeError: something is no number; names it.
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{argument} is {values!r}; legal is a map of names to numbers, {{name: number}}")
     plain = {}
     for name, value in dict(values).items():
         try:

@@ -3,10 +3,52 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from enum import IntEnum
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from signals.faults import Cause
+from signals.modes import MachineState, Mode
+
+_NAMES: Final[dict[str, type[IntEnum]]] = {
+    "machine": MachineState,
+    "mode": Mode,
+    "fault": Cause,
+    "finger": MachineState,
+    "cause": Cause,
+}
+"""Keys of a view whose numbers are codes -> their names."""
+
+
+class Code(int):
+    """A code that knows its name: ``view.machine == "active"``, ``view.machine.name``, ``view.machine == 3``.
+
+    Attributes:
+        name: as ``meta["codes"]`` has it; states and modes in lower case, causes in upper case.
+    """
+
+    name: str
+
+    def __new__(cls, value: int, kind: type[IntEnum]) -> Code:
+        """A code of a kind; one that this version does not know has its number as name."""
+        code = super().__new__(cls, value)
+        known = kind(value).name if value in kind._value2member_map_ else str(value)
+        code.name = known if kind is Cause else known.lower()
+        return code
+
+    def __eq__(self, other: object) -> bool:
+        """Equal to its number and, in any letter case, to its name."""
+        return other.lower() == self.name.lower() if isinstance(other, str) else int(self) == other
+
+    def __hash__(self) -> int:
+        """As its number."""
+        return int(self)
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
 
 
 class View(dict[str, Any]):
@@ -22,6 +64,12 @@ class View(dict[str, Any]):
 
     def __init__(self, values: dict[str, Any], skipped: int = 0, lost: int = 0) -> None:
         super().__init__(values)
+        for key, kind in _NAMES.items():
+            found = values.get(key)
+            if isinstance(found, dict):
+                self[key] = {name: Code(code, kind) for name, code in found.items()}
+            elif found is not None:
+                self[key] = Code(found, kind)
         object.__setattr__(self, "skipped", skipped)
         object.__setattr__(self, "lost", lost)
 
@@ -51,3 +99,21 @@ def rows_as_array(rows: list[dict[str, Any]]) -> NDArray[Any]:
     for key in rows[0]:
         out[key] = [row[key] for row in rows]
     return out
+
+
+def columns_of(batches: list[NDArray[Any]], meta: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Batches of ``raw`` as columns with names: ``tension/index_1`` and so on.
+
+    Args:
+        batches: as ``rows_as_array`` makes them, in order.
+        meta: of the hand, for the names.
+    """
+    found: dict[str, NDArray[Any]] = {}
+    for key in batches[0].dtype.names or ():
+        values = np.concatenate([batch[key] for batch in batches])
+        if values.ndim == 1:
+            found[key] = values
+            continue
+        parts = meta["names"][meta["keys"][key]["space"]]
+        found |= {f"{key}/{name}": np.ascontiguousarray(values[:, k]) for k, name in enumerate(parts)}
+    return found

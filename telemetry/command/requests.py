@@ -7,6 +7,7 @@ request with one bad part changes nothing. Nothing on the wire can carry code: M
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Final
 
 import msgspec
@@ -129,8 +130,6 @@ _SLACK: Final = {"joints": 0.05, "axes": 0.05}
 """How far outside its range a goal may be [rad]: a pose measured at a stop must be sendable again."""
 UNREADABLE: Final = (msgspec.MsgspecError, RecursionError, ValueError, TypeError, MemoryError)
 """What decoding foreign bytes may raise: UnicodeDecodeError is a ValueError, a list as key a TypeError."""
-_LARGEST: Final = 1e6
-"""No quantity of a hand in SI reaches this; a finite but absurd number is refused like an infinite one."""
 
 
 def parse(payload: bytes) -> tuple[Message, Any]:
@@ -153,7 +152,14 @@ def parse(payload: bytes) -> tuple[Message, Any]:
     try:
         return request, decoder.decode(request.args)
     except UNREADABLE as error:
-        raise Refusal("bad_args", f"{request.op}: {error}", "nothing was changed") from None
+        hint = _which(str(error), ARGS[request.op]) or "nothing was changed"
+        raise Refusal("bad_args", f"{request.op}: {error}", hint) from None
+
+
+def _which(error: str, kind: Any) -> str:
+    """The nearest argument, where an error is about one that does not exist."""
+    found = re.search(r"unknown field `(.*)`", error)
+    return advice(found[1], kind.__struct_fields__) if found and kind.__struct_fields__ else ""
 
 
 def id_of(payload: bytes) -> Any:
@@ -167,7 +173,7 @@ def id_of(payload: bytes) -> Any:
 
 
 def _check_value(argument: str, name: str, value: float, low: float, high: float) -> None:
-    if not math.isfinite(value) or abs(value) > _LARGEST:
+    if not math.isfinite(value):
         raise Refusal(
             "not_finite", f"{argument}.{name} is {value}", "nothing was changed; send finite numbers"
         )

@@ -14,7 +14,8 @@ import pytest
 import zmq
 
 import flexor
-from flexor.views import View, rows_as_array
+from flexor.effect import numbers
+from flexor.views import View, columns_of, rows_as_array
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": "."}
 
@@ -89,6 +90,33 @@ def test_a_slow_reader_gets_the_newest_view_and_knows_what_it_passed_over(fake):
 def test_an_unknown_key_of_a_view_is_refused_with_those_it_has():
     with pytest.raises(AttributeError, match="it has seq, tension"):
         _ = View({"seq": 1, "tension": {}}).tensions
+
+
+def test_a_code_is_its_number_and_its_name():
+    view = View({"machine": 3, "mode": 5, "fault": 11, "finger": {"index": 4}, "cause": {"index": 99}})
+    assert view.machine == 3 and view.machine == "active" and view.machine.name == "active"
+    assert view.mode == "joint_impedance" and view.fault == "TENDON_BROKEN" and view.fault != "NONE"
+    assert view.finger["index"] == "fault" and f"{view.finger['index']}" == "fault"
+    assert view.cause["index"] == 99 and view.cause["index"].name == "99"
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode({"m": int(view.machine)})) == {"m": 3}
+
+
+def test_rows_become_columns_with_names_that_pandas_takes():
+    meta = {"names": {"tendon": ["a", "b"]}, "keys": {"tension": {"space": "tendon"}}}
+    batches = [
+        rows_as_array([{"timestamp": float(k), "seq": k, "tick": k, "tension": [k, 2.0 * k]}])
+        for k in range(5)
+    ]
+    table = columns_of(batches, meta)
+    assert list(table) == ["timestamp", "seq", "tick", "tension/a", "tension/b"]
+    assert all(column.shape == (5,) for column in table.values())
+    assert table["tension/b"].tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+
+
+@pytest.mark.parametrize("wrong", [0.1, [1, 2], "index_pip", None])
+def test_a_goal_that_is_no_map_is_refused_with_what_is_legal(wrong):
+    with pytest.raises(TypeError, match="joints is .*legal is a map of names to numbers"):
+        numbers("joints", wrong)
 
 
 def test_a_raw_batch_is_one_structured_array():

@@ -274,6 +274,35 @@ def test_what_is_acknowledged_happens_or_raises_with_what_the_hand_is_doing(star
     run.end()
 
 
+@pytest.mark.realtime
+def test_the_end_of_control_is_no_fault_and_a_notebook_may_think(start, port_base):
+    run = start("--for", "60")
+    run.wait_until_running()
+    with flexor.Hand(port_base=port_base, timeout_s=5.0) as hand:
+        hand.listen("raw")
+        with hand.control("script") as control:
+            control.activate()
+            begun = hand.view().pos["index_pip"]
+            control.move({"index_pip": begun + 0.1}, seconds=0.3)
+        time.sleep(0.15)  # views come 50 times, health 10 times a second
+        assert hand.view().machine == "holding" and hand.health()["lease"]["holder"] == ""
+        notebook = hand.control("notebook").open(keep_alive=True)
+        notebook.activate()
+        notebook.move({"index_pip": begun}, seconds=0.3)
+        time.sleep(2.5)  # thinking: longer than goal and lease live
+        assert hand.view().machine == "active"
+        notebook.move({"index_pip": begun + 0.1}, seconds=0.3)
+        notebook.close()
+        notebook.close()
+        time.sleep(0.05)
+        assert hand.view().machine == "holding"
+        table = hand.table()
+        assert len(table["tick"]) > 5000 and np.ptp(table["pos/index_pip"]) > 0.08
+    os.kill(run.pid, signal.SIGINT)
+    code, report, _ = run.end()
+    assert code == 130 and report["faults"] == []
+
+
 def test_lockstep_with_sockets_and_recorder_drops_nothing(start, tmp_path):
     run = start(
         "--motion",

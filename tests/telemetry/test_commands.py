@@ -57,10 +57,21 @@ def test_one_bad_value_among_good_ones_changes_nothing(desk, lease, finger, key,
     good = {"joints": {finger.names.joints[0]: 0.1}} if key != "joints" else {}
     answer = _ask(desk, "goal", lease, **{key: values}, **good)
     assert not answer["ok"]
-    assert answer["error"]["code"] in ("not_finite", "bad_args")
-    assert answer["error"]["msg"]
+    number = isinstance(bad, float)
+    code = ("out_of_range" if math.isfinite(bad) else "not_finite") if number else "bad_args"
+    assert answer["error"]["code"] == code and answer["error"]["msg"]
     assert desk.goal.tobytes() == before
     assert desk.refused == 1
+
+
+@pytest.mark.parametrize(
+    ("op", "wrong", "right"),
+    [("goal", "joint", "joints"), ("goal", "tension", "tensions"), ("mode", "finger", "fingers")],
+)
+def test_an_argument_that_does_not_exist_is_refused_with_the_nearest(desk, lease, op, wrong, right):
+    answer = _ask(desk, op, lease, **{wrong: {}})
+    assert answer["error"]["code"] == "bad_args"
+    assert wrong in answer["error"]["msg"] and f"did you mean '{right}'" in answer["error"]["hint"]
 
 
 def test_minus_zero_and_a_good_goal_are_taken(desk, lease, finger, segment):
