@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 import flexor
+from flexor.wire import checked, message_of
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.loop import LOCKSTEP_START_NS, Loop
@@ -75,8 +76,8 @@ class Client(flexor.Hand):
         self._io, self._meta = io, msgspec.msgpack.decode(io.publisher._meta)
 
     def request(self, op: str, *, lease: int = 0, deadline_s: float = 0.0, **args: Any) -> dict[str, Any]:
-        message = msgspec.msgpack.encode(self._message(op, lease, args, deadline_s))
-        return self._checked(op, msgspec.msgpack.decode(self._io.server.handle(message, now_ns())))
+        message = msgspec.msgpack.encode(message_of(next(self._ids), op, lease, args, deadline_s))
+        return checked(op, msgspec.msgpack.decode(self._io.server.handle(message, now_ns())))
 
 
 class Heard:
