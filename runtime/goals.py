@@ -79,6 +79,20 @@ class GoalSource:
         if request in (Request.STOP, Request.OFF):
             self._starting = False
 
+    def motion_parts(self) -> dict[str, int] | None:
+        """What ``motion_at`` gets beside the time, by name (``stretch.Plan``); ``None``: no motion."""
+        if self._motion is None:
+            return None
+        names = ("head", "values", "slopes", "channels", "nodes", "model", "goal")
+        return dict(zip(names, (*self._motion_at, self._goal_at), strict=True))
+
+    def by_itself(self) -> dict[str, int] | None:
+        """What ``bring`` goes by until a client posts something; ``None``: the hand is being started."""
+        if self._starting or (self._motion is not None and self._started_ns is None):
+            return None
+        lock = 0 if self._lock is None else self._lock_at
+        return {"lock": lock, "seen": self._seen, "started_ns": self._started_ns or 0}
+
     def bring(self, time_ns: int) -> None:
         """Bring the goal record up to date; real-time safe."""
         if self._lock is not None:

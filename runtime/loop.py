@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from signals.clock import NS_S, new_timespec, now_ns, wait_until
 
@@ -21,6 +21,8 @@ DT_MAX_S = 0.1
 true; what happened in a longer one is for the guard to find."""
 _GRID = NS_S * 1000
 """Grid in 1/1000 Hz: slot k is due at ``k * _GRID // rate_mhz``, so a rate of 3000 Hz has no drift."""
+STRETCH = 32
+"""Cycles that a lockstep run makes at most before it asks whether to go on."""
 SUSTAINED_SHARE = 0.5
 """Share of late cycles within the window (one second) above which the hand is not controlled any more."""
 
@@ -32,6 +34,13 @@ class Tick(Protocol):
         self, cycle: int, deadline_ns: int, woke_ns: int, dt_s: float, missed: int, late: int, /
     ) -> int:
         """One cycle; returns how many cycles of the window overran."""
+
+
+class Ahead(Protocol):
+    """Makes many cycles in one call (``runtime.stretch.Stretch``)."""
+
+    def __call__(self, place: Callable[[], dict[str, Any]], cycles: int, /) -> int:
+        """Cycles made, at most ``cycles``, perhaps none; ``place`` says where the first one lies."""
 
 
 @dataclass(slots=True)
@@ -69,6 +78,7 @@ class Loop:
         spin_ns: 0 for the plain wait, ``clock.SPIN_NS`` for the hybrid one.
         clock: monotonic clock [ns].
         wait: ``clock.wait_until`` or a test's replacement.
+        ahead: makes cycles of a lockstep run that need no ``tick``; ``None``: every cycle is a tick.
     """
 
     def __init__(
@@ -80,6 +90,7 @@ class Loop:
         spin_ns: int = 0,
         clock: Callable[[], int] = now_ns,
         wait: Callable[..., int] = wait_until,
+        ahead: Ahead | None = None,
     ) -> None:
         if not 1.0 <= rate_hz <= 100_000.0:
             raise ValueError(f"rate is {rate_hz} Hz; legal are 1 to 100000 Hz")
@@ -88,6 +99,7 @@ class Loop:
         self.progress = Progress()
         self._overrun_limit = SUSTAINED_SHARE * (window or round(rate_hz))
         self._tick, self._spin_ns, self._clock, self._wait = tick, spin_ns, clock, wait
+        self._ahead = ahead
 
     def run(self, slots: int, proceed: Callable[[], bool]) -> Progress:
         """Real time, until ``slots`` more slots have passed or ``proceed`` says no.
@@ -126,20 +138,39 @@ class Loop:
         progress.ended_ns = clock()
         return progress
 
-    def run_lockstep(self, cycles: int, proceed: Callable[[], bool]) -> Progress:
+    def run_lockstep(self, cycles: int, proceed: Callable[[], bool], most: int = STRETCH) -> Progress:
         """As fast as possible on simulated time; nothing is missed, late or dropped.
 
         Args:
             cycles: cycles to run.
-            proceed: asked before every cycle; may wait for whoever reads the frames.
+            proceed: asked before every stretch; may wait for whoever reads the frames.
+            most: cycles of a stretch at most.
         """
-        progress, tick = self.progress, self._tick
+        progress, tick, ahead = self.progress, self._tick, self._ahead
         progress.started_ns = progress.started_ns or LOCKSTEP_START_NS
         dt_s = 1000 / self._pace
-        for cycle in range(progress.cycles, progress.cycles + cycles):
-            if not proceed():
-                break
-            time_ns = LOCKSTEP_START_NS + cycle * _GRID // self._pace
-            tick(cycle, time_ns, time_ns, dt_s, 0, 0)
-            progress.cycles = cycle + 1
+        end = progress.cycles + cycles
+        while progress.cycles < end and proceed():
+            cycle = progress.cycles
+            made = ahead(self._place, min(most, end - cycle)) if ahead is not None else 0
+            if made == 0:
+                time_ns = LOCKSTEP_START_NS + cycle * _GRID // self._pace
+                tick(cycle, time_ns, time_ns, dt_s, 0, 0)
+                made = 1
+            progress.cycles = cycle + made
         return progress
+
+    def _place(self) -> dict[str, Any]:
+        """Place of the next cycle on the grid of a lockstep run, and the step from it (``stretch.Grid``)."""
+        cycle = self.progress.cycles
+        time_ns, rest = divmod(cycle * _GRID, self._pace)
+        step_ns, step_rest = divmod(_GRID, self._pace)
+        return {
+            "cycle": cycle,
+            "time_ns": LOCKSTEP_START_NS + time_ns,
+            "rest": rest,
+            "step_ns": step_ns,
+            "step_rest": step_rest,
+            "pace": self._pace,
+            "dt_s": 1000 / self._pace,
+        }

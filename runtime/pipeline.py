@@ -69,9 +69,9 @@ class Pipeline:
         self.model, self.bus, self.stages, self.goals, self.channel = model, bus, stages, goals, channel
         self.measurement, self.goal, self.state = views["measurement"], views["goal"], views["state"]
         self.command, self.frame, self.words = views["command"], frame, frame.view("i8")
-        self._clock, self._timespec, self._realtime = clock, new_timespec(), realtime
-        self._parts = new_parts(model, views, stages, frame, channel, self._timespec, realtime)
-        self._parts_at, self._state_at = address_of(self._parts), address_of(self.state)
+        self.clock, self.timespec, self._realtime = clock, new_timespec(), realtime
+        self._parts = new_parts(model, views, stages, frame, channel, self.timespec, realtime)
+        self.parts_at, self._state_at = address_of(self._parts), address_of(self.state)
         self._goal_seq = self.goal["seq"]
         self._forwarding = bus if isinstance(bus, Forwarding) else None
 
@@ -86,16 +86,16 @@ class Pipeline:
             missed: slots skipped so far.
             late: wake-ups a period or more late so far.
         """
-        begun = self._clock()
+        begun = self.clock()
         status = self.bus.exchange(self.command, self.measurement, woke_ns)
-        read = self._clock()
+        read = self.clock()
         self.goals.bring(woke_ns)
         if self.stages.foreign:
             begin_at(self._state_at, cycle, woke_ns, dt_s)
             overruns = self._with_foreign(cycle, deadline_ns, woke_ns, begun, read, missed, late, status)
         else:
             overruns = tick_at(  # estimate, control, guard, ring write: the four calls below, compiled as one
-                self._parts_at, cycle, deadline_ns, woke_ns, dt_s, begun, read, missed, late, status
+                self.parts_at, cycle, deadline_ns, woke_ns, dt_s, begun, read, missed, late, status
             )
         if self._forwarding is not None:
             self._forwarding.forward(self.command)
@@ -104,7 +104,7 @@ class Pipeline:
     def _with_foreign(
         self, cycle: int, deadline: int, woke: int, begun: int, read: int, missed: int, late: int, status: int
     ) -> int:
-        clock, words, stages = self._clock, self.words, self.stages
+        clock, words, stages = self.clock, self.words, self.stages
         start = clock()
         stages.estimate(self.model, self.measurement, stages.estimator_memory, self.state)
         estimated = clock()

@@ -24,6 +24,7 @@ from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
 from runtime.setup import Rig, build, prepare, read_hand, with_length
 from runtime.starting import StartWatch
+from runtime.stretch import Stretch
 from signals.modes import Request
 from signals.records import RecordArray
 from telemetry.columns import FrameBuffer
@@ -87,7 +88,7 @@ class Session:
         self.hand = hand or read_hand(options)
         self.channel = Channel.local(2 * DRAIN, window=round(self.hand.rate_hz))
         self.rig = build(options, self.hand, self.channel)
-        self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
+        self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz, ahead=Stretch(self.rig.pipeline))
         self.audience = Audience(self.hand, keep=buffer(self.hand), record=record)
         self.elapsed_s, self.cycles = 0.0, 0
         self.in_fault = False
@@ -108,7 +109,7 @@ class Session:
             begun = time.perf_counter()
             while done < cycles and (proceed is None or proceed()):
                 step = min(DRAIN, cycles - done)
-                self.loop.run_lockstep(step, _yes)
+                self.loop.run_lockstep(step, _yes, step)
                 self.audience.see(self._reader.read())
                 done += step
                 if watch is not None:

@@ -22,6 +22,7 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.entries import address_of, take_at
 from runtime.setup import Rig, build, prepare, read_hand
+from runtime.stretch import load
 from signals.clock import new_timespec, now_ns, wait_until
 from signals.faults import Cause
 from signals.records import GOAL, new
@@ -84,6 +85,8 @@ def _steps(rig: Rig) -> Iterator[tuple[str, Callable[[], object]]]:
         pipeline.blame(Cause.SUSTAINED_OVERRUN, 1.0, 1.0)
 
     yield "a hundred cycles", cycles
+    if rig.options.lockstep:
+        yield "stretch", load
 
 
 def warm_up(

@@ -7,14 +7,14 @@ the real bus.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.handtree import new_work
-from signals.modes import FaultKind, MotorMode
+from signals.modes import BusStatus, FaultKind, MotorMode
 from signals.pointers import address_of
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
@@ -30,6 +30,16 @@ WATCHDOG_S: Final = 0.02
 """Real time without a command after which the simulated drives go to zero torque, as real ones do."""
 MAX_STEP_S: Final = 0.25
 """Longest time that the plant catches up in one exchange; after a longer stall its clock slips."""
+
+
+class Course(NamedTuple):
+    """Plain steps by ``sim.cycle.advance_at``, as long as the plant's clock is before ``until_s``."""
+
+    plant_parts: int
+    elapsed_s: float
+    substeps: int
+    clock_s: float
+    until_s: float
 
 
 class SimulatedBus:
@@ -130,8 +140,30 @@ class SimulatedBus:
         diverged = advance_at(self._parts_address, elapsed_s, substeps, now_ns)
         if diverged:
             self._diagnose(diverged)
-            return nothing_answers(measurement)
+            return int(BusStatus.LOST)
         return 0
+
+    def course(self, command: RecordArray, measurement: RecordArray) -> Course | None:
+        """The exchanges to come, where each is a plain step of one period; ``None``: the next one is not."""
+        if self._closed or self.diagnosis or self._last_ns is None or self.options.realtime:
+            return None
+        if command is not self._command or measurement is not self._measurement:
+            self._bind(command, measurement)
+        return Course(
+            self._parts_address, self._dt_s, self.options.substeps, self._clock_s, self._next_fault_s
+        )
+
+    def came(self, clock_s: float, last_ns: int, diverged: int) -> None:
+        """Steps of the course were made by somebody else.
+
+        Args:
+            clock_s: time of the plant's clock now.
+            last_ns: time of the last exchange.
+            diverged: what the last step returned.
+        """
+        self._clock_s, self._last_ns = clock_s, last_ns
+        if diverged:
+            self._diagnose(diverged)
 
     def deactivate(self) -> bool:
         """Zero torque at once; the simulation confirms."""

@@ -24,6 +24,7 @@ from sim.paths import begin_paths, update_paths
 from sim.plant import substep, update_tensions
 from sim.plant_record import PLANT, PlantRecord
 from sim.sensors import read_sensors
+from sim.silence import silence
 
 PARTS: Final = ("model", "plant", "work", "command", "measurement", "truth")
 """Order of the addresses that ``advance_at`` gets."""
@@ -130,6 +131,8 @@ def advance(
     read_sensors(m, p, measurement[0], now_ns)
     _take_command(m, p, command[0])
     p.cycle += 1
+    if p.diverged != 0:
+        silence(measurement[0])
     return int(p.diverged)
 
 

@@ -17,6 +17,7 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.setup import Rig, build, prepare
+from runtime.stretch import Stretch
 from signals.modes import FaultKind, MachineState
 from signals.records import RecordArray
 from sim.backend import SimulatedBus
@@ -88,7 +89,7 @@ class Scene:
         )
         self.channel, self._reader = channel, _READERS.setdefault(channel, channel.reader(SLOTS))
         self.rig: Rig = build(options, self.hand, channel, segment=segment)
-        self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz)
+        self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz, ahead=Stretch(self.rig.pipeline))
         self.counts = counts_of(self.hand.model)
         prepare(self.rig, LOCKSTEP_START_NS)
         self.drives: RecordArray | None = None  # model whose drives brake, if those are not the hand's
@@ -106,9 +107,6 @@ class Scene:
     def cycle(self) -> int:
         """Number of the next cycle."""
         return self.loop.progress.cycles
-
-    def _records(self) -> list[RecordArray]:
-        return list(self.records().values())
 
     def records(self) -> dict[str, RecordArray]:
         """All that the run remembers, by name."""
@@ -136,7 +134,7 @@ class Scene:
             reader.next = int(self.channel.head[0])
         while done < cycles:
             step = min(BATCH, cycles - done)
-            self.loop.run_lockstep(step, _yes)
+            self.loop.run_lockstep(step, _yes, step)
             done += step
             if see is not None:
                 see(reader.read())
@@ -162,7 +160,7 @@ class Scene:
         step = self.cycles_of(STEP_S)
         left = self.cycles_of(self.period_s)
         while True:
-            self._states.append((self.cycle, [r.copy() for r in self._records()]))
+            self._states.append((self.cycle, [r.copy() for r in self.records().values()]))
             if left <= 0:
                 break
             self.cruise(min(step, left))
@@ -180,7 +178,7 @@ class Scene:
             seed: the sensors' noise goes on from it; ``None``: as it went on then.
         """
         place, copies = max((s for s in self._states if s[0] <= cycle), key=lambda s: s[0])
-        for record, copy in zip(self._records(), copies, strict=True):
+        for record, copy in zip(self.records().values(), copies, strict=True):
             record[...] = copy
         self.loop.progress.cycles = place
         if seed is not None:

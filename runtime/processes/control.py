@@ -24,12 +24,13 @@ from typing import Any
 
 from hand.options import RunOptions
 from runtime.backends import said_by
-from runtime.loop import LOCKSTEP_START_NS, Loop
+from runtime.loop import LOCKSTEP_START_NS, STRETCH, Loop
 from runtime.processes.child import take_over
 from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Released, Stop
 from runtime.realtime import die_with_parent, quiet, request_rights
 from runtime.setup import Rig, build, prepare, read_hand
 from runtime.starting import StartWatch
+from runtime.stretch import Stretch
 from runtime.warmup import warm_up
 from signals.clock import SPIN_NS, now_ns
 from signals.faults import Cause
@@ -47,12 +48,12 @@ class StopAsked(Exception):
 
 
 class Backpressure:
-    """In lockstep nothing is dropped: control waits while io is half a ring behind."""
+    """In lockstep nothing is dropped: before a stretch control waits while io is half a ring behind."""
 
     def __init__(self, segment: Segment) -> None:
         self._head, self._reader = segment.field("head"), segment.field("reader")
         self._beat, self._io_beat = segment.field("control_beat_ns"), segment.field("io_beat_ns")
-        self._room = len(segment.slots) // 2
+        self._room = min(len(segment.slots) // 2, len(segment.slots) - 1 - STRETCH)
 
     def wait(self, go_on: Callable[[], bool]) -> None:
         """Until there is room, io is dead, or ``go_on`` says no."""
@@ -184,7 +185,8 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     channel = Channel(segment.slots, segment.field("head"), segment.field("stats"), window)
     warm_up(options, hand, beat=lambda: beat.__setitem__(0, now_ns()))
     rig = build(options, hand, channel, segment=segment, start=options.starts)
-    loop = Loop(rig.pipeline.tick, hand.rate_hz, spin_ns=SPIN_NS if options.hybrid else 0)
+    ahead = Stretch(rig.pipeline) if options.lockstep else None
+    loop = Loop(rig.pipeline.tick, hand.rate_hz, spin_ns=SPIN_NS if options.hybrid else 0, ahead=ahead)
     granted = request_rights() if not options.lockstep else None
     if granted is not None:
         print(granted.sentence(), file=sys.stderr)

@@ -107,7 +107,7 @@ def test_a_tick_allocates_nothing():
     loop, pipeline, bus = session.loop, session.rig.pipeline, session.rig.bus
     _nrt_python.memsys_enable_stats()
     with quiet():
-        with_bus = _allocations(lambda: loop.run_lockstep(300, _yes))
+        with_bus = _allocations(lambda: loop.run_lockstep(300, _yes, 1))
         command, measurement = pipeline.command, pipeline.measurement
         now = int(session.rig.views["state"]["time_ns"][0])
         bus_alone = _allocations(
@@ -115,7 +115,7 @@ def test_a_tick_allocates_nothing():
         )
         assert with_bus == bus_alone, "something besides the bus allocates"
         pipeline.bus = StillBus()
-        assert _allocations(lambda: loop.run_lockstep(300, _yes)) == (0, 0)
+        assert _allocations(lambda: loop.run_lockstep(300, _yes, 1)) == (0, 0)
         tracemalloc.start()
         try:
             loop.run_lockstep(100, _yes)
