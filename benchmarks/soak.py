@@ -21,11 +21,12 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.runtime_loop import free_port_base
+from flexor.runs import process_start
 from hand.options import RunOptions
 from runtime.processes.phases import Phase
 from runtime.processes.supervisor import Supervisor
 from signals.records import RecordArray
-from telemetry.shm.segment import Segment, SegmentError, process_start
+from telemetry.shm.segment import Segment, SegmentError
 
 SETTLE_S: Final = 60.0
 """Memory counts after the first minute (or the first tenth of a shorter run)."""
@@ -209,7 +210,8 @@ def soak(options: RunOptions, rate_hz: float, seconds: float, tell: Callable[[st
         seconds: length of the run.
         tell: where sentences go.
     """
-    options = replace(options, seconds=seconds, port_base=free_port_base())
+    # The black box takes what the motion's frames take, some MB more or less: a leak would hide in that.
+    options = replace(options, seconds=seconds, port_base=free_port_base(), black_box_mb=0)
     words = stress_words(seconds, len(os.sched_getaffinity(0)))
     if words is None:
         tell("no stress-ng: the run is without load; Debian and Ubuntu: sudo apt install stress-ng")

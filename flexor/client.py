@@ -228,6 +228,14 @@ class Hand:
         with self._asking:
             raise self._silent("command", "answer to 'stop'")
 
+    def snapshot(self) -> str:
+        """Write down the last 20 s and the next 10 s, at full rate; needs no lease. Returns the file's path.
+
+        Raises:
+            Refused: ``busy``, with the reason.
+        """
+        return str(self.request("snapshot")["file"])
+
     def request(self, op: str, *, lease: int = 0, deadline_s: float = 0.0, **args: Any) -> dict[str, Any]:
         """One request and its answer (docs/telemetry.md lists the operations).
 

@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, Self
 
 from flexor.effect import numbers, situation, what_holds, what_holds_fingers
 from flexor.errors import HandError, HandSilent, Refused
+from flexor.recording import Record
 from flexor.views import View
 from signals.minimum_jerk import rise, slope
 
@@ -49,6 +50,9 @@ class Connection(Protocol):
 
     def stop(self, by: str = "") -> dict[str, Any]:
         """Stop the hand now."""
+
+    def snapshot(self) -> str:
+        """Write down the last seconds."""
 
 
 class Control:
@@ -191,6 +195,11 @@ class Control:
                 op, "not_active", f"{held}, and does not follow", _NEXT.get(state["machine"], _AGAIN)
             )
         return state
+
+    @property
+    def record(self) -> Record:
+        """``record.start()`` and ``record.stop()``: a log at full rate on the hand's computer."""
+        return Record(lambda do: str(self._ask("record", do=do)["file"]), self.hand.snapshot)
 
     def mode(self, mode: str, finger: str = "*") -> None:
         """Mode of a finger or of all: joint_impedance, joint_torque, tendon_force, motor_position, ...

@@ -20,6 +20,7 @@ WITHOUT = ("friction", "ripple", "wrist")
 LONGEST_S = 1e7
 """Longest run: 115 days."""
 SEEDS = 2**63
+BOX_MB = 65_536
 
 
 class OptionError(WrongChoice):
@@ -63,6 +64,8 @@ class RunOptions:
     require_realtime: bool = False
     """Refuse to start without real-time priority and locked memory, in the place of a warning."""
     record: bool = False
+    black_box_mb: int = 512
+    """Memory for the last seconds at full rate, written down at a fault; 0: none."""
     publish: bool = True
     """With processes of their own for sockets and recorder; a lockstep run may do without."""
     io_restarts: int = 0
@@ -88,6 +91,8 @@ class RunOptions:
         for option, seed in (("seed", self.seed), ("mismatch", self.mismatch)):
             if seed is not None and not 0 <= seed < SEEDS:
                 raise OptionError(f"--{option} is {seed}; legal are whole numbers from 0 to 2^63 - 1")
+        if not 0 <= self.black_box_mb <= BOX_MB:
+            raise OptionError(f"--black-box-mb is {self.black_box_mb}; legal are 0 (none) to {BOX_MB}")
         if self.lockstep and self.bus is not None:
             raise OptionError("--lockstep is for the simulated hand in the process; leave --bus out")
         if self.faults and self.bus is not None:

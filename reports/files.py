@@ -18,3 +18,17 @@ def save_figure(figure: Any, path: Path, **how: Any) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

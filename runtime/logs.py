@@ -10,7 +10,8 @@ from pathlib import Path
 from hand.hand import Hand
 from hand.options import RunOptions
 from telemetry.columns import Columns, counts_of
-from telemetry.record.recorder import Attachment, Recorder, say
+from telemetry.record.attachment import Attachment
+from telemetry.record.recorder import Recorder, say
 
 _PACKAGES = ("flexor", "numpy", "numba", "pyzmq", "mcap")
 

@@ -21,6 +21,7 @@ from drivers.hal import Bus, Forwarding
 from guard.latch import latch_hand
 from hand.stages import Stages
 from runtime.entries import address_of, begin_at, new_parts, tick_at
+from runtime.keyframes import Keyframes
 from signals.clock import new_timespec, now_ns
 from signals.compiled import law
 from signals.faults import Cause
@@ -74,6 +75,7 @@ class Pipeline:
         self.parts_at, self._state_at = address_of(self._parts), address_of(self.state)
         self._goal_seq = self.goal["seq"]
         self._forwarding = bus if isinstance(bus, Forwarding) else None
+        self.keyframes: Keyframes | None = None
 
     def tick(self, cycle: int, deadline_ns: int, woke_ns: int, dt_s: float, missed: int, late: int) -> int:
         """One cycle; returns how many of the last second's cycles overran.
@@ -99,6 +101,9 @@ class Pipeline:
             )
         if self._forwarding is not None:
             self._forwarding.forward(self.command)
+        keys = self.keyframes
+        if keys is not None and keys.asked[0] != keys.given[0]:
+            keys.leave(cycle)
         return overruns
 
     def _with_foreign(

@@ -19,6 +19,7 @@ from hand.options import RunOptions
 from reports.bare import ended
 from reports.report import Audience, default_buffer, make_report
 from runtime.interrupts import Interrupts, stopped_by
+from runtime.keyframes import BEFORE_FIRST, attachment, now
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
@@ -223,6 +224,8 @@ def run_options(
     recorder = open_log(Path(record), hand, options) if record is not None else None
     try:
         session = Session(options, buffer, recorder.add if recorder else None, hand)
+        if recorder is not None:
+            recorder.attach(attachment(BEFORE_FIRST, now(session.rig.remembered, BEFORE_FIRST)))
         _go(session, watch, interrupts)
     finally:
         if recorder is not None:

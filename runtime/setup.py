@@ -16,6 +16,7 @@ from hand.stages import DEFAULT, Stages, make_detectors, make_stages
 from runtime.backends import at_rest, at_rest_on_wire, bus_names, motor_setups, open_bus
 from runtime.backends import sim_bus as sim_bus
 from runtime.goals import GoalSource
+from runtime.keyframes import Keyframes, Remembered, room
 from runtime.mechanism_hand import read_as_hand
 from runtime.pipeline import Pipeline
 from signals.goal import default_goal
@@ -41,6 +42,11 @@ class Rig:
     pipeline: Pipeline
     motion: Motion | None
     has_truth: bool = True
+
+    @property
+    def remembered(self) -> Remembered:
+        """What its tick remembers from one cycle to the next."""
+        return Remembered(self.hand.model, self.stages, self.views)
 
     def in_fault(self) -> bool:
         """A finger or the whole hand is in fault now."""
@@ -140,6 +146,8 @@ def build(
         channel=channel,
         realtime=not options.lockstep,
     )
+    if segment is not None and room(segment):
+        pipeline.keyframes = Keyframes(segment, Remembered(hand.model, stages, views))
     return Rig(hand, options, bus, backend, stages, goals, frame, views, pipeline, motion, has_truth)
 
 

@@ -17,6 +17,8 @@ from signals.table import TABLE, Signal
 
 EXACT: Final = ("timing", "measurement", "goal", "command")
 """Records that keep float64: a replay feeds them in again. State and truth are kept as float32."""
+EXACT_SIGNALS: Final = frozenset({("state", "dt_s")})
+"""Others that a replay feeds in."""
 _STEP: Final = 64
 """Frames that move at a time."""
 _COUNTERS: Final = {
@@ -76,7 +78,8 @@ class Columns:
         found = []
         for signal in TABLE[record]:
             shape = used_shape(signal, self.counts)
-            kind = signal.kind if exact or signal.kind != "f8" else "f4"
+            whole = exact or (record, signal.name) in EXACT_SIGNALS
+            kind = signal.kind if whole or signal.kind != "f8" else "f4"
             if 0 not in shape:
                 found.append(Column(record, signal, shape, kind))
         return sorted(found, key=lambda c: -int(c.kind[1]))
@@ -110,6 +113,13 @@ class Columns:
         for column in self.columns:
             name = column.signal.name
             out[column.record][name] = frames[column.record][name][column.slices]
+        return out
+
+    def give(self, frames: RecordArray, record: str, base: RecordArray) -> RecordArray:
+        """One record of kept frames, shape (n,), in its full layout; what was not kept is as in ``base``."""
+        out = np.repeat(base, len(frames))
+        for column in self.of_record(record):
+            out[column.signal.name][column.slices] = frames[record][column.signal.name]
         return out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,8 @@ settings.register_profile(
 )
 settings.load_profile("flexor")
 
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="flexor-state-")
+"""Faults of tested runs write their snapshots there."""
 ROOT = Path(__file__).parent
 REAL_CLOCKS = ("contracts", "emulators", "realtime", "runtime/test_processes.py")
 """Folders and files whose tests start processes or devices with real clocks."""

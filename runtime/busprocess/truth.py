@@ -17,9 +17,10 @@ from typing import Any, Final
 import numpy as np
 
 from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, reports_of
+from flexor.runs import process_start
 from signals.choices import WrongChoice
 from signals.records import TRUTH, RecordArray
-from telemetry.shm.segment import FOLDER, post, process_start, take
+from telemetry.shm.segment import FOLDER, post, take
 
 LAYOUT: Final = np.dtype([("lock", "u8"), ("pad", "u8", (7,)), ("words", "u8", (TRUTH.itemsize // 8,))])
 _NAME: Final = re.compile(r"flexor-truth-(\d+)-(\d+)")

@@ -24,6 +24,7 @@ from typing import Any
 
 from hand.options import RunOptions
 from runtime.backends import said_by
+from runtime.keyframes import BEFORE_FIRST
 from runtime.loop import LOCKSTEP_START_NS, STRETCH, Loop
 from runtime.processes.child import take_over
 from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Released, Stop
@@ -237,6 +238,8 @@ def _live(segment: Segment, rig: Rig, loop: Loop, watch: Watch) -> tuple[bool, d
             _release(rig, segment)
             raise
         watch.sign(stops=False)
+        if rig.pipeline.keyframes is not None:
+            rig.pipeline.keyframes.leave(BEFORE_FIRST)
         segment.field("control_phase")[0] = int(Phase.RUNNING)
         begun = time.perf_counter()
         try:

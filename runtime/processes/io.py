@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,9 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from reports.report import Audience, add_picture, default_buffer, make_report
 from runtime.backends import backend_of, unproven
-from runtime.logs import open_log, versions
+from runtime.logs import versions
 from runtime.processes.child import take_over
+from runtime.processes.keeping import Keeping
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
 from runtime.setup import read_hand
@@ -33,7 +33,6 @@ from telemetry.command.server import CommandServer
 from telemetry.publish.bulletin import Bulletin, Sparing, health_map
 from telemetry.publish.heat import HeatWatch
 from telemetry.publish.publisher import Publisher
-from telemetry.record.recorder import Recorder, free_bytes, free_path
 from telemetry.shm.segment import Segment
 from telemetry.sockets import PortBusy, places_of
 
@@ -91,8 +90,9 @@ class IoProcess:
         self.notices: list[str] = list(self.unproven)
         self._newest: Any = None
         self._first_ns = 0
-        self.recorder = self._open_log()
-        record = self.recorder.add if self.recorder is not None else None
+        self.keeping = Keeping(segment, options, hand, self.publisher.wall.offset_ns, self._event)
+        self.recordings = self.server.recordings = self.keeping.recordings
+        record = self.recordings.add
         self.audience = Audience(hand, has_truth=has_truth, keep=default_buffer(hand), record=record)
         self.reader = segment.reader(BATCH, start=0)
         self.poller = zmq.Poller()
@@ -104,32 +104,14 @@ class IoProcess:
             self._event("unproven", "warning", text, "docs/drivers.md tells how it is proven")
         self.heat = HeatWatch(self._event, hand.names, hand.model)
 
-    def _open_log(self) -> Recorder | None:
-        if not self.options.record:
-            return None
-        stem = f"{self.hand.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-        path = free_path(Path(self.options.out or "."), stem)
-        wall = self.publisher.wall
-        try:
-            return open_log(path, self.hand, self.options, offset_ns=wall.offset_ns, notify=self._log_ended)
-        except OSError as error:
-            free = free_bytes(path.parent) / 2**20
-            self._log_ended(f"not recorded into {path}: {error.strerror} ({free:.0f} MB free there)")
-            return None
-
-    def _log_ended(self, text: str) -> None:
-        self.notices.append(text)
-        self._event("recording", "warning", text, "free space, then start a new run")
-        print(f"warning: {text}", file=sys.stderr)
-
     def _note(self, kind: str, text: str, hint: str) -> None:
         self._event(kind, "info", text, hint)
 
     def _event(self, kind: str, level: str, text: str, hint: str = "", **more: Any) -> None:
         message = self.publisher.event(now_ns(), kind, level, text, hint, **more)
-        recorder = getattr(self, "recorder", None)
-        if recorder is not None:
-            recorder.event(message)
+        recordings = getattr(self, "recordings", None)  # none yet while it is made
+        if recordings is not None:
+            recordings.event(message)
 
     def turn(self) -> int:
         """One turn: commands, frames, health; returns the frames seen."""
@@ -140,10 +122,11 @@ class IoProcess:
         frames = self.reader.read()
         self._see(frames)
         self.beat()
-        drop = {"pub": self.reader.lost, "log": 0 if self.recorder is None else self.reader.lost}
+        drop = {"pub": self.reader.lost, "log": self.reader.lost if self.recordings.recording else 0}
         self.publisher.frames(frames, now, self._stats, drop)
         self.beat()
         self.segment.field("reader")[0] = self.reader.next
+        self.keeping.turn(now)
         self.publisher.health(now, self._health)
         self.server.flush(now)
         self.bulletin.look_at_clock(now)
@@ -167,21 +150,21 @@ class IoProcess:
         scored = frames if not end else frames[: max(end - first, 0)]
         for fault in self.audience.see(scored):
             self._event("fault", "error", fault.text, fault.hint, fault=fault.as_dict())
+            self.keeping.fault(fault.cause)
         self.bulletin.see(frames)
         self.heat.see(frames["state"][-1])
 
     def _health(self) -> dict[str, Any]:
-        lease, recorder, lost = self.server.lease, self.recorder, self.reader.lost
+        lease, recordings, lost = self.server.lease, self.recordings, self.reader.lost
         n_motors = len(self.hand.names.motors)
         return {
             **health_map(self._newest, self.bulletin.machine, self._stats, self.hand.rate_hz, n_motors),
-            "drop": {"pub": lost, "log": 0 if recorder is None else lost},
+            "drop": {"pub": lost, "log": lost if recordings.recording else 0},
             "commands": {"refused": self.server.refused},
             "lease": {"holder": lease.holder, "epoch": lease.epoch},
             "unproven": list(self.unproven),
             "faults": [fault.text for fault in self.audience.faults.all[-20:]],
-            "recording": recorder is not None and not recorder.stopped,
-            "recorded": recorder.frames if recorder is not None else 0,
+            **recordings.health(),
         }
 
     def _run(self) -> dict[str, int]:
@@ -211,9 +194,7 @@ class IoProcess:
             elapsed_s=run["elapsed_ns"] / 1e9,
         )
         report["notices"] += self.notices
-        if self.recorder is not None:
-            self.recorder.close()
-            report["log"] = str(self.recorder.path)
+        self.keeping.close(report)
         self.publisher.close()
         self.reception.close()
         self.context.term()

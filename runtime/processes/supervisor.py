@@ -30,7 +30,7 @@ from runtime.processes.phases import (
     Stop,
 )
 from signals.clock import now_ns
-from telemetry.shm.segment import Segment, remove_orphans
+from telemetry.shm.segment import KEYFRAME_BYTES, Segment, remove_orphans
 from telemetry.shm.stats import STAGES, summary_us
 
 IN_FAULT = "the run ended in fault; see faults in the report"
@@ -90,7 +90,7 @@ class Supervisor:
         """Start, supervise, end; every path unlinks the shared memory."""
         for name in remove_orphans():
             self._tell(f"removed shared memory of a dead run: {name}")
-        segment = Segment.create(self._rate_hz)
+        segment = Segment.create(self._rate_hz, extra=KEYFRAME_BYTES)
         handlers = {n: signal.signal(n, self._on_signal) for n in ENDING}
         children: list[Child] = []
         try:

@@ -86,6 +86,12 @@ class GetArgs(msgspec.Struct, forbid_unknown_fields=True):
     keys: list[str] = []
 
 
+class RecordArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of ``record``: start or stop."""
+
+    do: str
+
+
 class StopArgs(msgspec.Struct, forbid_unknown_fields=True):
     """Arguments of ``stop``: who stops the hand."""
 
@@ -102,9 +108,10 @@ ARGS: Final[dict[str, Any]] = {
     "lease": LeaseArgs,
     "get": GetArgs,
     "stop": StopArgs,
-    **{op: NoArgs for op in ("arm", "activate", "rearm", "off", "ping")},
+    "record": RecordArgs,
+    **{op: NoArgs for op in ("arm", "activate", "rearm", "off", "ping", "snapshot")},
 }
-FREE: Final = frozenset({"stop", "ping", "get", "lease"})
+FREE: Final = frozenset({"stop", "ping", "get", "lease", "snapshot"})
 """Operations that need no lease."""
 _REQUEST: Final = msgspec.msgpack.Decoder(Message)
 _DECODERS: Final = {op: msgspec.msgpack.Decoder(kind) for op, kind in ARGS.items()}

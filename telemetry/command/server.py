@@ -22,6 +22,7 @@ from signals.names import HandNames
 from signals.records import RecordArray
 from telemetry.command.client_goal import ClientGoal
 from telemetry.command.lease import NAME_LENGTH, TTL_NS, Lease, plain
+from telemetry.command.recording import Recordings, record
 from telemetry.command.requests import FREE, Message, Refusal, id_of, parse
 from telemetry.shm.segment import Segment
 
@@ -59,6 +60,7 @@ class CommandServer:
         refused: requests that were refused, broken ones too.
         broken: requests that raised something nobody had thought of.
         view: newest view, for ``get``.
+        recordings: who writes logs, or ``None``.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class CommandServer:
         self.client_goal = ClientGoal(names, model, segment, pretension_n)
         self.refused = self.broken = 0
         self.view: dict[str, Any] = {}
+        self.recordings: Recordings | None = None
         self._names, self._segment, self._note, self._motion = names, segment, note, motion
         self._reader = segment.reader(1)
         self._wall = WallClock()
@@ -176,6 +179,11 @@ class CommandServer:
             return {"view": {k: self.view[k] for k in args.keys or self.view}}
         if op == "ping":
             return {"monotonic_ns": now_ns}
+        if op in ("record", "snapshot"):
+            path = record(self.recordings, op, args)
+            who = self._who(request, args, client)
+            self._note("recording", f"{op} {getattr(args, 'do', '')} by {who}".replace("  ", " "), path)
+            return {"file": path}
         if op in ("goal", "mode"):
             if self._motion is not None:
                 hint = "start flexor run without --motion"

@@ -51,6 +51,12 @@ class Log:
         return not self.damage
 
 
+def _event(data: bytes) -> dict[str, Any]:
+    """An event; logs of earlier versions have them as JSON."""
+    found: dict[str, Any] = json.loads(data) if data[:1] == b"{" else cdr.event_of(data)
+    return found
+
+
 class _Gathered:
     """What the records of a file say, in the order in which they come."""
 
@@ -94,7 +100,7 @@ class _Gathered:
     def _message(self, record: Message) -> None:
         topic = self.topics.get(record.channel_id)
         if topic == EVENT_TOPIC:
-            self.events.append(json.loads(record.data))
+            self.events.append(_event(record.data))
         elif topic == FRAME_TOPIC:
             row = record.data[cdr.HEAD_SIZE :]
             self.size = self.size or len(row)

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -20,6 +19,7 @@ from mcap.writer import CompressionType, Writer
 from signals.records import RecordArray
 from telemetry.columns import Columns
 from telemetry.record import cdr
+from telemetry.record.attachment import Attachment
 from telemetry.record.salvage import CHECKSUM, checksum
 
 CHUNK: Final = 256 * 1024
@@ -33,16 +33,6 @@ _FRAME, _EVENT = CHANNELS
 RUN: Final = "flexor.run"
 LAYOUT: Final = "flexor.layout"
 """Names of the metadata; both are written at the start and again at the end."""
-_EVENT_SCHEMA: Final = {
-    "type": "object",
-    "properties": {
-        "timestamp": {"type": "number"},
-        "kind": {"type": "string"},
-        "level": {"type": "string"},
-        "text": {"type": "string"},
-        "hint": {"type": "string"},
-    },
-}
 _LOOK_EVERY: Final = 64 * CHUNK
 """Bytes between two looks at the free space."""
 
@@ -79,15 +69,6 @@ def check_room(folder: Path, reserve: int = RESERVE) -> None:
         )
     if folder.exists() and not os.access(folder, os.W_OK):
         raise NoRoom(f"cannot record into {folder}: no right to write there; {hint}")
-
-
-@dataclass(slots=True)
-class Attachment:
-    """A file that travels inside the log."""
-
-    name: str
-    media_type: str
-    data: bytes
 
 
 class Recorder:
@@ -150,11 +131,26 @@ class Recorder:
         writer.start(profile="ros2", library="flexor")
         schema = writer.register_schema(cdr.SCHEMA_NAME, "ros2msg", cdr.schema_text(columns).encode())
         writer.register_channel(FRAME_TOPIC, "cdr", schema)
-        schema = writer.register_schema("flexor/Event", "jsonschema", json.dumps(_EVENT_SCHEMA).encode())
-        writer.register_channel(EVENT_TOPIC, "json", schema)
+        schema = writer.register_schema(cdr.EVENT_NAME, "ros2msg", cdr.EVENT_SCHEMA.encode())
+        writer.register_channel(EVENT_TOPIC, "cdr", schema)
         self._write_texts()
         for item in attachments:
-            writer.add_attachment(self._offset_ns, self._offset_ns, item.name, item.media_type, item.data)
+            self._attach(item)
+
+    def _attach(self, item: Attachment) -> None:
+        made_ns = self._offset_ns
+        self._writer.add_attachment(made_ns, made_ns, item.name, item.media_type, item.data)
+
+    def attach(self, item: Attachment) -> None:
+        """Add a file to a log that has begun."""
+        if not self.stopped:
+            self._write(lambda: self._attach(item))
+
+    def _write(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            self._stop(self._failed(error))
 
     def _write_texts(self) -> None:
         for name, values in self._texts.items():
@@ -162,31 +158,32 @@ class Recorder:
 
     def add(self, frames: RecordArray) -> None:
         """Write frames, shape (n,) of FRAME; does nothing after an early end."""
-        if self.stopped or not len(frames):
-            return
-        rows = cdr.as_bytes(self.columns.take(frames))[:, : self._size]
+        if not self.stopped and len(frames):
+            self.add_taken(self.columns.take(frames))
+
+    def add_taken(self, frames: RecordArray) -> None:
+        """The same for frames of ``columns.dtype``, as ``columns.take`` makes them."""
+        if not self.stopped:
+            self._write(lambda: self._add(frames))
+
+    def _add(self, frames: RecordArray) -> None:
+        rows = cdr.as_bytes(frames)[:, : self._size]
         times = frames["state"]["time_ns"] + self._offset_ns
-        try:
-            for row, unix_ns in zip(rows, times.tolist(), strict=True):
-                self._sequence += 1
-                self._writer.add_message(
-                    _FRAME, unix_ns, cdr.head(unix_ns) + row.tobytes(), unix_ns, self._sequence
-                )
-            self.frames += len(frames)
-            self._look_at_disk()
-        except OSError as error:
-            self._stop(self._failed(error))
+        for row, unix_ns in zip(rows, times.tolist(), strict=True):
+            self._sequence += 1
+            self._writer.add_message(
+                _FRAME, unix_ns, cdr.head(unix_ns) + row.tobytes(), unix_ns, self._sequence
+            )
+        self.frames += len(frames)
+        self._look_at_disk()
 
     def event(self, message: dict[str, Any]) -> None:
         """Write one event (``timestamp`` in Unix seconds)."""
         if self.stopped:
             return
         unix_ns = int(message["timestamp"] * 1e9)
-        try:
-            data = json.dumps(message).encode()
-            self._writer.add_message(_EVENT, unix_ns, data, unix_ns, 0)
-        except OSError as error:
-            self._stop(self._failed(error))
+        data = cdr.event_as_bytes(message, unix_ns)
+        self._write(lambda: self._writer.add_message(_EVENT, unix_ns, data, unix_ns, 0))
 
     def _failed(self, error: OSError) -> str:
         free = free_bytes(self.path.parent) / 2**20

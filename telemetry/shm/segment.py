@@ -1,4 +1,4 @@
-"""One block of shared memory per run: heartbeats, flags, goal mailbox, statistics and the ring.
+"""One block of shared memory per run: heartbeats, flags, goal mailbox, statistics, a keyframe and the ring.
 
 The block is a file in /dev/shm whose name holds the owner's pid and start time. Whoever ends last unlinks
 it; ``remove_orphans`` at the next start removes those whose owner is dead (kill -9, power).
@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from flexor.runs import process_start
 from signals.atomics import copy_bytes, fence, load_acquire, store_release
 from signals.compiled import law
 from signals.layout import UintArray
@@ -25,6 +26,10 @@ from telemetry.shm.stats import ROW, STAGES
 FOLDER: Final = Path("/dev/shm")
 _NAME: Final = re.compile(r"flexor-(\d+)-(\d+)-(\d+)")
 MAGIC: Final = 0x464C45584F523031
+KEYFRAME_BYTES: Final = 512 * 1024
+"""Room for a keyframe; whoever makes a segment need not know its layout."""
+LINE: Final = 64
+"""Bytes of a cache line."""
 
 HEADER: Final = np.dtype(
     [
@@ -32,13 +37,15 @@ HEADER: Final = np.dtype(
         ("layout", "u8"),
         ("slots", "u8"),
         ("rate_mhz", "u8"),
-        ("pad_0", "u8", (4,)),
+        ("extra", "u8"),
+        ("pad_0", "u8", (3,)),
         ("head", "u8"),
         ("pad_1", "u8", (7,)),
         ("reader", "u8"),
         ("io_beat_ns", "i8"),
         ("io_phase", "i8"),
-        ("pad_2", "u8", (5,)),
+        ("key_asked", "u8"),
+        ("pad_2", "u8", (4,)),
         ("control_beat_ns", "i8"),
         ("control_phase", "i8"),
         ("released", "i8"),
@@ -49,7 +56,8 @@ HEADER: Final = np.dtype(
         ("run_elapsed_ns", "i8"),
         ("stop", "i8"),
         ("io_lost_ns", "i8"),
-        ("pad_4", "u8", (6,)),
+        ("key_given", "u8"),
+        ("pad_4", "u8", (5,)),
         ("goal_lock", "u8"),
         ("goal_words", "u8", (GOAL.itemsize // 8,)),
         ("pad_5", "u8", (3,)),
@@ -105,15 +113,6 @@ def layout_hash() -> int:
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "little") >> 1
 
 
-def process_start(pid: int) -> int | None:
-    """Start time of a process in clock ticks; ``None`` if it does not run (a zombie does not)."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
-
-
 def parent_gone(parent: int) -> bool:
     """The process that started this one has ended, or is about to: its main thread is dead already."""
     return os.getppid() != parent or process_start(parent) is None
@@ -138,26 +137,41 @@ class Segment:
     Attributes:
         name: name in /dev/shm.
         header: HEADER record, shape (1,).
+        extra: bytes for a keyframe (``runtime.keyframes``). The io process asks by counting ``key_asked`` up;
+            control fills them at the end of a cycle and sets ``key_given`` to the same number.
         slots: ring slots.
     """
 
-    def __init__(self, name: str, file: int, size: int) -> None:
+    def __init__(self, name: str, file: int, size: int, extra: int = 0) -> None:
         self.name = name
         self._map = mmap.mmap(file, size)
         self.header: RecordArray = np.frombuffer(self._map, dtype=HEADER, count=1)
-        n = (size - HEADER.itemsize) // ((WORDS + 1) * 8)
-        self.slots = slot_array(memoryview(self._map)[HEADER.itemsize :], n)
+        if extra:
+            self.header["extra"] = extra
+        begin = HEADER.itemsize + min(int(self.header["extra"][0]), size - HEADER.itemsize)
+        n = (size - begin) // ((WORDS + 1) * 8)
+        self.extra = np.frombuffer(self._map, np.uint8, begin - HEADER.itemsize, HEADER.itemsize)
+        self.slots = slot_array(memoryview(self._map)[begin:], n)
         self._goal = np.zeros(1, dtype=GOAL)
 
     @classmethod
-    def create(cls, rate_hz: float, seconds: float = 0.5, owner: int | None = None) -> Segment:
+    def create(
+        cls, rate_hz: float, seconds: float = 0.5, owner: int | None = None, extra: int = 0
+    ) -> Segment:
         """A new zeroed block whose ring holds ``seconds`` of frames (rounded up to a power of two).
+
+        Args:
+            rate_hz: frames a second.
+            seconds: of frames in the ring.
+            owner: pid of the process whose death orphans it; default: this one.
+            extra: bytes for a keyframe.
 
         Raises:
             SegmentError: /dev/shm is too small or not writable.
         """
         slots = 1 << max(6, int(np.ceil(np.log2(rate_hz * seconds))))
-        size = HEADER.itemsize + slots * (WORDS + 1) * 8
+        extra = -(-extra // LINE) * LINE
+        size = HEADER.itemsize + extra + slots * (WORDS + 1) * 8
         pid = os.getpid() if owner is None else owner
         name = f"flexor-{os.getuid()}-{pid}-{process_start(pid)}"
         try:
@@ -166,7 +180,7 @@ class Segment:
             raise SegmentError(f"cannot create {FOLDER / name}: {error.strerror}") from None
         try:
             os.posix_fallocate(file, 0, size)
-            segment = cls(name, file, size)
+            segment = cls(name, file, size, extra)
         except OSError as error:
             (FOLDER / name).unlink()
             raise SegmentError(

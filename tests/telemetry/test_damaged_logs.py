@@ -20,8 +20,9 @@ from typer.testing import CliRunner
 from signals.records import FRAME
 from telemetry.columns import Columns
 from telemetry.record import recorder as recorder_module
+from telemetry.record.attachment import Attachment
 from telemetry.record.reader import LogError, read_log
-from telemetry.record.recorder import LAYOUT, Attachment, Recorder
+from telemetry.record.recorder import LAYOUT, Recorder
 from tools.commands.log import app
 
 FINGER = {"motor": 8, "tendon": 8, "joint": 4, "finger": 1, "axis": 0}

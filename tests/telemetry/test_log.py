@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
+from rosbags.highlevel import AnyReader
 
 from signals.records import FRAME
 from telemetry.columns import Columns, FrameBuffer
 from telemetry.record import cdr
+from telemetry.record.attachment import Attachment
 from telemetry.record.reader import LogError, read_log
-from telemetry.record.recorder import CHUNK, Attachment, NoRoom, Recorder, check_room, free_path
+from telemetry.record.recorder import CHUNK, NoRoom, Recorder, check_room, free_path
 
 FINGER = {"motor": 8, "tendon": 8, "joint": 4, "finger": 1, "axis": 0}
 _counts = st.fixed_dictionaries(
@@ -75,6 +79,37 @@ def test_a_ros_decoder_reads_every_value_of_every_signal(tmp_path_factory, count
         for column in columns.columns:
             value = np.ravel(getattr(getattr(decoded, column.record), column.signal.name)).astype(float)
             assert np.array_equal(value, np.ravel(row[column.record][column.signal.name]).astype(float))
+
+
+def test_rosbags_opens_a_log_with_frames_and_events(tmp_path):
+    columns = Columns(FINGER)
+    frames = _random_frames(columns, 20)
+    recorder = Recorder(tmp_path / "a.mcap", columns, offset_ns=7_000_000_000)
+    recorder.add(frames)
+    told = {
+        "timestamp": 1.5,
+        "kind": "fault",
+        "level": "error",
+        "text": "Seil gerissen: äöü",
+        "hint": "",
+        "n": 3,
+    }
+    recorder.event(told)
+    recorder.close()
+    with AnyReader([tmp_path / "a.mcap"]) as reader:
+        found = [(c.topic, reader.deserialize(raw, c.msgtype)) for c, _, raw in reader.messages()]
+    events = [message for topic, message in found if topic == "/hand/event"]
+    assert [topic for topic, _ in found].count("/hand/frame") == 20 and len(events) == 1
+    assert (events[0].kind, events[0].text) == ("fault", told["text"])
+    assert events[0].stamp.sec == 1 and json.loads(events[0].message) == told
+    rows = [message for topic, message in found if topic == "/hand/frame"]
+    for row, message in zip(columns.take(frames), rows, strict=True):
+        assert np.array_equal(message.measurement.motor_angle_rad, row["measurement"]["motor_angle_rad"])
+
+
+@given(message=st.dictionaries(st.text(max_size=8), st.text(max_size=30) | st.integers(-5, 5), max_size=6))
+def test_whatever_an_event_says_comes_back(message):
+    assert cdr.event_of(cdr.event_as_bytes(message, 123)) == message
 
 
 def test_our_reader_gives_back_the_same_bytes_and_all_that_belongs_to_the_run(tmp_path):

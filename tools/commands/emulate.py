@@ -68,6 +68,7 @@ def emulate(
 
 
 def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, Any], spin: bool) -> None:
+    from flexor.runs import EMULATION, announced
     from hand.hand import read_tendon_hand
     from runtime.busprocess.truth import TruthShare
     from runtime.realtime import go_before_others, quiet
@@ -98,6 +99,7 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, 
         bus_file.write_text(head + wired.text, encoding="utf-8")
         for endpoint in wired.endpoints:
             print(endpoint, flush=True)
+        ending.enter_context(announced(EMULATION, known.name, places=" ".join(wired.endpoints)))
         words = ["flexor run", options.hand, "--bus", str(bus_file)]
         words += wired.run_words(float(known.model["tension_kp_nm_n"][0]))
         print(f"bus file {bus_file}; {' '.join(words)}", flush=True)

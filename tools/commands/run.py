@@ -49,6 +49,7 @@ LOCKSTEP = "As fast as possible, repeatable bit by bit; without --for the motion
 READONLY = "Watch the buses of --bus: state is estimated and published, nothing is ever written."
 FAULT = "KIND:NAME@T or KIND:NAME=SIZE@T, e.g. tendon-break:index_4@2; the kinds are below."
 TRANSPORT = "tcp: loopback, every user of this machine may watch and command; ipc: this user alone."
+BLACK_BOX = "Memory [MB] for the last 20 s at full rate, written down at a fault; 0: none."
 REALTIME = "Do not start without real-time priority."
 
 
@@ -74,6 +75,7 @@ def run(
     hybrid: Annotated[bool, typer.Option("--hybrid/--plain", help="Sleep, then spin 100 us.")] = False,
     require_realtime: Annotated[bool, typer.Option("--require-realtime", help=REALTIME)] = False,
     record: Annotated[bool, typer.Option(help="Record every frame (MCAP) into --out or here.")] = False,
+    black_box_mb: Annotated[int, typer.Option("--black-box-mb", help=BLACK_BOX)] = 512,
     publish: Annotated[bool, typer.Option(help="Sockets for a lockstep run too.")] = False,
     io_restarts: Annotated[int, typer.Option(min=0, help="Times a dead io process is restarted.")] = 0,
     plotjuggler: Annotated[bool, typer.Option(help="Serve PlotJuggler's default port 9872.")] = False,

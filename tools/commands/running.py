@@ -144,6 +144,7 @@ def _log_path(options: Any, name: str) -> Path:
 
 
 def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
+    from flexor.runs import RUN, announced
     from runtime.backends import unproven
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
@@ -162,7 +163,8 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     )
     for text in () if options.readonly else unproven(options.bus, hand.names):
         tell(f"warning: {text}")
-    with _bar(hand.name) as bar:
+    about = {"port_base": options.port_base, "transport": options.transport, "places": options.bus or ""}
+    with announced(RUN, hand.name, **about), _bar(hand.name) as bar:
         watch = _watcher(bar, options.seconds or 0.0)
         outcome = Supervisor(options, hand.rate_hz, tell, watch).run()
     return outcome.code, outcome.message, outcome.report
