@@ -82,14 +82,19 @@ class Keyframes:
     """
 
     def __init__(self, segment: Segment, remembered: Remembered) -> None:
-        self.asked, self.given = segment.field("key_asked"), segment.field("key_given")
+        self._asked, self._given = segment.field("key_asked"), segment.field("key_given")
         self._remembered, self._target = remembered, segment.extra[: LAYOUT.itemsize].view(LAYOUT)
+
+    @property
+    def wanted(self) -> bool:
+        """Io has asked for one."""
+        return bool(self._asked[0] != self._given[0])
 
     def leave(self, cycle: int) -> None:
         """Answer what was asked, at the end of a cycle: one copy of some 300 kB."""
-        asked = self.asked[0]
+        asked = self._asked[0]
         self._remembered.copy_into(self._target, cycle)
-        self.given[0] = asked
+        self._given[0] = asked
 
 
 class Asking:

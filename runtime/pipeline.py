@@ -101,9 +101,8 @@ class Pipeline:
             )
         if self._forwarding is not None:
             self._forwarding.forward(self.command)
-        keys = self.keyframes
-        if keys is not None and keys.asked[0] != keys.given[0]:
-            keys.leave(cycle)
+        if self.keyframes is not None and self.keyframes.wanted:
+            self.keyframes.leave(cycle)
         return overruns
 
     def _with_foreign(

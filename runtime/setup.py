@@ -48,6 +48,11 @@ class Rig:
         """What its tick remembers from one cycle to the next."""
         return Remembered(self.hand.model, self.stages, self.views)
 
+    def leave_keyframe(self, cycle: int) -> None:
+        """Leave what the tick remembers after a cycle, where somebody may ask for it."""
+        if self.pipeline.keyframes is not None:
+            self.pipeline.keyframes.leave(cycle)
+
     def in_fault(self) -> bool:
         """A finger or the whole hand is in fault now."""
         state = self.views["state"][0]

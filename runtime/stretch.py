@@ -151,6 +151,8 @@ class Stretch:
             return 0
         if pipeline.stages.foreign or pipeline.clock is not now_ns:
             return 0
+        if pipeline.keyframes is not None and pipeline.keyframes.wanted:
+            return 0
         course, quiet = bus.course(pipeline.command, pipeline.measurement), goals.by_itself()
         if course is None or quiet is None:
             return 0

@@ -238,8 +238,7 @@ def _live(segment: Segment, rig: Rig, loop: Loop, watch: Watch) -> tuple[bool, d
             _release(rig, segment)
             raise
         watch.sign(stops=False)
-        if rig.pipeline.keyframes is not None:
-            rig.pipeline.keyframes.leave(BEFORE_FIRST)
+        rig.leave_keyframe(BEFORE_FIRST)
         segment.field("control_phase")[0] = int(Phase.RUNNING)
         begun = time.perf_counter()
         try:
