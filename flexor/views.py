@@ -17,6 +17,7 @@ _NAMES: Final[dict[str, type[IntEnum]]] = {
     "mode": Mode,
     "fault": Cause,
     "finger": MachineState,
+    "finger_mode": Mode,
     "cause": Cause,
 }
 """Keys of a view whose numbers are codes -> their names."""

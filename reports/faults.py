@@ -108,6 +108,14 @@ class FaultWatch:
         self.all += found
         return found
 
+    def standing(self) -> list[Latched]:
+        """Faults that are latched now: of the hand first, then finger by finger."""
+        found = []
+        for finger, code in zip(("", *self._names.fingers), self._codes.tolist(), strict=True):
+            latest = [fault for fault in self.all if fault.finger == finger and fault.code == code]
+            found += latest[-1:]
+        return found
+
     def _latched(self, state: Any, finger: int | None) -> Latched:
         """What a frame's state says of a finger, or of the hand."""
         whose = "hand" if finger is None else "finger"

@@ -164,6 +164,7 @@ class IoProcess:
             "lease": {"holder": lease.holder, "epoch": lease.epoch},
             "unproven": list(self.unproven),
             "faults": [fault.text for fault in self.audience.faults.all[-20:]],
+            "latched": [fault.as_dict() for fault in self.audience.faults.standing()],
             **recordings.health(),
         }
 

@@ -91,10 +91,11 @@ class Keeping:
 
     def fault(self, cause: str) -> None:
         """A fault writes down what the black box holds; a stop that was asked for is none."""
-        if self.recordings.box is None or cause == Cause.OPERATOR_STOP.name:
+        recordings = self.recordings
+        if recordings.box is None or recordings.keeps_a_moment or cause == Cause.OPERATOR_STOP.name:
             return
         try:
-            path = self.recordings.snapshot(asked=False)
+            path = recordings.snapshot(asked=False)
         except RecordingError as error:
             self._event("recording", "warning", str(error))
         else:

@@ -76,6 +76,7 @@ class ViewMessage:
         message["sat"] = _counted(names.motors, state["clip"][:n_motors])
         message["mfault"] = _counted(names.motors, measurement["motor_status"][:n_motors])
         message["finger"] = _counted(names.fingers, state["finger_state"][:n_fingers])
+        message["finger_mode"] = _counted(names.fingers, state["finger_mode"][:n_fingers])
         message["cause"] = _counted(names.fingers, state["finger_cause"][:n_fingers])
         message["loop"] = loop
         message["drop"] = drop
@@ -128,6 +129,22 @@ def meta_units(has_truth: bool) -> dict[str, dict[str, str]]:
     return {
         line.live: {"unit": line.unit, "space": line.dims[0], "signal": f"{line.record}.{line.name}"}
         for line in lines
+    }
+
+
+def meta_limits(names: HandNames, model: RecordArray) -> dict[str, Any]:
+    """Bands of the hand file, for screens: tensions and angles by name, windings as derating and fault."""
+    m = model[0]
+
+    def band(parts: tuple[str, ...], *fields: str) -> dict[str, list[float]]:
+        columns = [m[field][: len(parts)].tolist() for field in fields]
+        return {name: list(values) for name, values in zip(parts, zip(*columns, strict=True), strict=True)}
+
+    return {
+        "tension_n": band(names.tendons, "tension_min_n", "tension_max_n", "tension_limit_n"),
+        "joint_rad": band(names.joints, "joint_min_rad", "joint_max_rad"),
+        "axis_rad": band(names.axes, "axis_min_rad", "axis_max_rad"),
+        "winding_degc": m["winding_limit_degc"].tolist(),
     }
 
 

@@ -88,6 +88,11 @@ class Recordings:
         """A log is being written."""
         return self.log is not None and not self.log.stopped
 
+    @property
+    def keeps_a_moment(self) -> bool:
+        """A snapshot is being written."""
+        return self._snapshot is not None
+
     def health(self) -> dict[str, Any]:
         """What the health message says of them."""
         return {

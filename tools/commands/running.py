@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from runtime.interrupts import Interrupted, Interrupts, stopped_by
+from tools.commands.telling import progress, told_as_it_happens
 
 PICTURE_FRAMES: Final = 4000
 """Frames of a lockstep run that its picture is drawn from; without ``--out`` none are kept."""
@@ -68,24 +69,6 @@ def tell(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _bar(title: str) -> Any:
-    """Progress bar on stderr; none when stderr is no terminal."""
-    if not sys.stderr.isatty():
-        return nullcontext(None)
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(title), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
-
-
-def _watcher(bar: Any, seconds: float) -> Any:
-    if bar is None:
-        return None
-    task = bar.add_task("run", total=1.0)
-    return lambda share: bar.update(task, completed=share)
-
-
 def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     from reports.report import add_picture
     from runtime.processes.phases import Exit
@@ -100,8 +83,8 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     warm_up(options, hand)
     log = _log_path(options, hand.name) if options.record else None
     every = 0 if options.out is None else max(1, round(options.seconds * hand.rate_hz / PICTURE_FRAMES))
-    with _bar("lockstep") as bar:
-        watch = _watcher(bar, options.seconds)
+    with progress("lockstep") as told:
+        watch = told.share if told is not None else None
         result = run_options(options, every=every, record=log, watch=watch, interrupts=interrupts)
     report = result.report
     if log is not None:
@@ -164,8 +147,12 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     for text in () if options.readonly else unproven(options.bus, hand.names):
         tell(f"warning: {text}")
     about = {"port_base": options.port_base, "transport": options.transport, "places": options.bus or ""}
-    with announced(RUN, hand.name, **about), _bar(hand.name) as bar:
-        watch = _watcher(bar, options.seconds or 0.0)
+    with (
+        announced(RUN, hand.name, **about),
+        progress(hand.name if options.seconds else "") as told,
+        told_as_it_happens(options, told),
+    ):
+        watch = told.share if told is not None else None
         outcome = Supervisor(options, hand.rate_hz, tell, watch).run()
     return outcome.code, outcome.message, outcome.report
 

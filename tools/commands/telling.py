@@ -1,0 +1,131 @@
+"""What a person at the terminal sees while a hand runs: its progress, and at once what happens to it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from hand.options import RunOptions
+
+TOLD: Final = ("fault", "recording", "heat")
+"""Kinds of events that a person at the terminal waits for."""
+_TURN_S: Final = 0.2
+
+
+class Told:
+    """A progress bar whose lines stand above it.
+
+    Args:
+        bar: ``rich.progress.Progress``.
+        title: of the bar.
+    """
+
+    def __init__(self, bar: Any, title: str) -> None:
+        self._bar, self._title = bar, title
+        self._task = bar.add_task(f"{title}: starting", total=None)  # it moves, and promises nothing
+
+    def share(self, done: float) -> None:
+        """How much of the run is done."""
+        self._bar.update(self._task, description=self._title, total=1.0, completed=done)
+
+    def line(self, text: str, bad: bool = False) -> None:
+        """A line above the bar."""
+        self._bar.console.print(text, markup=False, highlight=False, style="red" if bad else "none")
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Told | None]:
+    """A bar on stderr; ``None`` without a title, or where stderr is no terminal.
+
+    Meanwhile whatever this process and its children write to stderr comes out above the bar.
+    """
+    if not title or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    sys.stderr.flush()
+    terminal = os.dup(2)
+    ours, theirs = os.pipe()
+    os.dup2(theirs, 2)
+    os.close(theirs)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
+    with os.fdopen(terminal, "w") as file:
+        console = Console(file=file, force_terminal=True)
+        with Progress(*columns, console=console, transient=True) as bar:
+            told = Told(bar, title)
+            reader = threading.Thread(target=_pass_on, args=(ours, told), daemon=True)
+            reader.start()
+            try:
+                yield told
+            finally:
+                sys.stderr.flush()
+                os.dup2(terminal, 2)  # the last writer of the pipe: its reader ends
+                reader.join(2.0)
+
+
+def _pass_on(source: int, told: Told) -> None:
+    with os.fdopen(source, errors="replace") as lines:
+        for line in lines:
+            told.line(line.rstrip("\n"))
+
+
+@contextmanager
+def told_as_it_happens(options: RunOptions, told: Told | None) -> Iterator[None]:
+    """Print faults the moment they are latched, above the bar where there is one.
+
+    Args:
+        options: options of the run.
+        told: the bar, or ``None``.
+    """
+
+    def say(text: str, bad: bool) -> None:
+        if told is not None:
+            told.line(text, bad)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    ended = threading.Event()
+    thread = threading.Thread(target=_listen, args=(options, ended, say), name="flexor: events", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(2.0)
+
+
+def _listen(options: RunOptions, ended: threading.Event, say: Callable[[str, bool], None]) -> None:
+    from flexor import Hand
+    from flexor.errors import HandError
+
+    begun = time.time()
+    with Hand(port_base=options.port_base, timeout_s=_TURN_S) as hand:
+        hand.listen("event")
+        while not ended.is_set():
+            try:
+                for event in hand.events(_TURN_S):
+                    if event["kind"] in TOLD:
+                        say(sentence(event, begun), event["level"] == "error")
+            except HandError:  # closed while it ends
+                return
+
+
+def sentence(event: dict[str, Any], begun: float) -> str:
+    """An event as a line: seconds since the start, what happened, what to do next."""
+    fault = event.get("fault", {})
+    where = f"{fault['finger'] or 'hand'}, {fault['cause']}: " if fault else ""
+    hint = f"; {event['hint']}" if event["hint"] else ""
+    kind = "FAULT  " if fault else ""
+    return f"{event['timestamp'] - begun:6.1f} s  {kind}{where}{event['text']}{hint}"
