@@ -55,6 +55,16 @@ def wanted_torque_nm(
 
 
 @law
+def load_of_others_nm(m: Model, s: State, f: int, j: int) -> float:
+    """Torque [N m] that joint ``j`` has to hold against tendons of the fingers that finger ``f`` carries."""
+    load = 0.0
+    for t in range(m.n_tendons):
+        if m.tendon_finger[t] != f:
+            load += m.P_tj_m[t, j] * s.tension_n[t]
+    return load
+
+
+@law
 def shaped_common_n(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int) -> float:
     """Co-contraction [N] of finger ``f``: it glides to the goal's as the weakest of its motors can follow.
 
@@ -87,6 +97,8 @@ def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
     for b in range(n_joints):
         j = joints[f, b]
         mem.torque[b] = wanted_torque_nm(m, goal, mem, s, f, j, mode)
+        if m.finger_loaded[f] != 0:
+            mem.torque[b] += load_of_others_nm(m, s, f, j)
         s.ref_joint_torque_nm[j] = mem.torque[b]
     common = shaped_common_n(m, goal, mem, s, f)
     for k in range(n_tendons):

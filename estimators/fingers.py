@@ -32,6 +32,8 @@ def finger_angles(m: Model, mem: EstimatorMemory, s: State) -> None:
         place_rows(m, mem.P_tj_m, mem)
     for f in range(m.n_fingers):
         first = 0
+        if m.finger_carried[f] != 0:
+            remove_carried(m, f, length, q)
         s.finger_condition[f] = m.finger_condition[f]
         if m.finger_kind[f] == TENSEGRITY:
             first = BASE_JOINTS
@@ -43,6 +45,16 @@ def finger_angles(m: Model, mem: EstimatorMemory, s: State) -> None:
             s.finger_condition[f] = max(s.finger_condition[f], condition)
         else:
             linear_angles(m, mem, f, first, length, q)
+
+
+@law
+def remove_carried(m: Model, f: int, length_m: FloatArray, q_rad: FloatArray) -> None:
+    """Take off lengths of finger ``f``'s tendons what joints that carry it add; those are found before."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        for j in range(m.n_joints):
+            if m.joint_finger[j] != f:
+                length_m[t] -= m.P_tj_m[t, j] * q_rad[j]
 
 
 @law

@@ -38,7 +38,7 @@ from hand.mechanism_file import (
 from hand.options import RunOptions
 from hand.stages import Stages
 from mechanics.dynamics.systems import Kind, System
-from signals.modes import FingerKind, Reaction, Role
+from signals.modes import FingerKind, Reaction
 from signals.names import HandNames
 from signals.records import MODEL, RecordArray, new
 from sim.mechanisms.bus import MechanismBus, MechanismSetup
@@ -240,6 +240,7 @@ def names_of(file: MechanismHandFile) -> HandNames:
         tendons=tuple(f"{name}_sensor" for name in joints),
         joints=joints,
         fingers=(file.name,),
+        joint_roles=("flexion",) * len(joints),
     )
 
 
@@ -291,7 +292,6 @@ def store_joints(file: MechanismHandFile, m: Any) -> None:
     m["spring_force_n"][0], m["stiffness_n_m"][0] = 1e9, 1.0
     for j, joint in enumerate(file.joint):
         m["joint_min_rad"][j], m["joint_max_rad"][j] = (math.radians(a) for a in joint.range_deg)
-        m["joint_role"][j] = Role.FLEXION
         m["tendon_motor"][j] = min(j, len(file.motor) - 1)
         m["spring_scale"][j], m["spool_radius_m"][j] = 1.0, 1.0
         m["P_tj_m"][j, j], m["pinv_jt_1_m"][j, j] = -1.0, -1.0

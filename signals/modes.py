@@ -111,16 +111,6 @@ class FingerKind(IntEnum):
     TENSEGRITY_BASE = 1
 
 
-class Role(IntEnum):
-    """What a joint is for; motions select joints by it."""
-
-    ABDUCTION = 0
-    FLEXION = 1
-    PIP = 2
-    DIP = 3
-    METACARPAL = 4
-
-
 class Reaction(IntEnum):
     """What a finger does after one of its faults is latched."""
 

@@ -67,6 +67,8 @@ class HandNames:
     """Device id of every motor by the hand file; empty: 1, 2, ... in order."""
     hall_channels: tuple[int, ...] = ()
     """Channel of every tendon's Hall sensor by the hand file; empty: 1, 2, ... in order."""
+    joint_roles: tuple[str, ...] = ()
+    """What every joint is for, by the hand file; motions select joints by it."""
     foreign: tuple[ForeignCause, ...] = ()
     """Causes of detectors that are not ours."""
 

@@ -16,6 +16,8 @@ AXES: Final = 2
 """Axes of drives that close their own position loop (the wrist)."""
 FINGER_JOINTS: Final = 8
 FINGER_TENDONS: Final = 16
+BRANCH_JOINTS: Final = 24
+"""Joints that may hang on one child of the palm, as a wrist of ordinary joints with all fingers on it."""
 BODIES: Final = 32
 RIPPLES: Final = 8
 SPRINGS: Final = 4

@@ -243,7 +243,6 @@ hall_filter_hz             | Hz    | tendon | f8 | configs | sensor's own low-pa
 guide_loss_frac            | 1     | tendon | f8 | configs | share of the tension lost in the guides
 guide_speed_m_s            | m/s   | tendon | f8 | configs | tendon speed that regularises the guides' sign
 joint_finger               | index | joint  | i8 | configs | finger of the joint
-joint_role                 | enum  | joint  | i8 | configs | signals.modes.Role
 joint_min_rad              | rad   | joint  | f8 | configs | lower end of the range
 joint_max_rad              | rad   | joint  | f8 | configs | upper end of the range
 joint_viscous_nms_rad      | N m s/rad | joint | f8 | configs | viscous friction
@@ -262,6 +261,8 @@ finger_n_joints            | 1     | finger | i8 | configs | joints of the finge
 finger_joint               | index | finger x finger_joint | i8 | configs | its joints, proximal first
 finger_n_tendons           | 1     | finger | i8 | configs | tendons of the finger
 finger_tendon              | index | finger x finger_tendon | i8 | configs | its tendons
+finger_carried             | bool  | finger | i8 | configs | 1: its tendons run over joints of what carries it too
+finger_loaded              | bool  | finger | i8 | configs | 1: tendons of fingers that it carries run over its joints too
 finger_condition           | 1     | finger | f8 | configs | condition number of its coupling at q = 0
 finger_tip_body            | index | finger | i8 | configs | body that carries the fingertip, -1: none
 finger_tip_m               | m     | finger x xyz | f8 | configs | fingertip in that body's frame

@@ -7,11 +7,9 @@ from typing import Annotated, Any, Final, Protocol
 import numpy as np
 
 from signals.layout import FloatArray, IntArray, UintArray, dtype_of
-from signals.sizes import AXES, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
+from signals.sizes import AXES, BRANCH_JOINTS, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
 
 COORDINATES: Final = AXES + JOINTS
-BRANCH_JOINTS: Final = 8
-"""Most joints that may hang on one child of the palm."""
 
 
 class PlantRecord(Protocol):

@@ -11,9 +11,10 @@ from signals.choices import WrongChoice
 from signals.compiled import law
 from signals.layout import Records
 from signals.records import RecordArray
+from signals.sizes import BRANCH_JOINTS
 from signals.typed import Model
 from sim.options import SimOptions
-from sim.plant_record import BRANCH_JOINTS, PlantRecord
+from sim.plant_record import PlantRecord
 
 START_LIMIT_N = 20.0
 """A hand at rest keeps its tension by gear friction alone (0.88 N m at the output): above 80 N it unwinds."""

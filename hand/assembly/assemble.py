@@ -33,6 +33,7 @@ def names_of(hand: HandFile) -> HandNames:
         axes=hand.axes,
         motor_ids=tuple(hand.motors.values()),
         hall_channels=tuple(t.hall_channel for t in hand.tendons),
+        joint_roles=tuple(j.role for j in hand.joints),
         foreign=tuple(
             ForeignCause(
                 function=d.function, name=d.cause, space=Space(d.space), sentence=d.sentence, hint=d.hint
@@ -60,8 +61,8 @@ def model_of(
     names = names_of(hand)
     store_drives(hand, model)
     store_loop(hand, model)
-    store_tendons(hand, names, model)
     store_fingers(hand, names, model)
+    store_tendons(hand, names, model)
     refresh_pseudo_inverse(model)
     store_condition(model)
     store_wrist(hand, model)

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from hand.assembly.straight import straight_jacobian
-from hand.file.fingers import ChainFinger, HingeFinger
+from hand.file.fingers import ChainFinger, HingeFinger, TreeBone, TreeFinger
 from hand.file.hand import HandFile
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
-from signals.modes import FingerKind, Reaction, Role
+from mechanics.frames import rotation_rpy
+from signals.modes import FingerKind, Reaction
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -36,7 +37,6 @@ def store_fingers(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         m["pretension_n"][f] = hand.tendon.pretension_n
         for j, joint in zip(joints, finger.joints, strict=True):
             m["joint_finger"][j] = f
-            m["joint_role"][j] = Role[joint.role.upper()]
             m["joint_min_rad"][j], m["joint_max_rad"][j] = (math.radians(d) for d in joint.range_deg)
             m["joint_viscous_nms_rad"][j] = joint.viscous_nms_rad
             m["joint_coulomb_nm"][j] = joint.coulomb_nm
@@ -72,6 +72,15 @@ def _store_bodies(hand: HandFile, names: HandNames, model: RecordArray) -> None:
             bodies.append(_hinge(finger, parent, joints[0]))
             m["finger_tip_body"][f] = -1
             continue
+        if isinstance(finger, TreeFinger):
+            places = {bone.name: len(bodies) + k for k, bone in enumerate(finger.bones)}
+            for k, bone in enumerate(finger.bones):
+                under = places[bone.parent] if bone.parent else parent if k == 0 else len(bodies) - 1
+                bodies.append(_tree_bone(bone, under, names.index("joint", bone.joint) if bone.joint else -1))
+            carried_by[name] = len(bodies) - 1
+            m["finger_tip_body"][f] = -1 if finger.tip_m is None else len(bodies) - 1
+            m["finger_tip_m"][f] = finger.tip_m or 0.0
+            continue
         new, tip = finger_bodies(_shape(finger), parent=parent, first_body=len(bodies), joints=joints)
         bodies += new
         m["finger_tip_body"][f] = len(bodies) - 1
@@ -94,6 +103,22 @@ def _shape(finger: ChainFinger) -> FingerShape:
         com_fraction=[b.com_fraction for b in bones],
         inertia_diag_kg_m2=[b.inertia_diag_kg_m2 for b in bones],
         coupled_ratio=finger.coupled_ratio,
+    )
+
+
+def _tree_bone(bone: TreeBone, parent: int, joint: int) -> Body:
+    axis = np.array(bone.axis)
+    xx, yy, zz, xy, xz, yz = bone.inertia_kg_m2
+    return Body(
+        parent=parent,
+        joint=joint,
+        ratio=bone.ratio,
+        rotation=rotation_rpy(np.radians(bone.rpy_deg)),
+        origin_m=np.array(bone.position_m),
+        axis=axis / np.linalg.norm(axis),
+        mass_kg=bone.mass_kg,
+        com_m=np.array(bone.com_m),
+        inertia_kg_m2=np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
     )
 
 

@@ -46,7 +46,11 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         if tendon.dh_dq_m_rad is not None:
             m["tendon_kind"][t] = TendonKind.PULLEYS
             for joint, value in tendon.dh_dq_m_rad.items():
-                m["P_tj_m"][t, names.index("joint", joint)] = value
+                j = names.index("joint", joint)
+                m["P_tj_m"][t, j] = value
+                if m["joint_finger"][j] != m["tendon_finger"][t]:
+                    m["finger_carried"][m["tendon_finger"][t]] = 1
+                    m["finger_loaded"][m["joint_finger"][j]] = 1
         elif (
             isinstance(finger, ChainFinger)
             and finger.insertions

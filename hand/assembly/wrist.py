@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hand.file.errors import HandFileError, Problem
-from hand.file.fingers import Wrist
 from hand.file.hand import HandFile
+from hand.file.wrist import Wrist
 from mechanics.palm_angles import WristOutOfRange, axis_range
 from mechanics.wrist import wrist_lengths, wrist_pose
 from signals.records import RecordArray

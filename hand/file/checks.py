@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from hand.file import checks_coupling, checks_names, checks_physics, checks_shape, checks_size
+from hand.file import checks_coupling, checks_names, checks_physics, checks_shape, checks_size, checks_trees
 from hand.file.hand import HandFile
 from hand.file.refusals import Refusal
 
@@ -21,6 +21,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_names.parents,
     checks_names.base_tendons,
     checks_shape.bones_of_chains,
+    checks_trees.tree_refusals,
     checks_shape.insertions,
     checks_shape.wrist_points,
     checks_shape.capacities,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hand.file.balance import insertion_row, taut_pattern
+from hand.file.checks_names import carried_joints
 from hand.file.locate import Path
 from hand.file.raw import dict_at, dicts_at, number_of, point_of, text_of
 from hand.file.refusals import Refusal
@@ -28,7 +29,17 @@ def coupling_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
         joints = [text_of(j, "name") for _, j in dicts_at(finger, "joints")]
         rows = [(k, t) for k, t in dicts_at(raw, "tendons") if text_of(t, "finger") == name]
         if all(joints) and len(set(joints)) == len(joints):
-            yield from _finger(name, finger, joints, rows)
+            carried = carried_joints(dict_at(raw, "fingers"), name)
+            own = [(k, _without(t, carried)) for k, t in rows]
+            yield from _finger(name, finger, joints, own)
+
+
+def _without(tendon: dict[str, Any], joints: list[str]) -> dict[str, Any]:
+    """A tendon without what the joints that carry its finger do to it."""
+    row = tendon.get("dh_dq_m_rad")
+    if not isinstance(row, dict) or not any(j in row for j in joints):
+        return tendon
+    return tendon | {"dh_dq_m_rad": {j: v for j, v in row.items() if j not in joints}}
 
 
 def _finger(

@@ -104,13 +104,32 @@ def references(raw: Raw) -> Iterator[Refusal]:
                 path=("motors", motor), found="a motor without tendon", legal="a tendon that it winds"
             )
     for name, table in fingers.items():
-        hinges = [
-            n for n, f in fingers.items() if isinstance(f, dict) and f.get("kind") == "hinge" and n != name
-        ]
-        standing = ["palm", *hinges]
+        carriers = [n for n, f in fingers.items() if text_of(f, "kind") in CARRIERS and n != name]
         yield from reference(
-            ("fingers", name, "parent"), text_of(table, "parent"), standing, "the palm or a hinge finger"
+            ("fingers", name, "parent"),
+            text_of(table, "parent"),
+            ["palm", *carriers],
+            "the palm or a finger of kind hinge or tree",
         )
+
+
+CARRIERS = ("hinge", "tree")
+"""Kinds of finger that others can stand on."""
+
+
+def carriers_of(fingers: Raw, name: str) -> list[str]:
+    """The fingers that carry a finger, from the palm on."""
+    chain: list[str] = []
+    at = text_of(fingers.get(name), "parent")
+    while at in fingers and at not in chain:
+        chain.insert(0, at)
+        at = text_of(fingers[at], "parent")
+    return chain
+
+
+def carried_joints(fingers: Raw, name: str) -> list[str]:
+    """Joints of the fingers that carry a finger."""
+    return [text_of(j, "name") for c in carriers_of(fingers, name) for _, j in dicts_at(fingers[c], "joints")]
 
 
 def parents(raw: Raw) -> Iterator[Refusal]:
@@ -144,10 +163,17 @@ def _tendon_path(at: Path, tendon: Raw, fingers: Raw) -> Iterator[Refusal]:
     finger = fingers.get(text_of(tendon, "finger"))
     if not isinstance(finger, dict):
         return
-    joints = [text_of(j, "name") for _, j in dicts_at(finger, "joints")]
+    name = text_of(tendon, "finger")
+    own = [text_of(j, "name") for _, j in dicts_at(finger, "joints")]
+    carried = carried_joints(fingers, name)
     row = tendon.get("dh_dq_m_rad")
+    what = "a joint of the tendon's finger" + (" or of what carries it" if carried else "")
     for joint in row if isinstance(row, dict) else ():
-        yield from reference((*at, "dh_dq_m_rad", joint), joint, joints, "a joint of the tendon's finger")
+        yield from reference((*at, "dh_dq_m_rad", joint), joint, [*own, *carried], what)
+        after = list(fingers)[list(fingers).index(name) :]
+        if joint in carried and any(c in after for c in carriers_of(fingers, name)):
+            legal = f"the table of each finger that carries {name} above its own: its joints are found first"
+            yield Refusal(path=("fingers", name), found=f"a tendon of {name} over {joint}", legal=legal)
     letter = text_of(tendon, "insertion")
     if letter:
         chosen = dict_at(dict_at(finger, "insertions"), text_of(finger, "insertion_set"))

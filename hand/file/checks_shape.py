@@ -106,9 +106,7 @@ def capacities(raw: Raw) -> Iterator[Refusal]:
         yield from over((key,), len(value) if isinstance(value, (list, dict)) else 0, capacity, key)
     fingers = dict_at(raw, "fingers")
     yield from over(("fingers",), len(joint_entries(raw)), sizes.JOINTS, "joints in the hand")
-    bodies = 1 + sum(
-        4 if dict_at(fingers, name).get("kind") in ("chain", "tensegrity_base") else 1 for name in fingers
-    )
+    bodies = 1 + sum(max(len(list(dicts_at(table, "bones"))), 1) for table in fingers.values())
     yield from over(("fingers",), bodies, sizes.BODIES, "bodies in the hand")
     per_finger: dict[str, int] = {}
     for _, tendon in dicts_at(raw, "tendons"):

@@ -1,4 +1,4 @@
-"""Tables of fingers, palm and wrist of a hand file."""
+"""Tables of fingers, palm, forearm and object of a hand file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from hand.file.values import (
     Count,
     Fraction,
     InertiaDiagonal,
+    InertiaTensor,
     Interval,
     Name,
     NonNegative,
     Point,
     Positive,
+    Ratio,
     UnitVec3,
-    Vec2,
     Vec3,
 )
 from signals.tables import Table
@@ -30,8 +31,8 @@ class Joint(Table):
 
     name: Name
     """Name, unique in the hand."""
-    role: Literal["abduction", "flexion", "pip", "dip", "metacarpal"]
-    """What it is for; motions select joints by it."""
+    role: Name
+    """What it is for, in a word; motions select joints by it. Ours: abduction, flexion, pip, dip."""
     range_deg: Interval
     """Range [lower, upper]."""
     viscous_nms_rad: NonNegative
@@ -80,6 +81,10 @@ class InsertionSet(Table):
     """Points in frame {12}, by letter."""
 
 
+def _none(value: object) -> bool:
+    return value is None
+
+
 class FourBar(Table):
     """Planar four-bar linkage of a metacarpal; a function beside the model, which has a hinge."""
 
@@ -96,10 +101,10 @@ class FourBar(Table):
 
 
 class _FingerBase(Table):
-    number: Count
+    number: Annotated[Count | None, Field(exclude_if=_none)] = None
     """Number in the paper's joint names (q2x is the index)."""
     parent: Name
-    """``palm``, or the hinge finger that carries this one."""
+    """``palm``, or the finger of kind hinge or tree that carries this one, with its last bone."""
     reaction: Literal["release", "hold", "freeze"]
     """What the finger does after one of its faults."""
     residual_limit_m: Positive
@@ -151,7 +156,43 @@ class HingeFinger(_FingerBase):
     """The linkage behind the hinge."""
 
 
-Finger = Annotated[ChainFinger | HingeFinger, Field(discriminator="kind")]
+class TreeBone(Table):
+    """One body of a tree: what carries it, where, the joint that turns it about which axis, its mass."""
+
+    name: Name
+    """Name, unique in the finger."""
+    parent: Name | None = None
+    """Bone that carries it, listed before it; left out: the bone before, or what carries the finger."""
+    joint: Name | None = None
+    """Joint of the finger that turns it; left out: fixed to its parent."""
+    ratio: Ratio = 1.0
+    """Its angle per angle of the joint: 1 but where one joint turns several bones."""
+    position_m: Vec3
+    """Origin in the parent's frame, on the axis."""
+    rpy_deg: Vec3 = (0.0, 0.0, 0.0)
+    """Orientation in the parent's frame at joint angle 0: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    axis: UnitVec3 = (0.0, 0.0, 1.0)
+    """Axis in the bone's frame."""
+    mass_kg: Positive
+    """Mass."""
+    com_m: Vec3
+    """Centre of mass in the bone's frame."""
+    inertia_kg_m2: InertiaTensor
+    """Inertia about the centre of mass, bone's frame: xx, yy, zz, xy, xz, yz."""
+
+
+class TreeFinger(_FingerBase):
+    """Any tree of bones on hinges with free axes; a wrist of ordinary joints too."""
+
+    kind: Literal["tree"]
+    """A tree of bones."""
+    bones: Annotated[tuple[TreeBone, ...], Field(min_length=1)]
+    """Bones, each after its parent."""
+    tip_m: Vec3 | None = None
+    """Fingertip in the last bone's frame; left out: it has none."""
+
+
+Finger = Annotated[ChainFinger | HingeFinger | TreeFinger, Field(discriminator="kind")]
 
 
 class Palm(Table):
@@ -170,55 +211,6 @@ class Forearm(Table):
 
     mass_kg: Positive
     """Mass; for people, not in the model."""
-
-
-class Potentiometer(Table):
-    """Sensor of a wrist axis."""
-
-    bits: Annotated[int, Field(ge=8, le=24)]
-    """Resolution over the range."""
-    range_deg: Positive
-    """Range."""
-    noise_deg_rms: NonNegative
-    """Noise."""
-
-
-class WristDrive(Table):
-    """Drive of the wrist: takes two angles, closes its own loop."""
-
-    motor_ids: Annotated[tuple[Count, ...], Field(min_length=1)]
-    """Device ids of its motors; its own business, kept to find collisions."""
-    bandwidth_hz: Positive
-    """Bandwidth of its position loop."""
-    damping_ratio: Positive
-    """Damping of its position loop."""
-    speed_max_deg_s: Positive
-    """Fastest axis speed."""
-    torque_max_nm: tuple[Positive, Positive]
-    """Torque of flexion and abduction axis."""
-
-
-class Wrist(Table):
-    """Double inverted parallelogram wrist (chapter 6): the neutral wrist is a box, its diagonals cross."""
-
-    length_m: Positive
-    """a of Table 6.1."""
-    width_m: Positive
-    """b of Table 6.1."""
-    thickness_m: Positive
-    """c of Table 6.1."""
-    neutral_rad: Vec2
-    """Neutral (q71, q73)."""
-    pitch_range_deg: Interval
-    """Range of the palm's pitch (flexion)."""
-    yaw_range_deg: Interval
-    """Range of the palm's yaw (abduction)."""
-    design_load_n: Positive
-    """Load of all tendons it is built for; for people, not in the model."""
-    potentiometer: Potentiometer
-    """Sensor of both axes."""
-    drive: WristDrive
-    """Drive of both axes."""
 
 
 class Object(Table):

@@ -11,11 +11,12 @@ from pydantic import Field, PrivateAttr
 from hand.file.control import Control, Estimation, Gains, JointStops, Limits, Surroundings, Tolerances
 from hand.file.detectors import Detector
 from hand.file.drive import Friction, Gear, Motor, Ripple, Spool, Thermal
-from hand.file.fingers import Finger, Forearm, Joint, Object, Palm, Wrist
+from hand.file.fingers import Finger, Forearm, Joint, Object, Palm
 from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.file.tendons import Guides, Hall, Hysteresis, Spring, Tendon, TendonMaterial
 from hand.file.values import Count, Name, Stage
+from hand.file.wrist import Wrist
 from signals.faults import FOREIGN
 from signals.tables import Table
 

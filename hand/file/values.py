@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
@@ -16,6 +17,7 @@ Count = Annotated[int, Field(ge=1)]
 RateHz = Annotated[float, Field(ge=RATE_HZ[0], le=RATE_HZ[1])]
 Vec3 = tuple[float, float, float]
 Vec2 = tuple[float, float]
+Vec6 = tuple[float, float, float, float, float, float]
 PositiveVec3 = tuple[Positive, Positive, Positive]
 
 NAME = r"^[a-z][a-z0-9_]*$"
@@ -51,6 +53,23 @@ def _inertia(diagonal: Vec3) -> Vec3:
     return diagonal
 
 
+def _ratio(value: float) -> float:
+    if value == 0.0:
+        raise PydanticCustomError("ratio", "a number other than 0")
+    return value
+
+
+def _tensor(values: Vec6) -> Vec6:
+    xx, yy, zz, xy, xz, yz = values
+    moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if not 0.0 < moments[0] <= moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-9):
+        raise PydanticCustomError(
+            "inertia",
+            "the inertia of a real body: principal inertias > 0, the two smaller add up to the largest",
+        )
+    return values
+
+
 def _sign(value: int) -> int:
     if value not in (1, -1):
         raise PydanticCustomError("sign", "1 or -1")
@@ -61,3 +80,5 @@ Sign = Annotated[int, AfterValidator(_sign)]
 Interval = Annotated[Vec2, AfterValidator(_rising)]
 UnitVec3 = Annotated[Vec3, AfterValidator(_unit)]
 InertiaDiagonal = Annotated[PositiveVec3, AfterValidator(_inertia)]
+InertiaTensor = Annotated[Vec6, AfterValidator(_tensor)]
+Ratio = Annotated[float, AfterValidator(_ratio)]

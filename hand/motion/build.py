@@ -14,9 +14,9 @@ from hand.file.locate import Path
 from hand.file.refusals import Refusal
 from hand.motion.channels import Table, points_table, ramp_table, rest, sine_table, steps_table
 from hand.motion.palm import DifferentPeriods, OutOfReach, axis_tables
-from hand.motion.schema import JointTrack, MotionFile, PalmTrack, PartTrack, Track
+from hand.motion.schema import CUSTOMARY_ROLES, JointTrack, MotionFile, PalmTrack, PartTrack, Track
 from signals.choices import nearest
-from signals.modes import Mode, Role
+from signals.modes import Mode
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -163,12 +163,7 @@ def _selected(
 ) -> tuple[list[int], list[Refusal]]:
     legal = names.of(space)
     if isinstance(track, JointTrack) and track.roles is not None:
-        roles = [Role[r.upper()] for r in track.roles]
-        chosen = [j for j in range(len(legal)) if model["joint_role"][0, j] in roles]
-        if chosen or track.optional:
-            return chosen, []
-        found = "no joint with the role " + " or ".join(track.roles)
-        return [], [Refusal(path=(*at, "roles"), found=found, legal=f"roles that {names.hand} has")]
+        return _with_roles(track, at, names)
     chosen, refusals = [], []
     for k, pattern in enumerate(track.names or ()):
         hits = [i for i, name in enumerate(legal) if fnmatch.fnmatchcase(name, pattern)]
@@ -176,6 +171,31 @@ def _selected(
         if not hits and not track.optional:
             refusals.append(_unknown((*at, "names", k), pattern, legal, f"a {space}"))
     return chosen, refusals
+
+
+def _with_roles(track: JointTrack, at: Path, names: HandNames) -> tuple[list[int], list[Refusal]]:
+    """Joints with one of the track's roles; a role that is neither the hand's nor customary is refused."""
+    wanted, had = track.roles or (), tuple(dict.fromkeys(names.joint_roles))
+    chosen = [j for j, role in enumerate(names.joint_roles) if role in wanted]
+    legal = f"roles that {names.hand} has: {', '.join(had) or 'none'}"
+    foreign = [(k, r) for k, r in enumerate(wanted) if r not in had and r not in CUSTOMARY_ROLES]
+    if track.optional:
+        return chosen, []
+    if foreign:
+        return [], [
+            Refusal(
+                path=(*at, "roles", k),
+                found=shown(r),
+                legal=legal,
+                nearest=nearest(r, (*had, *CUSTOMARY_ROLES)),
+            )
+            for k, r in foreign
+        ]
+    if not chosen:
+        return [], [
+            Refusal(path=(*at, "roles"), found="no joint with the role " + " or ".join(wanted), legal=legal)
+        ]
+    return chosen, []
 
 
 def _add_palm(built: Built, palm: dict[str, tuple[Path, Table]], model: RecordArray) -> None:

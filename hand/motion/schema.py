@@ -11,7 +11,8 @@ from hand.file.values import Name, NonNegative, Positive
 from signals.tables import Table
 
 Mode = Literal["off", "motor_position", "motor_torque", "tendon_force", "joint_torque", "joint_impedance"]
-Role = Literal["abduction", "flexion", "pip", "dip", "metacarpal"]
+CUSTOMARY_ROLES = ("abduction", "flexion", "pip", "dip", "metacarpal")
+"""Roles that a motion may name beside others although the hand has none such; other words must be there."""
 
 
 def _times(times: tuple[float, ...]) -> tuple[float, ...]:
@@ -91,7 +92,7 @@ class JointTrack(_Track):
 
     kind: Literal["joint_deg", "joint_torque_nm"]
     """What the track gives, with its unit."""
-    roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
+    roles: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
     """Joints by what they are for."""
 
     @model_validator(mode="after")

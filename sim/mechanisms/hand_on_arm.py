@@ -19,7 +19,6 @@ from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.frames import rotation_rpy
-from signals.modes import Role
 from signals.names import HandNames
 from signals.records import RecordArray
 from signals.tables import Table
@@ -85,7 +84,7 @@ def hand_bodies(model: RecordArray, names: HandNames, springs: Springs, parent: 
             labels.append(
                 f"body_{b}" if j < 0 else f"{names.joints[j]}_coupled" if owner else names.joints[j]
             )
-            joint = finger_joint(m, b, j, owner, springs)
+            joint = finger_joint(m, b, j, owner, names, springs)
         bodies.append(
             Body(
                 name=labels[b],
@@ -115,7 +114,7 @@ def wrist_joint(m: Any, names: HandNames, springs: Springs) -> Joint:
     )
 
 
-def finger_joint(m: Any, b: int, j: int, coupled: bool, springs: Springs) -> Joint:
+def finger_joint(m: Any, b: int, j: int, coupled: bool, names: HandNames, springs: Springs) -> Joint:
     """Hinge of body ``b`` with the hand's ranges, stops and viscous friction; a ratio if it is coupled."""
     if j < 0:
         return Joint()
@@ -125,7 +124,7 @@ def finger_joint(m: Any, b: int, j: int, coupled: bool, springs: Springs) -> Joi
         kind=JointKind.REVOLUTE,
         axis=m["body_axis"][b],
         stiffness=springs.joint_stiffness_nm_rad,
-        rest=0.0 if m["joint_role"][j] == Role.ABDUCTION else springs.joint_rest_rad,
+        rest=0.0 if names.joint_roles[j] == "abduction" else springs.joint_rest_rad,
         damping=float(m["joint_viscous_nms_rad"][j]),
         lower=float(m["joint_min_rad"][j]),
         upper=float(m["joint_max_rad"][j]),

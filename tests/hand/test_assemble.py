@@ -13,7 +13,7 @@ from hand.assembly.straight import straight_jacobian, straight_lengths_m
 from hand.file import HandFile, load_hand, parse_hand, shipped_hands
 from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.springs import spring_at, spring_state
-from signals.modes import FingerKind, Role, TendonKind
+from signals.modes import FingerKind, TendonKind
 from signals.records import MODEL, RecordArray
 from signals.sizes import EXTENTS
 from signals.table import TABLE
@@ -77,7 +77,7 @@ def test_units_of_the_file_become_si(name: str) -> None:
     for j, joint in enumerate(hand.joints):
         low, high = (math.degrees(float(field(model, f"joint_{end}_rad")[j])) for end in ("min", "max"))
         assert (low, high) == pytest.approx(joint.range_deg)
-        assert Role(int(field(model, "joint_role")[j])).name.lower() == joint.role
+        assert names_of(hand).joint_roles[j] == joint.role
     assert float(model["command_age_s"][0]) * 1e3 == pytest.approx(hand.limits.command_age_ms)
     assert field(model, "measurement_age_s") * 1e3 == pytest.approx(hand.limits.measurement_age_ms)
     assert math.degrees(field(model, "lever_max_rad")[0]) == pytest.approx(15.0)
