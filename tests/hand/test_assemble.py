@@ -83,7 +83,9 @@ def test_units_of_the_file_become_si(name: str) -> None:
     assert math.degrees(field(model, "lever_max_rad")[0]) == pytest.approx(15.0)
     assert math.degrees(field(model, "lever_calibrated_min_rad")[0]) == pytest.approx(-22.0)
     assert field(model, "hall_counts_rad")[0] * math.radians(90.0) == pytest.approx(4096.0)
-    assert float(model["delay_s"][0]) == pytest.approx(1.0 / 3000.0)
+    assert float(model["delay_s"][0]) == pytest.approx(
+        hand.control.command_delay_cycles / hand.control.rate_hz
+    )
 
 
 @both

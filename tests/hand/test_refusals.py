@@ -155,7 +155,6 @@ def test_too_few_tendons_are_refused() -> None:
         ('parent = "palm"', 'parent = "plam"', "fingers.index.parent", "palm"),
         ('type = "PMSM"', 'type = "pmsm"', "motor.type", "PMSM"),
         ('law = "saturating"', 'law = "saturated"', "guides.law", "saturating"),
-        ('role = "pip"', 'role = "PIP"', "fingers.index.joints[2].role", "pip"),
         ('kind = "chain"', 'kind = "chains"', "fingers.index.kind", "chain"),
         ('"assumed: as the index"', '"assumd: as the index"', "fingers.middle.origin.kind", "assumed"),
     ],

@@ -13,7 +13,7 @@ from hand.file import HandFileError, Problem, parse_hand
 from hand.file.locate import Locator, Path
 
 HANDS = FilePath(__file__).parents[2] / "configs" / "hands"
-TEXTS = {name: (HANDS / f"{name}.toml").read_text() for name in ("finger_bench", "hasy")}
+TEXTS = {file.stem: file.read_text() for file in sorted(HANDS.glob("*.toml"))}
 
 
 @dataclass(frozen=True)
