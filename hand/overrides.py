@@ -24,7 +24,7 @@ def _value(text: str) -> Any:
         return text
 
 
-FOREIGN = ("controller", "estimator", "detectors")
+FOREIGN = ("controller", "estimator", "detectors", "side")
 """Keys that a hand file may leave out."""
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drivers.hal import Bus
+from hand.file.homing import NOT_ON_A_BUS, POSES
 from hand.hand import Hand, read_tendon_hand
 from hand.mechanism_file import is_mechanism_hand
 from hand.motion.load import Motion, load_motion
@@ -73,6 +74,12 @@ def read_hand(options: RunOptions) -> Hand:
     """
     hand = read_as_hand(options) if is_mechanism_hand(options.hand) else read_tendon_hand(options)
     hand.names = replace(hand.names, buses=bus_names(options, hand.names))
+    if options.bus is not None and hand.mechanism is None and hand.file.homing is not None:
+        pose, line = hand.file.homing.pose, hand.file.line_of(("homing", "pose"))
+        if pose in NOT_ON_A_BUS:
+            legal = ", ".join(p for p in POSES if p not in NOT_ON_A_BUS)
+            text = f'{hand.file.path}:{line}: homing.pose: found "{pose}" with --bus; {NOT_ON_A_BUS[pose]}'
+            raise OptionError(f"{text}; legal with a bus: {legal}")
     if options.seconds is not None and round(options.seconds * hand.rate_hz) < 1:
         raise OptionError(
             f"--for is {options.seconds:g} s, which is no cycle; one lasts {1e3 / hand.rate_hz:.3g} ms"
@@ -181,5 +188,8 @@ def prepare(rig: Rig, start_ns: int, beat: Callable[[], None] = lambda: None) ->
         measurements = at_rest(rig.bus, command, rig.hand.rate_hz, start_ns)
     else:
         measurements = at_rest_on_wire(rig.bus, command, rig.hand, beat)
+    homing = rig.hand.file.homing if rig.hand.mechanism is None else None
+    if rig.options.bus is not None and homing is not None and homing.pose == "absolute":
+        return  # the offsets are the model's: straight at motor angle 0
     joints = int(rig.hand.model["n_joints"][0])
     home(rig.hand.model, measurements, np.zeros(joints))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -88,7 +89,22 @@ def _store_bodies(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         if finger.kind == "tensegrity_base":
             m["thumb_base_offset_m"][f] = finger.bones[0].length_m
             m["thumb_metacarpal_m"][f] = finger.bones[1].length_m
-    place_bodies(model, bodies)
+    place_bodies(model, [_mirrored(b) for b in bodies] if hand.side == "left" else bodies)
+    if hand.side == "left":
+        m["finger_tip_m"][:, 1] *= -1.0
+
+
+def _mirrored(body: Body) -> Body:
+    """The mirror image of a body across the plane y = 0: its joint turns by the same angle."""
+    M = np.diag([1.0, -1.0, 1.0])
+    return replace(
+        body,
+        rotation=M @ body.rotation @ M,
+        origin_m=M @ body.origin_m,
+        axis=-M @ body.axis,
+        com_m=M @ body.com_m,
+        inertia_kg_m2=M @ body.inertia_kg_m2 @ M,
+    )
 
 
 def _shape(finger: ChainFinger) -> FingerShape:

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from hand.file import checks_coupling, checks_names, checks_physics, checks_shape, checks_size, checks_trees
+from hand.file import (
+    checks_coupling,
+    checks_names,
+    checks_physics,
+    checks_shape,
+    checks_size,
+    checks_trees,
+    homing,
+)
 from hand.file.hand import HandFile
 from hand.file.refusals import Refusal
 
@@ -24,6 +32,8 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_trees.tree_refusals,
     checks_shape.insertions,
     checks_shape.wrist_points,
+    checks_shape.left_hands,
+    homing.homing_refusals,
     checks_shape.capacities,
     checks_coupling.coupling_refusals,
     checks_physics.spring_refusals,

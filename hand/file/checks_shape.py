@@ -89,6 +89,19 @@ def wrist_points(raw: Raw) -> Iterator[Refusal]:
                 yield Refusal(path=("tendons", k, key), found=f"a key {key}", legal=legal)
 
 
+def left_hands(raw: Raw) -> Iterator[Refusal]:
+    """A mirror image is made of bones alone: not of points that tendons run between."""
+    if raw.get("side") != "left":
+        return
+    legal = "a wrist of joints (a finger of kind tree), or a file that is written for the left hand"
+    if isinstance(raw.get("wrist"), dict):
+        yield Refusal(path=("wrist",), found='a [wrist] in a file with side = "left"', legal=legal)
+    for name, finger in dict_at(raw, "fingers").items():
+        if text_of(finger, "kind") == "tensegrity_base":
+            found = 'a tensegrity_base in a file with side = "left"'
+            yield Refusal(path=("fingers", name, "kind"), found=found, legal="chain, hinge or tree")
+
+
 _CAPACITIES: Final = (("motors", sizes.MOTORS), ("tendons", sizes.TENDONS), ("fingers", sizes.FINGERS))
 _CAPACITIES_MORE: Final = (("ripple", sizes.RIPPLES), ("springs", sizes.SPRINGS))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr
 
@@ -12,6 +13,7 @@ from hand.file.control import Control, Estimation, Gains, JointStops, Limits, Su
 from hand.file.detectors import Detector
 from hand.file.drive import Friction, Gear, Motor, Ripple, Spool, Thermal
 from hand.file.fingers import Finger, Forearm, Joint, Object, Palm
+from hand.file.homing import Homing
 from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.file.tendons import Guides, Hall, Hysteresis, Spring, Tendon, TendonMaterial
@@ -21,9 +23,9 @@ from signals.faults import FOREIGN
 from signals.tables import Table
 
 
-def _none(detectors: tuple[Detector, ...]) -> bool:
-    """A file without foreign detectors keeps its hash."""
-    return not detectors
+def _none(value: builtins.object) -> bool:
+    """A file that leaves a later key out keeps its hash."""
+    return not value
 
 
 class HandFile(Table):
@@ -65,6 +67,9 @@ class HandFile(Table):
     forearm: Forearm | None = None
     wrist: Wrist | None = None
     object: Object | None = None
+    side: Annotated[Literal["right", "left"] | None, Field(exclude_if=_none)] = None
+    """``left``: the mirror image, across the plane y = 0, of the bones that the file has; their rows stay."""
+    homing: Annotated[Homing | None, Field(exclude_if=_none)] = None
     gains: Gains
     limits: Limits
     joint_stops: JointStops

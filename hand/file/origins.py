@@ -22,7 +22,7 @@ from hand.file.locate import Path
 ORIGIN: Final = "origin"
 WORDS: Final = ("printed", "published", "derived", "assumed", "identified")
 UNLABELLED: Final = frozenset(
-    ("schema_version", "name", "description", "controller", "estimator")
+    ("schema_version", "name", "description", "controller", "estimator", "side")
     + ("function", "cause", "space", "sentence", "hint")
 )
 """Keys that say what something is called, not how large it is."""

@@ -1,0 +1,65 @@
+"""Table of a hand file's homing: the pose at which a run begins, and how a hand gets there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from hand.file.checks_names import joint_entries, reference
+from hand.file.errors import shown
+from hand.file.raw import dict_at, text_of
+from hand.file.refusals import Refusal
+from hand.file.values import Name, Positive
+from signals.tables import Table
+
+
+def _none(value: object) -> bool:
+    return not value
+
+
+Group = Annotated[tuple[Name, ...], Field(min_length=1)]
+
+
+class Homing(Table):
+    """How joint angles are known when a run begins; without this table the hand is straight."""
+
+    pose: Literal["straight", "jig", "absolute", "joint_sensors", "stops"]
+    """``straight``: somebody brought it there; ``jig``: a jig holds it straight; ``absolute``: straight at
+    motor angle 0; ``joint_sensors``: they tell; ``stops``: every joint is driven against its end."""
+    sequence: Annotated[
+        tuple[Annotated[tuple[Name, ...], Field(min_length=1)], ...], Field(exclude_if=_none)
+    ] = ()
+    """Joints in the order in which they are driven against their ends, those of a group together (stops)."""
+    current_a: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    """Current with which they are (stops)."""
+
+
+POSES = ("straight", "jig", "absolute", "joint_sensors", "stops")
+NOT_ON_A_BUS = {
+    "joint_sensors": "homing by joint sensors is not built yet for a real hand",
+    "stops": "driving joints against their ends is not built yet: home the hand by its makers' software",
+}
+"""Pose -> why a run with a bus is refused; a simulated hand always begins straight."""
+
+
+def homing_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
+    """A sequence of unknown joints, of one joint twice, or without stops to drive to."""
+    homing = dict_at(raw, "homing")
+    for key in ("sequence", "current_a"):
+        if key in homing and text_of(homing, "pose") not in ("stops", ""):
+            legal = f'no {key}, or pose = "stops"'
+            yield Refusal(path=("homing", key), found=f"a key {key}", legal=legal)
+    joints = [name for _, name, _ in joint_entries(raw)]
+    seen: set[str] = set()
+    groups = homing.get("sequence")
+    for g, group in enumerate(groups if isinstance(groups, list) else ()):
+        for k, name in enumerate(group if isinstance(group, list) else ()):
+            if not isinstance(name, str):
+                continue
+            path = ("homing", "sequence", g, k)
+            yield from reference(path, name, joints, "a joint of the hand")
+            if name in seen:
+                yield Refusal(path=path, found=f"{shown(name)} a second time", legal="every joint once")
+            seen.add(name)
