@@ -23,7 +23,8 @@ COORDINATES: Final = AXES + JOINTS
 class HandtreeWork(Protocol):
     """Scratch and results of one hand's dynamics.
 
-    H, bias: mass matrix (symmetric, full) and bias. R, p: body poses in the palm frame. tips: fingertips in
+    H, bias: mass matrix (symmetric, full) and bias. sine, cosine: of the bodies' angles. axis_at: wrist axes
+    that palm_R, palm_o, S and S_bias belong to. R, p: body poses in the palm frame. tips: fingertips in
     it. palm_R, palm_o: palm in the forearm frame. S, S_bias: the palm's motion. screw: each body's joint axis
     times its ratio. twist, rate: velocities and accelerations (gravity as an acceleration) of the bodies.
     force, inertia: of the body together with all bodies beyond it. n_coords and what follows: the layout.
@@ -31,6 +32,10 @@ class HandtreeWork(Protocol):
 
     H: Annotated[FloatArray, COORDINATES, COORDINATES]
     bias: Annotated[FloatArray, COORDINATES]
+    sine: Annotated[FloatArray, BODIES]
+    cosine: Annotated[FloatArray, BODIES]
+    axis_at_rad: Annotated[FloatArray, AXES]
+    axis_at_rad_s: Annotated[FloatArray, AXES]
     R: Annotated[FloatArray, BODIES, 3, 3]
     p: Annotated[FloatArray, BODIES, 3]
     tips: Annotated[FloatArray, FINGERS, 3]

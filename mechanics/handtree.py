@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from mechanics.handbody import body_inertia, inertial_force, momentum
 from mechanics.handlayout import COORDINATES, HANDTREE_WORK, HandtreeWork, check_tree, lay_out
+from mechanics.handpalm import forget_palm, move_palm
 from mechanics.handsolve import factor, solve
-from mechanics.kinematics import body_poses, tips_of
-from mechanics.wrist import wrist_motion, wrist_pose
+from mechanics.kinematics import body_poses_by, tips_of
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.records import RecordArray, new
@@ -33,6 +33,7 @@ __all__ = [
     "add_tip_force",
     "energies",
     "factor",
+    "forget_palm",
     "hand_dynamics",
     "new_work",
     "solve",
@@ -48,6 +49,7 @@ def new_work(model: RecordArray) -> RecordArray:
     check_tree(model)
     work = new(HANDTREE_WORK)
     lay_out(model[0], work[0])
+    forget_palm(work[0])
     return work
 
 
@@ -83,30 +85,6 @@ def place_screws(m: Model, w: HandtreeWork) -> None:
         s[3] = p[b, 1] * uz - p[b, 2] * uy
         s[4] = p[b, 2] * ux - p[b, 0] * uz
         s[5] = p[b, 0] * uy - p[b, 1] * ux
-
-
-@law
-def move_palm(m: Model, axis_q_rad: FloatArray, axis_qd_rad_s: FloatArray, w: HandtreeWork) -> None:
-    """Pose, twist and acceleration (gravity included) of the palm, from the wrist axes."""
-    twist, rate = w.twist[0], w.rate[0]
-    R, o, S, bias = w.palm_R, w.palm_o, w.S, w.S_bias
-    g = m.gravity_m_s2
-    if m.n_axes == 2:
-        wrist_pose(m, axis_q_rad[0], axis_q_rad[1], R, o)
-        wrist_motion(m, axis_q_rad[0], axis_q_rad[1], axis_qd_rad_s[0], axis_qd_rad_s[1], S, bias)
-        for i in range(6):
-            twist[i] = S[i, 0] * axis_qd_rad_s[0] + S[i, 1] * axis_qd_rad_s[1]
-    else:
-        for i in range(3):
-            o[i] = m.wrist_origin_m[i]
-            for k in range(3):
-                R[i, k] = 1.0 if i == k else 0.0
-        for i in range(6):
-            twist[i] = 0.0
-            bias[i] = 0.0
-    for i in range(3):
-        rate[i] = bias[i]
-        rate[3 + i] = bias[3 + i] - (R[0, i] * g[0] + R[1, i] * g[1] + R[2, i] * g[2])
 
 
 @law
@@ -206,6 +184,8 @@ def hand_dynamics(
 ) -> None:
     """Mass matrix, bias, body poses and fingertips of one state.
 
+    The palm is computed only if the wrist has moved since the last call (``forget_palm``).
+
     Args:
         m: model record.
         axis_q_rad: wrist axes (q71, q73), shape (2,); ignored by a hand without a wrist.
@@ -215,7 +195,7 @@ def hand_dynamics(
         w: ``HANDTREE_WORK`` record from ``new_work``; receives H, bias, R, p, tips, palm_R, palm_o, S.
     """
     move_palm(m, axis_q_rad, axis_qd_rad_s, w)
-    body_poses(m, q_rad, w.R, w.p)
+    body_poses_by(m, q_rad, w.sine, w.cosine, w.R, w.p)
     place_inertias(m, w)
     place_screws(m, w)
     spread_motion(m, qd_rad_s, w)

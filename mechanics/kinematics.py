@@ -14,6 +14,7 @@ import math
 
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import rotated, set_identity
+from mechanics.sine import HALF_PI, near_sine
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.typed import Model
@@ -22,12 +23,40 @@ __all__ = [
     "Body",
     "FingerShape",
     "body_poses",
+    "body_poses_by",
     "finger_bodies",
     "fingertips",
     "place_bodies",
     "tip_jacobian",
     "tips_of",
 ]
+
+
+@law
+def hang_body(m: Model, b: int, s: float, c: float, R_out: FloatArray, p_out: FloatArray) -> None:
+    """Pose of body ``b`` from that of its parent, turned by an angle of sine ``s`` and cosine ``c``."""
+    rotation, origin, axis = m.body_rotation, m.body_origin_m, m.body_axis
+    x, y, z = axis[b, 0], axis[b, 1], axis[b, 2]
+    a = m.body_parent[b]
+    turned = rotation[b, 0, 0] != 1.0 or rotation[b, 1, 1] != 1.0  # most bodies hang on straight
+    for i in range(3):
+        r0, r1, r2 = R_out[a, i, 0], R_out[a, i, 1], R_out[a, i, 2]
+        p_out[b, i] = p_out[a, i] + r0 * origin[b, 0] + r1 * origin[b, 1] + r2 * origin[b, 2]
+        t0, t1, t2 = r0, r1, r2
+        if turned:
+            t0 = r0 * rotation[b, 0, 0] + r1 * rotation[b, 1, 0] + r2 * rotation[b, 2, 0]
+            t1 = r0 * rotation[b, 0, 1] + r1 * rotation[b, 1, 1] + r2 * rotation[b, 2, 1]
+            t2 = r0 * rotation[b, 0, 2] + r1 * rotation[b, 1, 2] + r2 * rotation[b, 2, 2]
+        if z == 1.0:
+            R_out[b, i, 0] = c * t0 + s * t1
+            R_out[b, i, 1] = c * t1 - s * t0
+            R_out[b, i, 2] = t2
+        else:
+            # t Rot = c t + (1 - c)(t.a) a + s (t x a), row by row
+            along = (1.0 - c) * (t0 * x + t1 * y + t2 * z)
+            R_out[b, i, 0] = c * t0 + along * x + s * (t1 * z - t2 * y)
+            R_out[b, i, 1] = c * t1 + along * y + s * (t2 * x - t0 * z)
+            R_out[b, i, 2] = c * t2 + along * z + s * (t0 * y - t1 * x)
 
 
 @law
@@ -40,34 +69,30 @@ def body_poses(m: Model, q_rad: FloatArray, R_out: FloatArray, p_out: FloatArray
         R_out: receives R_Pb, shape (B, 3, 3); entry 0 is the identity.
         p_out: receives the bodies' origins [m], shape (B, 3).
     """
-    parents, joints, ratio = m.body_parent, m.body_joint, m.body_ratio
-    rotation, origin, axis = m.body_rotation, m.body_origin_m, m.body_axis
+    joints, ratio = m.body_joint, m.body_ratio
     set_identity(R_out[0])
     p_out[0, 0] = p_out[0, 1] = p_out[0, 2] = 0.0
     for b in range(1, m.n_bodies):
         angle = ratio[b] * q_rad[joints[b]] if joints[b] >= 0 else 0.0
-        s, c = math.sin(angle), math.cos(angle)
-        x, y, z = axis[b, 0], axis[b, 1], axis[b, 2]
-        a = parents[b]
-        turned = rotation[b, 0, 0] != 1.0 or rotation[b, 1, 1] != 1.0  # most bodies hang on straight
-        for i in range(3):
-            r0, r1, r2 = R_out[a, i, 0], R_out[a, i, 1], R_out[a, i, 2]
-            p_out[b, i] = p_out[a, i] + r0 * origin[b, 0] + r1 * origin[b, 1] + r2 * origin[b, 2]
-            t0, t1, t2 = r0, r1, r2
-            if turned:
-                t0 = r0 * rotation[b, 0, 0] + r1 * rotation[b, 1, 0] + r2 * rotation[b, 2, 0]
-                t1 = r0 * rotation[b, 0, 1] + r1 * rotation[b, 1, 1] + r2 * rotation[b, 2, 1]
-                t2 = r0 * rotation[b, 0, 2] + r1 * rotation[b, 1, 2] + r2 * rotation[b, 2, 2]
-            if z == 1.0:
-                R_out[b, i, 0] = c * t0 + s * t1
-                R_out[b, i, 1] = c * t1 - s * t0
-                R_out[b, i, 2] = t2
-            else:
-                # t Rot = c t + (1 - c)(t.a) a + s (t x a), row by row
-                along = (1.0 - c) * (t0 * x + t1 * y + t2 * z)
-                R_out[b, i, 0] = c * t0 + along * x + s * (t1 * z - t2 * y)
-                R_out[b, i, 1] = c * t1 + along * y + s * (t2 * x - t0 * z)
-                R_out[b, i, 2] = c * t2 + along * z + s * (t0 * y - t1 * x)
+        hang_body(m, b, math.sin(angle), math.cos(angle), R_out, p_out)
+
+
+@law
+def body_poses_by(
+    m: Model, q_rad: FloatArray, sines: FloatArray, cosines: FloatArray, R_out: FloatArray, p_out: FloatArray
+) -> None:
+    """As ``body_poses``, with sines and cosines of all bodies side by side in scratch of shape (B,) each."""
+    joints, ratio = m.body_joint, m.body_ratio
+    for b in range(1, m.n_bodies):
+        sines[b] = ratio[b] * q_rad[joints[b]] if joints[b] >= 0 else 0.0
+    for b in range(m.n_bodies):
+        angle = sines[b]
+        cosines[b] = near_sine(angle + HALF_PI)
+        sines[b] = near_sine(angle)
+    set_identity(R_out[0])
+    p_out[0, 0] = p_out[0, 1] = p_out[0, 2] = 0.0
+    for b in range(1, m.n_bodies):
+        hang_body(m, b, sines[b], cosines[b], R_out, p_out)
 
 
 @law

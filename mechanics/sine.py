@@ -18,6 +18,24 @@ ROUND = 6755399441055744.0
 """1.5 * 2^52: added and taken away again it leaves the nearest whole number, without a call."""
 
 
+HALF_PI = 1.5707963267948966
+"""What turns a cosine into a sine."""
+
+
+@law
+def near_sine(x: float) -> float:
+    """Sine of an angle [rad], |x| <= 100; absolute error below 1e-15 (1e-14 at 100 rad), two terms more."""
+    k = (x * INVERSE_PI + ROUND) - ROUND
+    r = (x - k * PI_HIGH) - k * PI_LOW
+    q = r * r
+    odd = k - 2.0 * ((0.5 * k + ROUND) - ROUND)
+    series = 2.8114572543455206e-15 + q * (-8.22063524662433e-18 + q * 1.9572941063391263e-20)
+    series = 1.605904383682161e-10 + q * (-7.647163731819816e-13 + q * series)
+    series = -1.984126984126984e-4 + q * (2.755731922398589e-6 + q * (-2.505210838544172e-8 + q * series))
+    series = 1.0 + q * (-1.6666666666666666e-1 + q * (8.333333333333333e-3 + q * series))
+    return float(r * series * (1.0 - 2.0 * odd * odd))
+
+
 @law
 def sine(x: float) -> float:
     """Sine of a phase [rad], |x| <= 1e6; absolute error below 1e-11 (at 1e6 rad below 2e-10)."""

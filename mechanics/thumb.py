@@ -90,29 +90,19 @@ def insertion_curvature(
 
 
 @law
-def add_base_lengths(m: Model, finger: int, q0_rad: float, q1_rad: float, h: FloatArray) -> None:
-    """Add the absolute lengths [m] of the finger's base tendons to their places in ``h``, shape (T,)."""
-    tendons = m.finger_tendon
-    kind = m.tendon_kind
-    for k in range(m.finger_n_tendons[finger]):
-        t = tendons[finger, k]
-        if kind[t] == INSERTION:
-            h[t] += insertion_length(m, finger, t, q0_rad, q1_rad)
+def move_base(m: Model, finger: int, q0_rad: float, q1_rad: float, h: FloatArray, P: FloatArray) -> None:
+    """Lengths [m] of the base tendons added to their places in ``h``, shape (T,), and their rows of P.
 
-
-@law
-def add_base_jacobian(m: Model, finger: int, q0_rad: float, q1_rad: float, P: FloatArray) -> None:
-    """Add the rows of P [m/rad] of the finger's base tendons to ``P``, shape (T, J), first two joints."""
-    tendons = m.finger_tendon
-    kind = m.tendon_kind
-    j0 = m.finger_joint[finger, 0]
-    j1 = m.finger_joint[finger, 1]
+    The rows are those of ``write_base_jacobian``; both come from one look at the geometry.
+    """
+    j0, j1 = m.finger_joint[finger, 0], m.finger_joint[finger, 1]
     for k in range(m.finger_n_tendons[finger]):
-        t = tendons[finger, k]
-        if kind[t] == INSERTION:
-            _, p0, p1 = insertion_gradient(m, finger, t, q0_rad, q1_rad)
-            P[t, j0] += p0
-            P[t, j1] += p1
+        t = m.finger_tendon[finger, k]
+        if m.tendon_kind[t] == INSERTION:
+            length, p0, p1 = insertion_gradient(m, finger, t, q0_rad, q1_rad)
+            h[t] += length
+            P[t, j0] = m.P_tj_m[t, j0] + p0
+            P[t, j1] = m.P_tj_m[t, j1] + p1
 
 
 @law

@@ -8,14 +8,15 @@ import numpy as np
 from numba.np.numpy_support import carray
 
 from mechanics.handlayout import HandtreeWork
-from mechanics.handtree import HANDTREE_WORK
-from mechanics.kinematics import fingertips
+from mechanics.handtree import HANDTREE_WORK, forget_palm
+from mechanics.kinematics import body_poses_by, tips_of
 from mechanics.motor import copper_loss_w
 from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.layout import Records
 from signals.pointers import pointer
 from signals.records import COMMAND, MEASUREMENT, MODEL, TRUTH
+from signals.superwords import superwords
 from signals.typed import Command, Measurement, Model, Truth
 from sim.energy import stored_energy
 from sim.finite import blame_positions, blame_substep, is_sound
@@ -25,6 +26,7 @@ from sim.plant import substep, update_tensions
 from sim.plant_record import PLANT, PlantRecord
 from sim.sensors import read_sensors
 from sim.silence import silence
+from sim.tensions import lay_out_springs
 
 PARTS: Final = ("model", "plant", "work", "command", "measurement", "truth")
 """Order of the addresses that ``advance_at`` gets."""
@@ -55,7 +57,8 @@ def _fill_truth(m: Model, p: PlantRecord, k: HandtreeWork, y: Truth) -> None:
     for a in range(m.n_axes):
         y.axis_angle_rad[a] = p.axis_rad[a]
         y.axis_speed_rad_s[a] = p.axis_rad_s[a]
-    fingertips(m, p.q_rad, k.R, k.p, y.fingertip_m)
+    body_poses_by(m, p.q_rad, k.sine, k.cosine, k.R, k.p)
+    tips_of(m, k.R, k.p, y.fingertip_m)
     for g in range(m.n_fingers):
         y.contact_force_n[g] = p.contact_n[g]
     if p.energy_on:
@@ -89,6 +92,7 @@ def observe(
     """Truth and sensors at the plant's present instant, without moving it."""
     m, p, k = model[0], plant[0], work[0]
     begin_paths(m, p)
+    lay_out_springs(m, p)
     settle(m, p)
     _fill_truth(m, p, k, truth[0])
     read_sensors(m, p, measurement[0], now_ns)
@@ -113,7 +117,9 @@ def advance(
     """
     m, p, k = model[0], plant[0], work[0]
     h = elapsed_s / substeps
+    forget_palm(k)
     begin_paths(m, p)
+    lay_out_springs(m, p)
     lay_out_ripples(m, p)
     blame_positions(m, p)
     for _ in range(substeps):
@@ -136,6 +142,7 @@ def advance(
     return int(p.diverged)
 
 
+@superwords
 @law
 def advance_at(parts: int, elapsed_s: float, substeps: int, now_ns: int) -> int:
     """``advance`` by the address of a table of the addresses of ``PARTS``."""

@@ -75,9 +75,10 @@ def blame_forces(m: Model, p: PlantRecord) -> None:
 @law
 def blame_inertias(m: Model, p: PlantRecord) -> None:
     """A joint whose own mass or damping makes its acceleration no number, or an axis; not by coupling."""
-    for j in range(m.n_joints):
-        if not math.isfinite(p.columns[0, m.n_axes + j]):
-            blame(p, JOINT, j)
+    for b in range(p.n_branches):
+        for x in range(p.branch_joints[b]):
+            if not math.isfinite(p.right_rxb[0, x, b]):
+                blame(p, JOINT, p.branch_joint[b, x])
     for a in range(m.n_axes):
         if not math.isfinite(p.axis_rad_s[a]):
             blame(p, AXIS, a)

@@ -1,85 +1,95 @@
-"""The kick of one substep: velocity changes of joints and wrist axes, branch by branch, and their energy."""
+"""The kick of one substep: velocity changes of joints and wrist axes, and their energy."""
 
 from __future__ import annotations
 
 import math
 
-from mechanics.cholesky import factorise, solve_factored
 from mechanics.handlayout import HandtreeWork
 from signals.compiled import law
-from signals.layout import IntArray
 from signals.typed import Model
+from sim.branches import LANES, factorise_blocks, solve_blocks, sum_of
 from sim.plant_record import PlantRecord
 
 
 @law
-def _solve_branch(p: PlantRecord, n: int, joints: IntArray, offset: int) -> None:
-    """Solve ``block x = columns`` in place for the three right-hand sides of a branch."""
-    B, x = p.columns, p.delta_rad_s
-    factorise(p.block, n, 1e-300)
-    for r in range(3):
-        for i in range(n):
-            x[i] = B[r, offset + joints[i]]
-        solve_factored(p.block, x, n)
-        for i in range(n):
-            B[r, offset + joints[i]] = x[i]
+def _fill_blocks(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> None:
+    """Every branch's (H + h C), its coupling to the axes, and the right-hand sides."""
+    na = m.n_axes
+    H, bias, tau, right, coupling = k.H, k.bias, p.tau_nm, p.right_rxb, p.coupling_axb
+    for x in range(p.most_joints):
+        for y in range(x + 1):
+            for b in range(LANES):
+                p.block_xyb[x, y, b] = h * p.damping_xyb[x, y, b]
+        for b in range(LANES):
+            p.block_xyb[x, x, b] += p.no_joint[x, b]
+            right[0, x, b] = 0.0
+        for a in range(na):
+            for b in range(LANES):
+                coupling[a, x, b] = h * p.axis_damping_axb[a, x, b]
+    for b in range(p.n_branches):
+        joints = p.branch_joint[b]
+        for x in range(p.branch_joints[b]):
+            c = na + joints[x]
+            for y in range(x + 1):
+                p.block_xyb[x, y, b] += H[c, na + joints[y]]
+            right[0, x, b] = h * (tau[c] - bias[c])
+            for a in range(na):
+                coupling[a, x, b] += H[a, c]
+    for a in range(2):
+        for x in range(p.most_joints):
+            for b in range(LANES):
+                right[1 + a, x, b] = coupling[a, x, b]
+
+
+@law
+def _kick_axes(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> tuple[float, float]:
+    """Velocity changes of the wrist axes, with the drive's torque within its limits."""
+    H, bias, tau, right, coupling = k.H, k.bias, p.tau_nm, p.right_rxb, p.coupling_axb
+    c00, c01 = sum_of(p.axis_damping_acb[0, 0], p.n_branches), sum_of(p.axis_damping_acb[0, 1], p.n_branches)
+    s00, s01 = H[0, 0] + h * c00, H[0, 1] + h * c01
+    s11 = H[1, 1] + h * sum_of(p.axis_damping_acb[1, 1], p.n_branches)
+    r0, r1 = h * (tau[0] - bias[0]), h * (tau[1] - bias[1])
+    for x in range(p.most_joints):
+        for b in range(LANES):
+            b0, b1 = coupling[0, x, b], coupling[1, x, b]
+            r0 -= b0 * right[0, x, b]
+            r1 -= b1 * right[0, x, b]
+            s00 -= b0 * right[1, x, b]
+            s01 -= b0 * right[2, x, b]
+            s11 -= b1 * right[2, x, b]
+    d0, d1 = h * _axis_acceleration(m, p, 0), h * _axis_acceleration(m, p, 1)
+    t0 = (s00 * d0 + s01 * d1 - r0) / h
+    t1 = (s01 * d0 + s11 * d1 - r1) / h
+    limit0, limit1 = m.axis_torque_limit_nm[0], m.axis_torque_limit_nm[1]
+    if abs(t0) > limit0 or abs(t1) > limit1:
+        t0 = min(max(t0, -limit0), limit0)
+        t1 = min(max(t1, -limit1), limit1)
+        det = s00 * s11 - s01 * s01
+        d0 = (s11 * (r0 + h * t0) - s01 * (r1 + h * t1)) / det
+        d1 = (s00 * (r1 + h * t1) - s01 * (r0 + h * t0)) / det
+    p.axis_torque_nm[0], p.axis_torque_nm[1] = t0, t1
+    return d0, d1
 
 
 @law
 def kick_joints(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> None:
-    """Velocity change of joints and wrist axes, with the wrist drive's torque within its limits."""
-    na = m.n_axes
-    H, bias, tau, damping, wrist_damping = k.H, k.bias, p.tau_nm, p.damping_nms_rad, p.axis_damping_nms_rad
-    columns, delta = p.columns, p.delta_rad_s
-    s00 = s01 = s11 = r0 = r1 = 0.0
-    if na:
-        s00 = H[0, 0] + h * wrist_damping[0, 0]
-        s01 = H[0, 1] + h * wrist_damping[0, 1]
-        s11 = H[1, 1] + h * wrist_damping[1, 1]
-        r0, r1 = h * (tau[0] - bias[0]), h * (tau[1] - bias[1])
-    for b in range(p.n_branches):
-        n = p.branch_joints[b]
-        joints = p.branch_joint[b]
-        for x in range(n):
-            j = joints[x]
-            for y in range(x + 1):
-                p.block[x, y] = H[na + j, na + joints[y]] + h * damping[j, joints[y]]
-            columns[0, na + j] = h * (tau[na + j] - bias[na + j])
-            columns[1, na + j] = 0.0
-            columns[2, na + j] = 0.0
-            for a in range(na):
-                columns[1 + a, na + j] = H[a, na + j] + h * wrist_damping[a, na + j]
-        _solve_branch(p, n, joints, na)
-        if na:
-            for x in range(n):
-                c = na + joints[x]
-                b0 = H[0, c] + h * wrist_damping[0, c]
-                b1 = H[1, c] + h * wrist_damping[1, c]
-                r0 -= b0 * columns[0, c]
-                r1 -= b1 * columns[0, c]
-                s00 -= b0 * columns[1, c]
-                s01 -= b0 * columns[2, c]
-                s11 -= b1 * columns[2, c]
+    """Velocity change of joints and wrist axes."""
+    na, delta, right = m.n_axes, p.delta_rad_s, p.right_rxb
+    _fill_blocks(m, p, k, h)
+    factorise_blocks(p)
+    solve_blocks(p)
     d0 = d1 = 0.0
     if na:
-        d0, d1 = h * _axis_acceleration(m, p, 0), h * _axis_acceleration(m, p, 1)
-        t0 = (s00 * d0 + s01 * d1 - r0) / h
-        t1 = (s01 * d0 + s11 * d1 - r1) / h
-        limit0, limit1 = m.axis_torque_limit_nm[0], m.axis_torque_limit_nm[1]
-        if abs(t0) > limit0 or abs(t1) > limit1:
-            t0 = min(max(t0, -limit0), limit0)
-            t1 = min(max(t1, -limit1), limit1)
-            det = s00 * s11 - s01 * s01
-            d0 = (s11 * (r0 + h * t0) - s01 * (r1 + h * t1)) / det
-            d1 = (s00 * (r1 + h * t1) - s01 * (r0 + h * t0)) / det
-        p.axis_torque_nm[0], p.axis_torque_nm[1] = t0, t1
+        d0, d1 = _kick_axes(m, p, k, h)
         delta[0], delta[1] = d0, d1
         p.axis_rad_s[0] += d0
         p.axis_rad_s[1] += d1
-    for j in range(m.n_joints):
-        c = na + j
-        delta[c] = columns[0, c] - columns[1, c] * d0 - columns[2, c] * d1
-        p.qd_rad_s[j] += delta[c]
+    for b in range(p.n_branches):
+        for x in range(p.branch_joints[b]):
+            j = p.branch_joint[b, x]
+            d = right[0, x, b] - right[1, x, b] * d0 - right[2, x, b] * d1
+            delta[na + j] = d
+            p.qd_rad_s[j] += d
 
 
 @law

@@ -18,16 +18,17 @@ from typing import Final
 from mechanics.guides import guided_tension_n
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import hand_dynamics
-from mechanics.leverloop import loop_state
 from mechanics.springs import spring_at, spring_state
 from signals.compiled import law
 from signals.modes import SensorLevel
 from signals.typed import Model
+from sim.branches import clear_loads, load_tendons, sum_of, tendon_sums
 from sim.contact import add_contact_torques, add_wrench
 from sim.joint_kick import account_joints, kick_joints
 from sim.motors import kick_motors
 from sim.paths import update_paths
 from sim.plant_record import PlantRecord
+from sim.tensions import solve_tensions
 
 FULL: Final = int(SensorLevel.FULL)
 
@@ -44,8 +45,9 @@ def _drift(m: Model, p: PlantRecord, h: float) -> None:
 
 
 @law
-def _account_lever(m: Model, p: PlantRecord, t: int, before: float) -> None:
-    """Heat of the lever's friction loop over a lever motion."""
+def _account_lever(m: Model, p: PlantRecord, t: int) -> None:
+    """Heat of the lever's friction loop over its last motion."""
+    before = p.lever_before_rad[t]
     force, _, path, _ = spring_at(m, t, p.lever_rad[t])
     earlier, _, path_before, _ = spring_at(m, t, before)
     share = m.lever_friction_frac[t] * p.loop_sign[t]
@@ -55,39 +57,33 @@ def _account_lever(m: Model, p: PlantRecord, t: int, before: float) -> None:
 @law
 def _path_speeds(m: Model, p: PlantRecord) -> None:
     """dh/dt of every tendon [m/s]: through its finger and through the wrist."""
-    P, Pw, qd = p.P_tj_m, p.P_tw_m, p.qd_rad_s
-    for t in range(m.n_tendons):
-        b = p.tendon_branch[t]
-        v = 0.0
-        for k in range(p.branch_joints[b]):
-            j = p.branch_joint[b, k]
-            v += P[t, j] * qd[j]
-        for a in range(m.n_axes):
-            v += Pw[t, a] * p.axis_rad_s[a]
-        p.path_speed_m_s[t] = v
+    v, Pw = p.path_speed_m_s, p.P_tw_m
+    tendon_sums(p, p.P_kxb_m, p.qd_rad_s, v)
+    for a in range(m.n_axes):
+        w = p.axis_rad_s[a]
+        for t in range(m.n_tendons):
+            v[t] += Pw[t, a] * w
 
 
 @law
 def update_tensions(m: Model, p: PlantRecord) -> None:
     """Tension of every tendon at the spring and in the finger, and the guides' implicit slope."""
     length, wrist, neutral = p.length_m, p.wrist_length_m, m.wrist_neutral_length_m
-    theta, e0, radius = p.theta_rad, p.e0_m, m.spool_radius_m
-    lever, loop, tension, in_finger = p.lever_rad, p.loop_sign, p.tension_n, p.finger_tension_n
-    slope = p.guide_slope_ns_m
+    theta, e0, radius, e = p.theta_rad, p.e0_m, m.spool_radius_m, p.elongation_m
+    tension, in_finger, slope = p.tension_n, p.finger_tension_n, p.guide_slope_ns_m
     for t in range(m.n_tendons):
-        if p.tendon_off[t]:
-            lever[t] = m.lever_max_rad[m.tendon_spring[t]]
-            loop[t] = 0.0
-            tension[t] = 0.0
-            continue
-        e = length[t] + wrist[t] - neutral[t] + radius[t] * theta[m.tendon_motor[t]] + e0[t]
-        before = lever[t]
-        if p.sensor_level == FULL:
-            lever[t], tension[t], loop[t] = loop_state(m, t, e, before, loop[t])
-            if p.energy_on:
-                _account_lever(m, p, t, before)
-        else:
-            lever[t], tension[t] = spring_state(m, t, e, before, 0.0)
+        e[t] = length[t] + wrist[t] - neutral[t] + radius[t] * theta[m.tendon_motor[t]] + e0[t]
+    if p.sensor_level == FULL:
+        solve_tensions(m, p)
+        if p.energy_on:
+            for t in range(m.n_tendons):
+                if not p.tendon_off[t]:
+                    _account_lever(m, p, t)
+    else:
+        for t in range(m.n_tendons):
+            p.lever_rad[t], tension[t] = spring_state(m, t, e[t], p.lever_rad[t], 0.0)
+            if p.tendon_off[t]:
+                p.lever_rad[t], p.loop_sign[t], tension[t] = m.lever_max_rad[m.tendon_spring[t]], 0.0, 0.0
     if p.guides_on:
         _path_speeds(m, p)
         v, loss, v0 = p.path_speed_m_s, m.guide_loss_frac, m.guide_speed_m_s
@@ -99,59 +95,28 @@ def update_tensions(m: Model, p: PlantRecord) -> None:
 
 
 @law
-def _joint_torques(m: Model, p: PlantRecord, k: HandtreeWork) -> None:
+def _joint_torques(m: Model, p: PlantRecord) -> None:
     """Generalised forces [axes, joints] and the lower half of every branch's implicit damping matrix."""
-    na = m.n_axes
-    tau, damping = p.tau_nm, p.damping_nms_rad
+    na, tau = m.n_axes, p.tau_nm
     q, qd, v0 = p.q_rad, p.qd_rad_s, m.joint_friction_speed_rad_s
-    for c in range(na + m.n_joints):
-        tau[c] = 0.0
-        p.external_nm[c] = 0.0
+    clear_loads(m, p)
+    load_tendons(m, p.finger_tension_n, p.guide_slope_ns_m, p)
     for a in range(na):
-        for c in range(na + m.n_joints):
-            p.axis_damping_nms_rad[a, c] = 0.0
+        tau[a] = sum_of(p.axis_tau_ab_nm[a], p.n_branches)
     for b in range(p.n_branches):
         for x in range(p.branch_joints[b]):
             j = p.branch_joint[b, x]
-            for y in range(x + 1):
-                damping[j, p.branch_joint[b, y]] = 0.0
-    for j in range(m.n_joints):
-        root = math.sqrt(qd[j] * qd[j] + v0 * v0)
-        tau[na + j] -= m.joint_viscous_nms_rad[j] * qd[j] + m.joint_coulomb_nm[j] * qd[j] / root
-        damping[j, j] += m.joint_viscous_nms_rad[j] + m.joint_coulomb_nm[j] * v0 * v0 / (root * root * root)
-        beyond = q[j] - m.joint_max_rad[j]
-        if beyond < 0.0:
-            beyond = min(q[j] - m.joint_min_rad[j], 0.0)
-        if beyond != 0.0:
-            tau[na + j] -= m.stop_stiffness_nm_rad * beyond + m.stop_damping_nms_rad * qd[j]
-            damping[j, j] += m.stop_damping_nms_rad
-    _add_tendons(m, p)
-
-
-@law
-def _add_tendons(m: Model, p: PlantRecord) -> None:
-    """Torques of the tendons, -P^T f, and the damping of their guides, P^T slope P."""
-    na, tau, damping, wrist_damping = m.n_axes, p.tau_nm, p.damping_nms_rad, p.axis_damping_nms_rad
-    P, Pw, slope, f = p.P_tj_m, p.P_tw_m, p.guide_slope_ns_m, p.finger_tension_n
-    for t in range(m.n_tendons):
-        b = p.tendon_branch[t]
-        joints = p.branch_joint[b]
-        for x in range(p.branch_joints[b]):
-            j = joints[x]
-            pj = P[t, j]
-            if pj != 0.0:
-                tau[na + j] -= pj * f[t]
-                if slope[t] != 0.0:
-                    ps = pj * slope[t]
-                    for y in range(x + 1):
-                        damping[j, joints[y]] += ps * P[t, joints[y]]
-                    for a in range(na):
-                        wrist_damping[a, na + j] += Pw[t, a] * ps
-        for a in range(na):
-            pa = Pw[t, a]
-            tau[a] -= pa * f[t]
-            for c in range(na):
-                wrist_damping[a, c] += pa * slope[t] * Pw[t, c]
+            root = math.sqrt(qd[j] * qd[j] + v0 * v0)
+            torque = -m.joint_viscous_nms_rad[j] * qd[j] - m.joint_coulomb_nm[j] * qd[j] / root
+            damping = m.joint_viscous_nms_rad[j] + m.joint_coulomb_nm[j] * v0 * v0 / (root * root * root)
+            beyond = max(q[j] - m.joint_max_rad[j], 0.0) + min(q[j] - m.joint_min_rad[j], 0.0)
+            if beyond != 0.0:
+                torque -= m.stop_stiffness_nm_rad * beyond + m.stop_damping_nms_rad * qd[j]
+                damping += m.stop_damping_nms_rad
+            tau[na + j] = p.tau_xb_nm[x, b] + torque
+            p.damping_xyb[x, x, b] += damping
+    for c in range(na + m.n_joints):
+        p.external_nm[c] = 0.0
 
 
 @law
@@ -181,7 +146,7 @@ def substep(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> None:
     update_paths(m, p)
     update_tensions(m, p)
     hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
-    _joint_torques(m, p, k)
+    _joint_torques(m, p)
     _add_tip_wrenches(m, p, k)
     if p.contact_on:
         add_contact_torques(m, p, k)

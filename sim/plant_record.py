@@ -7,22 +7,19 @@ from typing import Annotated, Any, Final, Protocol
 import numpy as np
 
 from signals.layout import FloatArray, IntArray, UintArray, dtype_of
-from signals.sizes import AXES, BRANCH_JOINTS, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
+from signals.sizes import AXES, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
+from sim.branches import Branches
+from sim.tensions import Tensions
 
 COORDINATES: Final = AXES + JOINTS
 
 
-class PlantRecord(Protocol):
+class PlantRecord(Branches, Tensions, Protocol):
     """State of one simulated hand, shape (1,) as every record."""
 
     time_s: float
     cycle: int
     substeps: int
-    # joints by branch of the tree: all that hangs on one child of the palm
-    n_branches: int
-    branch_joints: Annotated[IntArray, FINGERS]
-    branch_joint: Annotated[IntArray, FINGERS, BRANCH_JOINTS]
-    tendon_branch: Annotated[IntArray, TENDONS]
     sensor_level: int
     guides_on: int
     contact_on: int
@@ -35,8 +32,6 @@ class PlantRecord(Protocol):
     w_rad_s: Annotated[FloatArray, MOTORS]
     axis_rad: Annotated[FloatArray, AXES]
     axis_rad_s: Annotated[FloatArray, AXES]
-    lever_rad: Annotated[FloatArray, TENDONS]
-    loop_sign: Annotated[FloatArray, TENDONS]
     e0_m: Annotated[FloatArray, TENDONS]
     winding_degc: Annotated[FloatArray, MOTORS]
     case_degc: Annotated[FloatArray, MOTORS]
@@ -50,7 +45,6 @@ class PlantRecord(Protocol):
     hall_played_rad: Annotated[FloatArray, TENDONS]
     encoder_rad: Annotated[FloatArray, MOTORS]
     # faults
-    tendon_off: Annotated[IntArray, TENDONS]
     hall_frozen: Annotated[IntArray, TENDONS]
     hall_frozen_count: Annotated[FloatArray, TENDONS]
     hall_offset_count: Annotated[FloatArray, TENDONS]
@@ -69,7 +63,6 @@ class PlantRecord(Protocol):
     contact_n: Annotated[FloatArray, FINGERS]
     tip_work: Annotated[FloatArray, 3, 3]
     # results and scratch of a substep
-    tension_n: Annotated[FloatArray, TENDONS]
     finger_tension_n: Annotated[FloatArray, TENDONS]
     guide_slope_ns_m: Annotated[FloatArray, TENDONS]
     motor_torque_nm: Annotated[FloatArray, MOTORS]
@@ -79,8 +72,6 @@ class PlantRecord(Protocol):
     P_tw_m: Annotated[FloatArray, TENDONS, AXES]
     tau_nm: Annotated[FloatArray, COORDINATES]
     external_nm: Annotated[FloatArray, COORDINATES]
-    damping_nms_rad: Annotated[FloatArray, JOINTS, JOINTS]
-    axis_damping_nms_rad: Annotated[FloatArray, AXES, COORDINATES]
     wrist_at_rad: Annotated[FloatArray, AXES]
     path_speed_m_s: Annotated[FloatArray, TENDONS]
     motor_load_nm: Annotated[FloatArray, MOTORS]
@@ -90,8 +81,6 @@ class PlantRecord(Protocol):
     ripple_nm: Annotated[FloatArray, MOTORS]
     ripple_amplitude_nm: Annotated[FloatArray, RIPPLES, MOTORS]
     ripple_phase_rad: Annotated[FloatArray, RIPPLES, MOTORS]
-    block: Annotated[FloatArray, BRANCH_JOINTS, BRANCH_JOINTS]
-    columns: Annotated[FloatArray, 3, COORDINATES]
     delta_rad_s: Annotated[FloatArray, COORDINATES]
     axis_torque_nm: Annotated[FloatArray, AXES]
     energy_in_j: float

@@ -85,10 +85,14 @@ def _branches(model: RecordArray, plant: RecordArray) -> None:
     p["n_branches"] = len(branches)
     for b, joints in enumerate(branches):
         p["branch_joints"][b] = len(joints)
+        p["no_joint"][len(joints) :, b] = 1.0
         p["branch_joint"][b, : len(joints)] = joints
     for t in range(int(m["n_tendons"])):
         first = int(m["finger_joint"][int(m["tendon_finger"][t]), 0])
-        p["tendon_branch"][t] = next(b for b, joints in enumerate(branches) if first in joints)
+        b = next(b for b, joints in enumerate(branches) if first in joints)
+        k = int(p["branch_tendons"][b])
+        p["tendon_branch"][t], p["branch_tendon"][b, k], p["branch_tendons"][b] = b, t, k + 1
+    p["most_joints"], p["most_tendons"] = p["branch_joints"].max(), p["branch_tendons"].max()
 
 
 def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng: NDArray[np.uint64]) -> None:

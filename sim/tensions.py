@@ -1,0 +1,137 @@
+"""Tensions of all tendons in a substep: ``mechanics.leverloop`` for all of them side by side.
+
+Almost every tendon takes the first Newton step from the lever before and is done. So that is made for all in
+loops without a branch, which become vector code; only the table values are fetched one by one. A tendon for
+which the step is not enough (slack, at a stop, snapped) is solved by ``loop_state`` itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Protocol
+
+from mechanics.interpolation import hermite
+from mechanics.leverloop import SMALL_RAD, loop_state
+from signals.compiled import law
+from signals.layout import FloatArray, IntArray
+from signals.sizes import TENDONS
+from signals.typed import Model
+
+SHORT = 0.05
+"""Presliding lengths up to which the friction loop's series is as good as its exponential."""
+
+
+class Tensions(Protocol):
+    """Fields of the plant's record: what a period keeps of each tendon, and scratch of a substep."""
+
+    lever_low_rad: Annotated[FloatArray, TENDONS]
+    lever_high_rad: Annotated[FloatArray, TENDONS]
+    node_rad: Annotated[FloatArray, TENDONS]
+    nodes_rad: Annotated[FloatArray, TENDONS]
+    travel_1_rad: Annotated[FloatArray, TENDONS]
+    stiffness_n_m: Annotated[FloatArray, TENDONS]
+    elongation_m: Annotated[FloatArray, TENDONS]
+    node: Annotated[IntArray, TENDONS]
+    place: Annotated[FloatArray, TENDONS]
+    table: Annotated[FloatArray, 8, TENDONS]
+    next_lever_rad: Annotated[FloatArray, TENDONS]
+    next_tension_n: Annotated[FloatArray, TENDONS]
+    next_loop: Annotated[FloatArray, TENDONS]
+    alone: Annotated[IntArray, TENDONS]
+    tendon_off: Annotated[IntArray, TENDONS]
+    lever_rad: Annotated[FloatArray, TENDONS]
+    lever_before_rad: Annotated[FloatArray, TENDONS]
+    loop_sign: Annotated[FloatArray, TENDONS]
+    tension_n: Annotated[FloatArray, TENDONS]
+
+
+@law
+def lay_out_springs(m: Model, p: Tensions) -> None:
+    """Ends and steps of each tendon's table, and inverses; once per period."""
+    nodes = m.spring_force_n.shape[1]
+    for t in range(m.n_tendons):
+        s = m.tendon_spring[t]
+        low, high = m.lever_min_rad[s], m.lever_max_rad[s]
+        p.lever_low_rad[t], p.lever_high_rad[t] = low, high
+        p.node_rad[t], p.nodes_rad[t] = (high - low) / (nodes - 1), (nodes - 1) / (high - low)
+        presliding = m.lever_presliding_rad[t]
+        p.travel_1_rad[t] = 1.0 / presliding if presliding > 0.0 else math.inf
+        p.stiffness_n_m[t] = 1.0 / m.tendon_compliance_m_n[t]
+
+
+@law
+def _fetch(m: Model, p: Tensions) -> None:
+    """Place of every lever in its table, and the table's values on both sides."""
+    last = m.spring_force_n.shape[1] - 2
+    lever, low, high, per_rad, place = (
+        p.lever_rad,
+        p.lever_low_rad,
+        p.lever_high_rad,
+        p.nodes_rad,
+        p.place,
+    )
+    for t in range(m.n_tendons):
+        place[t] = (min(max(lever[t], low[t]), high[t]) - low[t]) * per_rad[t]
+    table = p.table
+    for t in range(m.n_tendons):
+        s, at = m.tendon_spring[t], place[t]
+        # compare before converting: the conversion of a NaN to an integer is undefined
+        k = int(at) if 0.0 < at < last else (last if at >= last else 0)
+        p.place[t] = at - k
+        table[0, t], table[1, t] = m.spring_force_n[s, k], m.spring_force_n[s, k + 1]
+        table[2, t], table[3, t] = m.spring_force_slope_n_rad[s, k], m.spring_force_slope_n_rad[s, k + 1]
+        table[4, t], table[5, t] = m.spring_path_m[s, k], m.spring_path_m[s, k + 1]
+        table[6, t], table[7, t] = m.spring_path_slope_m_rad[s, k], m.spring_path_slope_m_rad[s, k + 1]
+
+
+@law
+def _step(m: Model, p: Tensions) -> int:
+    """One Newton step of every tendon; returns how many have to be solved alone."""
+    table, place, node, low, high = p.table, p.place, p.node_rad, p.lever_low_rad, p.lever_high_rad
+    lever, loop, e, alone = p.lever_rad, p.loop_sign, p.elongation_m, p.alone
+    scale, compliance, frac = m.spring_scale, m.tendon_compliance_m_n, m.lever_friction_frac
+    travel, stiffness, count = p.travel_1_rad, p.stiffness_n_m, 0
+    for t in range(m.n_tendons):
+        f, df = hermite(place[t], node[t], table[0, t], table[1, t], table[2, t], table[3, t])
+        path, dpath = hermite(place[t], node[t], table[4, t], table[5, t], table[6, t], table[7, t])
+        force, dforce = scale[t] * f, scale[t] * df
+        gain, c = 1.0 + frac[t] * loop[t], compliance[t]
+        excess = c * force * gain - path - e[t]
+        side = 1.0 if excess < 0.0 else -1.0
+        left = side - loop[t]
+        slope = c * (dforce * gain - force * frac[t] * (side * left * travel[t])) - dpath
+        step = -excess / slope
+        x = min(max(lever[t], low[t]), high[t]) + step
+        way = abs(step) * travel[t]
+        p.next_lever_rad[t] = x
+        p.next_tension_n[t] = (e[t] + path + dpath * step) * stiffness[t]
+        p.next_loop[t] = loop[t] + left * way * (1.0 - way * (0.5 - way * (1.0 / 6.0 - way / 24.0)))
+        taken = 1 if e[t] > 0.0 else 0
+        taken &= 1 if abs(step) < SMALL_RAD else 0
+        taken &= 1 if way <= SHORT else 0
+        taken &= 1 if low[t] < x else 0
+        taken &= 1 if x < high[t] else 0
+        alone[t] = (1 - taken) | p.tendon_off[t]
+        count += alone[t]
+    return count
+
+
+@law
+def solve_tensions(m: Model, p: Tensions) -> None:
+    """Lever, loop and tension of every tendon at its elongation, with the lever's friction.
+
+    A tendon that is off lies at its slack stop.
+    """
+    _fetch(m, p)
+    if _step(m, p) != 0:
+        for t in range(m.n_tendons):
+            if p.alone[t] != 0:
+                x, tension, loop = p.lever_high_rad[t], 0.0, 0.0
+                if p.tendon_off[t] == 0:
+                    x, tension, loop = loop_state(m, t, p.elongation_m[t], p.lever_rad[t], p.loop_sign[t])
+                p.next_lever_rad[t], p.next_tension_n[t], p.next_loop[t] = x, tension, loop
+    for t in range(m.n_tendons):
+        p.lever_before_rad[t] = p.lever_rad[t]
+        p.lever_rad[t] = p.next_lever_rad[t]
+        p.tension_n[t] = p.next_tension_n[t]
+        p.loop_sign[t] = p.next_loop[t]
