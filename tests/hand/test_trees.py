@@ -22,7 +22,16 @@ from signals.records import STATE, RecordArray, new
 from signals.sizes import BRANCH_JOINTS
 from tests.rigs.hand_dynamics import close
 from tests.rigs.mutations import HANDS, refusal
-from tests.rigs.tree_hands import Oracle, bone, drawn_hand, finger, hand_text, joint, pairs
+from tests.rigs.tree_hands import (
+    Oracle,
+    a_wrist_under_a_finger,
+    bone,
+    drawn_hand,
+    finger,
+    hand_text,
+    joint,
+    pairs,
+)
 
 N_PLUS_ONE = (HANDS / "n_plus_one.toml").read_text()
 
@@ -186,21 +195,6 @@ def test_roles_are_free_words_and_an_unknown_one_is_refused_at_the_motion(tmp_pa
     assert re.search("did you mean .?curl", str(caught.value))
     with pytest.raises(MotionFileError, match="no joint with the role dip"):
         moved('["dip"]')
-
-
-def a_wrist_under_a_finger(over: float) -> str:
-    """Two tendons of the finger run above the wrist's axis and two below."""
-    rng = np.random.default_rng(3)
-    wrist, own = [joint("w", -60.0, 60.0)], [joint("a", -10.0, 90.0), joint("b", -10.0, 90.0)]
-    side = {"axis": [0.0, 0.0, 1.0], "rpy_deg": [0.0, 0.0, 0.0], "position_m": [0.03, 0.0, 0.0]}
-    tables = {
-        "wrist": finger("palm", wrist, [bone("c", rng, joint="w", **side)]),
-        "finger": finger("wrist", own, [bone(j["name"], rng, joint=j["name"], **side) for j in own]),
-    }
-    tendons = pairs("wrist", wrist) + pairs("finger", own)
-    for tendon, sign in zip(tendons[2:], (1, 1, -1, -1), strict=True):
-        tendon["dh_dq_m_rad"]["w"] = sign * over
-    return hand_text(tables, tendons)
 
 
 def test_a_wrist_of_joints_moves_under_a_finger_whose_tendons_run_over_it(tmp_path) -> None:

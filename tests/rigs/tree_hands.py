@@ -95,6 +95,21 @@ def drawn_hand(seed: int) -> HandFile:
     return parse_hand(hand_text(fingers, pairs("wrist", wrist) + pairs("finger", own, over)), "drawn.toml")
 
 
+def a_wrist_under_a_finger(over: float) -> str:
+    """Two tendons of the finger run above the wrist's axis and two below."""
+    rng = np.random.default_rng(3)
+    wrist, own = [joint("w", -60.0, 60.0)], [joint("a", -10.0, 90.0), joint("b", -10.0, 90.0)]
+    side = {"axis": [0.0, 0.0, 1.0], "rpy_deg": [0.0, 0.0, 0.0], "position_m": [0.03, 0.0, 0.0]}
+    tables = {
+        "wrist": finger("palm", wrist, [bone("c", rng, joint="w", **side)]),
+        "finger": finger("wrist", own, [bone(j["name"], rng, joint=j["name"], **side) for j in own]),
+    }
+    tendons = pairs("wrist", wrist) + pairs("finger", own)
+    for tendon, sign in zip(tendons[2:], (1, 1, -1, -1), strict=True):
+        tendon["dh_dq_m_rad"]["w"] = sign * over
+    return hand_text(tables, tendons)
+
+
 class Oracle:
     """The trees of a hand file in Pinocchio: every bone a joint of its own, or welded to what carries it."""
 

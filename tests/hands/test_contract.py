@@ -1,0 +1,109 @@
+"""What every hand file gets, whoever wrote it: check, estimate, control, stop, single faults, a record.
+
+No hand is named here: a file in ``configs/hands`` is one more case of each test.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hand.options import RunOptions
+from runtime.session import RunResult, Session, run_lockstep
+from signals.faults import Cause
+from signals.modes import MachineState, MotorMode
+from telemetry.record.reader import read_log
+from tools.commands.check import check
+
+SECONDS = 1.6
+"""Length of a run: the blend and as much of the motion as opens and closes once."""
+ESTIMATE_DEG, TRACKING_DEG = 1.0, 4.0
+"""Error of the estimated angles and of the followed ones, rms, in a simulation without mismatch."""
+FAULT_S = 1.2
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run of a hand and its log."""
+
+    result: RunResult
+    log: Path
+
+
+@cache
+def ran(hand: str, folder: Path) -> Ran:
+    log = folder / "run.mcap"
+    return Ran(run_lockstep(hand, motion="open_close", seconds=SECONDS, every=5, record=log), log)
+
+
+@pytest.fixture
+def run(hand: str, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return ran(hand, tmp_path_factory.getbasetemp() / f"contract_{Path(hand).stem}")
+
+
+def test_check_accepts_it_without_a_suspicion(hand: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(hand, as_json=True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["ok"] and not told["problems"] and not told["warnings"], told["warnings"]
+
+
+def test_its_joint_angles_are_estimated_and_followed(run: Ran) -> None:
+    report = run.result.report
+    moved = np.ptp(run.result.frames["truth"]["joint_angle_rad"], axis=0)
+    assert np.degrees(moved).max() > 20.0
+    assert report["faults"] == [] and not run.result.in_fault
+    assert report["estimate_error_deg"]["rms"] < ESTIMATE_DEG, report["estimate_error_deg"]
+    assert report["tracking_error_deg"]["rms"] < TRACKING_DEG, report["tracking_error_deg"]
+
+
+def test_its_record_has_every_frame_under_the_names_of_its_file(run: Ran) -> None:
+    log, names = read_log(run.log), run.result.hand.names
+    assert log.complete
+    assert len(log.frames) == run.result.report["cycles"]
+    spaces = ("motor", "tendon", "joint", "finger")
+    assert [log.counts[space] for space in spaces] == [len(names.of(space)) for space in spaces]
+    np.testing.assert_array_equal(
+        log.frames["state"]["joint_angle_rad"][::5], run.result.frames["state"]["joint_angle_rad"]
+    )
+
+
+def test_it_stops_with_its_motors_off(hand: str) -> None:
+    session = Session(RunOptions(hand=hand, motion="open_close", seconds=0.4, lockstep=True))
+    try:
+        session.run(0.4)
+        state, command = session.rig.views["state"], session.rig.views["command"]
+        used = slice(0, int(session.hand.model["n_motors"][0]))
+        assert state["machine"][0] == MachineState.ACTIVE and command["motor_mode"][0, used].all()
+        session.let_go()
+        session.run(0.2)  # a motor that still turned is braked
+        assert (command["motor_mode"][0, used] == MotorMode.OFF).all()
+    finally:
+        assert session.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "space"),
+    [("tendon-break", "tendon"), ("hall-stuck", "tendon"), ("motor-lost", "motor"), ("nan", "motor")],
+)
+def test_a_single_fault_stops_the_finger_that_it_strikes_and_no_other(
+    hand: str, run: Ran, kind: str, space: str
+) -> None:
+    """In the last finger that moves: a sensor that stands still is not seen where nothing moves."""
+    model, names = run.result.hand.model[0], run.result.hand.names
+    moved = np.ptp(run.result.frames["truth"]["joint_angle_rad"], axis=0) > np.radians(20.0)
+    count, last = int(model["n_fingers"]), int(model["joint_finger"][np.flatnonzero(moved)[-1]])
+    tendon = int(model["finger_tendon"][last, 0])
+    index = tendon if space == "tendon" else int(model["tendon_motor"][tendon])
+    part = names.of(space)[index]
+    result = run_lockstep(
+        hand, motion="open_close", seconds=FAULT_S + 1.0, faults=[f"{kind}:{part}@{FAULT_S}"], every=1
+    )
+    state = result.frames["state"]
+    faulty = state["finger_state"][-1] == MachineState.FAULT
+    assert faulty.tolist() == [f == last for f in range(count)], (kind, part, result.report["faults"])
+    assert Cause(int(state["finger_cause"][-1, last])) != Cause.NONE
