@@ -72,8 +72,10 @@ def ripple_torque_nm(m: Model, motor: int, angle_rad: float, speed_rad_s: float)
 def place_ripples(m: Model, mem: ControllerMemory) -> None:
     """The model's ripples into ``mem``, the motors side by side as ``ripple_torques`` reads them; once."""
     for n in range(m.n_ripples):
+        mem.ripple_most[n] = 0.0
         for i in range(m.n_motors):
             mem.ripple_order[n, i] = output_order(m, i, n)
+            mem.ripple_most[n] = max(mem.ripple_most[n], abs(mem.ripple_order[n, i]))
             mem.ripple_amplitude_nm[n, i] = m.ripple_amplitude_nm[i, n]
             mem.ripple_phase_rad[n, i] = m.ripple_phase_rad[i, n]
 
@@ -82,18 +84,24 @@ def place_ripples(m: Model, mem: ControllerMemory) -> None:
 def ripple_torques(m: Model, mem: ControllerMemory, s: State) -> None:
     """``ripple_torque_nm`` of all motors [N m] into ``mem.ripple_nm``, harmonic by harmonic: vector code.
 
-    None for a motor whose phase is unknown (``s.ripple_unknown``).
+    None for a motor whose phase is unknown (``s.ripple_unknown``). A harmonic that fades at no motor, as the
+    fastest one says of the greatest order, is not asked how far it turns.
     """
     gain, ahead_s, dt_s = gain_of(m.ripple_gain, m.use_ripple), m.delay_s + 0.5 * m.dt_s, m.dt_s
     ripple, unknown, angle, speed = mem.ripple_nm, s.ripple_unknown, s.motor_angle_rad, s.motor_speed_rad_s
+    led, fastest = mem.ripple_led_rad, 0.0
     for i in range(m.n_motors):
-        ripple[i] = 0.0
+        ripple[i], led[i] = 0.0, angle[i] + speed[i] * ahead_s
+        fastest = max(fastest, abs(speed[i]))
     if gain == 0.0:
         return
     for n in range(m.n_ripples):
         order, amplitude, phase = mem.ripple_order[n], mem.ripple_amplitude_nm[n], mem.ripple_phase_rad[n]
-        for i in range(m.n_motors):
-            led = angle[i] + speed[i] * ahead_s
-            ripple[i] += harmonic_nm(order[i], amplitude[i], phase[i], led, speed[i], dt_s)
+        if mem.ripple_most[n] * fastest * dt_s <= PHASE_FULL_RAD:
+            for i in range(m.n_motors):
+                ripple[i] += amplitude[i] * sine(order[i] * led[i] + phase[i])
+        else:
+            for i in range(m.n_motors):
+                ripple[i] += harmonic_nm(order[i], amplitude[i], phase[i], led[i], speed[i], dt_s)
     for i in range(m.n_motors):
         ripple[i] = gain * ripple[i] if unknown[i] == 0 else 0.0

@@ -9,7 +9,6 @@ from controllers.joint_modes import joint_tensions, report_given_torque
 from controllers.memory import ControllerMemory
 from controllers.motor_modes import motor_position, motor_torque
 from controllers.tension_modes import force_goals, tension_torques
-from mechanics.blend import fading
 from signals.compiled import law
 from signals.modes import Mode
 from signals.typed import Goal, Model, State
@@ -69,7 +68,7 @@ def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode
 def fade_change_over(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Torque starts from the present command: what the change would have made a step fades away."""
     entering = mem.entering[f] != 0
-    left = fading(1.0, m.dt_s, FADE_S)
+    left = mem.fade_left
     for k in range(m.finger_n_tendons[f]):
         i = m.tendon_motor[m.finger_tendon[f, k]]
         if entering:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.memory import ControllerMemory
-from mechanics.finger_rows import TENSEGRITY, along, first_pulley_joint
+from mechanics.finger_rows import TENSEGRITY, add_row, along, first_pulley_joint
 from signals.compiled import law
 from signals.typed import Model
 
@@ -71,8 +71,7 @@ def free_tensions(m: Model, mem: ControllerMemory, f: int) -> bool:
     for b in range(m.finger_n_joints[f]):
         P, inverse = mem.P_fbk_m[f, b], mem.pinv_fbk_1_m[f, b]
         left = mem.torque[b] + along(P, preferred, n_tendons)
-        for k in range(n_tendons):
-            tension[k] -= inverse[k] * left
+        add_row(tension, -left, inverse, n_tendons)
     for k in range(n_tendons):
         if not mem.low_all[k] < tension[k] < mem.high_all[k]:
             return False

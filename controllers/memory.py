@@ -46,6 +46,8 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     ripple_order: Annotated[FloatArray, RIPPLES, MOTORS]
     ripple_amplitude_nm: Annotated[FloatArray, RIPPLES, MOTORS]
     ripple_phase_rad: Annotated[FloatArray, RIPPLES, MOTORS]
+    ripple_most: Annotated[FloatArray, RIPPLES]
+    ripple_led_rad: Annotated[FloatArray, MOTORS]
     ripple_nm: Annotated[FloatArray, MOTORS]
     # fingers whose pseudo-inverse gives every torque
     invertible: Annotated[IntArray, FINGERS]
@@ -60,7 +62,9 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     offset_torque_nm: Annotated[FloatArray, MOTORS]
     offset_common_n: Annotated[FloatArray, FINGERS]
     entering: Annotated[IntArray, FINGERS]
+    fade_left: float
     # joint feedback of the impedance
+    feedback_share: float
     feedback_rad: Annotated[FloatArray, JOINTS]
     feedback_speed_rad_s: Annotated[FloatArray, JOINTS]
     change_rad: Annotated[FloatArray, JOINTS]

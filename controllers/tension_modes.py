@@ -8,6 +8,7 @@ from controllers.feedforward import friction_torque_nm
 from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide
 from mechanics.blend import share_left, share_rate
+from mechanics.finger_rows import add_row
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.typed import Goal, Model, State
@@ -80,9 +81,8 @@ def wanted_paths(m: Model, mem: ControllerMemory, f: int) -> None:
     for k in range(m.finger_n_tendons[f]):
         mem.row[k] = mem.wrist_speed_m_s[m.finger_tendon[f, k]]
     for b in range(m.finger_n_joints[f]):
-        speed, P = mem.joint_speed_rad_s[m.finger_joint[f, b]], mem.P_fbk_m[f, b]
-        for k in range(m.finger_n_tendons[f]):
-            mem.row[k] += P[k] * speed
+        speed = mem.joint_speed_rad_s[m.finger_joint[f, b]]
+        add_row(mem.row, speed, mem.P_fbk_m[f, b], m.finger_n_tendons[f])
 
 
 @law

@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.feedforward import place_ripples, ripple_torques
-from controllers.finger import control_finger, rest_finger
+from controllers.finger import FADE_S, control_finger, rest_finger
 from controllers.free_tensions import note_invertible
 from controllers.memory import CONTROLLER_MEMORY as CONTROLLER_MEMORY
 from controllers.memory import ControllerMemory
 from controllers.wrist_feedforward import axis_goals, wrist_path_speeds
+from mechanics.blend import fading
+from mechanics.collocated import share_of_measured
 from mechanics.coupling import move_jacobian, tendon_jacobian
 from mechanics.finger_rows import move_rows, place_rows
 from signals.compiled import law
@@ -56,6 +58,7 @@ def control(
     wrist_path_speeds(m, mem, s)
     if s.machine == ACTIVE:
         ripple_torques(m, mem, s)
+        mem.feedback_share, mem.fade_left = share_of_measured(m), fading(1.0, m.dt_s, FADE_S)
     for f in range(m.n_fingers):
         if s.machine == ACTIVE and s.finger_state[f] == ACTIVE:
             control_finger(m, g, mem, s, f)

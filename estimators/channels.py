@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+
 from estimators.memory import EstimatorMemory
 from estimators.speeds import cycle_s
 from mechanics.plausible import (
@@ -146,7 +148,8 @@ def take_hall(m: Model, z: Measurement, mem: EstimatorMemory, s: State, t: int) 
 def take_quietly(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> bool:
     """True if all motors and Hall sensors say what is taken without a look; then it is taken.
 
-    Loops without a branch: vector code for almost every cycle.
+    Loops without a branch: vector code for almost every cycle. An age beyond a limit makes the sum or the
+    difference of both negative, as does one that overflows.
     """
     n_motors, n_tendons, now_ns = m.n_motors, m.n_tendons, s.time_ns
     angle, angle_ns, taken, ok, doubts_s = (
@@ -158,17 +161,22 @@ def take_quietly(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> bo
     )
     count, count_ns, lever, weight = z.hall_fine_count, z.hall_time_ns, mem.hall_count, m.hall_weight
     motor_status, hall_status = z.motor_status, z.hall_status
-    odd = 1 if mem.started == 0 else 0
+    said, odd, late, near = np.uint32(0), 1 if mem.started == 0 else 0, 0, m.near_count
     for i in range(n_motors):
-        odd |= 0 if motor_status[i] == 0 else 1
-        odd |= 0 if abs(angle[i] - taken[i]) <= MOTOR_RAD and doubts_s[i] == 0.0 else 1
-        odd |= 0 if -NEWEST_NS <= now_ns - angle_ns[i] <= OLDEST_NS else 1
+        said |= motor_status[i]
+        odd |= 0 if abs(angle[i] - taken[i]) <= MOTOR_RAD else 1
+        odd |= 0 if doubts_s[i] == 0.0 else 1
+    for i in range(n_motors):
+        age_ns = now_ns - angle_ns[i]
+        late |= (age_ns + NEWEST_NS) | (OLDEST_NS - age_ns)
     for t in range(n_tendons):
-        odd |= 0 if hall_status[t] == 0 else 1
-        odd |= 0 if abs(count[t] - lever[t]) <= m.near_count else 1
-        odd |= 0 if -NEWEST_NS <= now_ns - count_ns[t] <= OLDEST_NS else 1
+        said |= hall_status[t]
+        odd |= 0 if abs(count[t] - lever[t]) <= near else 1
         odd |= 0 if weight[t] > 0.0 else 1
-    if odd != 0:
+    for t in range(n_tendons):
+        age_ns = now_ns - count_ns[t]
+        late |= (age_ns + NEWEST_NS) | (OLDEST_NS - age_ns)
+    if said != 0 or odd != 0 or late < 0:
         return False
     for i in range(n_motors):
         taken[i], ok[i] = angle[i], 1

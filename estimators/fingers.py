@@ -10,7 +10,7 @@ from estimators.memory import EstimatorMemory
 from estimators.thumb import base_angles, normal_equations
 from mechanics.coupling import move_jacobian, tendon_jacobian
 from mechanics.finger_rows import along, gather, move_rows, place_rows
-from mechanics.kinematics import fingertips
+from mechanics.kinematics import tips_by_chain
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.modes import FingerKind
@@ -90,7 +90,7 @@ def finger_torques(m: Model, mem: EstimatorMemory, s: State) -> None:
 @law
 def tips(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Fingertips [m] in the palm and in the forearm frame into ``s``."""
-    fingertips(m, s.joint_angle_rad, mem.body_R, mem.body_p_m, s.fingertip_m)
+    tips_by_chain(m, s.joint_angle_rad, mem.body_sin, mem.body_cos, s.fingertip_m)
     R, o = mem.wrist_R, mem.wrist_o_m
     for f in range(m.n_fingers):
         if m.finger_tip_body[f] >= 0:

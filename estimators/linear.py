@@ -16,7 +16,7 @@ from typing import Final
 from estimators.memory import EstimatorMemory
 from mechanics.cholesky import factorise, solve_factored
 from mechanics.coupling import tendon_length
-from mechanics.finger_rows import along
+from mechanics.finger_rows import add_row, along
 from mechanics.thumb import INSERTION
 from signals.compiled import law
 from signals.layout import FloatArray
@@ -57,9 +57,7 @@ def finger_lengths(m: Model, mem: EstimatorMemory, f: int, q_rad: FloatArray) ->
     for k in range(n):
         mem.row[k] = 0.0
     for b in range(m.finger_n_joints[f]):
-        q, P = q_rad[m.finger_joint[f, b]], mem.P_fbk_m[f, b]
-        for k in range(n):
-            mem.row[k] += P[k] * q
+        add_row(mem.row, q_rad[m.finger_joint[f, b]], mem.P_fbk_m[f, b], n)
     for k in range(n):
         t = m.finger_tendon[f, k]
         mem.length_m[t] = tendon_length(m, t, q_rad) if m.tendon_kind[t] == INSERTION else mem.row[k]

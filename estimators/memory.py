@@ -9,7 +9,7 @@ import numpy as np
 from mechanics.finger_rows import FingerRows
 from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
-from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGERS, JOINTS, MOTORS, TENDONS
+from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGER_TENDONS, FINGERS, JOINTS, MOTORS, TENDONS
 
 
 class EstimatorMemory(FingerRows, Protocol):
@@ -45,12 +45,12 @@ class EstimatorMemory(FingerRows, Protocol):
     wrist_o_m: Annotated[FloatArray, 3]
     wrist_length_m: Annotated[FloatArray, TENDONS]
     P_wrist_m: Annotated[FloatArray, TENDONS, AXES]
-    residual_wrist_m: Annotated[FloatArray, TENDONS, AXES]
+    residual_wrist_m: Annotated[FloatArray, FINGERS, 2, FINGER_TENDONS]
     wrist_sums: Annotated[FloatArray, FINGERS, 6]
     P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
     length_m: Annotated[FloatArray, TENDONS]
-    body_R: Annotated[FloatArray, BODIES, 3, 3]
-    body_p_m: Annotated[FloatArray, BODIES, 3]
+    body_sin: Annotated[FloatArray, BODIES]
+    body_cos: Annotated[FloatArray, BODIES]
     # homing
     home_sum_m: Annotated[FloatArray, TENDONS]
     home_count: int

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Final
 
 from estimators.memory import EstimatorMemory
-from mechanics.finger_rows import along
+from mechanics.finger_rows import add_row, along, gather
 from signals.compiled import law
 from signals.modes import MachineState
 from signals.typed import Model, State
@@ -36,22 +36,23 @@ reference hand near neutral, ten times more than flexion's."""
 @law
 def project_wrist_columns(m: Model, f: int, mem: EstimatorMemory) -> None:
     """A = (I - P P^+) P_w of finger ``f`` into ``mem.residual_wrist_m`` [m/rad]; a base at its pose."""
-    n, P_w, A, row, other = m.finger_n_tendons[f], mem.P_wrist_m, mem.residual_wrist_m, mem.row, mem.other_row
+    n, P_w, first, second = (
+        m.finger_n_tendons[f],
+        mem.P_wrist_m,
+        mem.residual_wrist_m[f, 0],
+        mem.residual_wrist_m[f, 1],
+    )
     q0, q1 = mem.x, mem.H[0]
     for k in range(n):
         t = m.finger_tendon[f, k]
-        row[k], other[k] = P_w[t, 0], P_w[t, 1]
+        first[k], second[k] = P_w[t, 0], P_w[t, 1]
     for b in range(m.finger_n_joints[f]):
         inverse = mem.pinv_fbk_1_m[f, b]
-        q0[b], q1[b] = along(inverse, row, n), along(inverse, other, n)
+        q0[b], q1[b] = along(inverse, first, n), along(inverse, second, n)
     for b in range(m.finger_n_joints[f]):
-        P, first, second = mem.P_fbk_m[f, b], q0[b], q1[b]
-        for k in range(n):
-            row[k] -= P[k] * first
-            other[k] -= P[k] * second
-    for k in range(n):
-        t = m.finger_tendon[f, k]
-        A[t, 0], A[t, 1] = row[k], other[k]
+        P = mem.P_fbk_m[f, b]
+        add_row(first, -q0[b], P, n)
+        add_row(second, -q1[b], P, n)
 
 
 @law
@@ -61,22 +62,19 @@ def collect_sums(m: Model, mem: EstimatorMemory, s: State) -> int:
     Columns: A^T A (00, 01, 11), -A^T r (0, 1), r^T r. Fingers in fault or with a slack tendon
     (``estimators.weights``) stay zero.
     """
-    A, r, count = mem.residual_wrist_m, s.residual_m, 0
+    r, sums, count = mem.row, mem.wrist_sums, 0
     for f in range(m.n_fingers):
-        for c in range(6):
-            mem.wrist_sums[f, c] = 0.0
         if mem.degraded[f] != 0 or s.finger_state[f] == FAULT:
+            for c in range(6):
+                sums[f, c] = 0.0
             continue
         count += 1
         project_wrist_columns(m, f, mem)
-        for k in range(m.finger_n_tendons[f]):
-            t = m.finger_tendon[f, k]
-            mem.wrist_sums[f, 0] += A[t, 0] * A[t, 0]
-            mem.wrist_sums[f, 1] += A[t, 0] * A[t, 1]
-            mem.wrist_sums[f, 2] += A[t, 1] * A[t, 1]
-            mem.wrist_sums[f, 3] -= A[t, 0] * r[t]
-            mem.wrist_sums[f, 4] -= A[t, 1] * r[t]
-            mem.wrist_sums[f, 5] += r[t] * r[t]
+        n, first, second = m.finger_n_tendons[f], mem.residual_wrist_m[f, 0], mem.residual_wrist_m[f, 1]
+        gather(m, f, s.residual_m, r)
+        sums[f, 0], sums[f, 1] = along(first, first, n), along(first, second, n)
+        sums[f, 2], sums[f, 5] = along(second, second, n), along(r, r, n)
+        sums[f, 3], sums[f, 4] = -along(first, r, n), -along(second, r, n)
     return count
 
 
@@ -101,7 +99,7 @@ def solve_without(m: Model, mem: EstimatorMemory, out: int) -> tuple[float, floa
 @law
 def wrist_error(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Wrist angle errors [rad], measured minus true, that explain the residuals, and what they leave."""
-    A, r = mem.residual_wrist_m, s.residual_m
+    r = s.residual_m
     for t in range(m.n_tendons):
         s.residual_unexplained_m[t] = r[t]
     if m.n_axes < 2:
@@ -118,6 +116,7 @@ def wrist_error(m: Model, mem: EstimatorMemory, s: State) -> None:
     s.wrist_error_rad[0], s.wrist_error_rad[1] = e0, e1
     for f in range(m.n_fingers):
         if mem.degraded[f] == 0 and s.finger_state[f] != FAULT:
+            first, second = mem.residual_wrist_m[f, 0], mem.residual_wrist_m[f, 1]
             for k in range(m.finger_n_tendons[f]):
                 t = m.finger_tendon[f, k]
-                s.residual_unexplained_m[t] += A[t, 0] * e0 + A[t, 1] * e1
+                s.residual_unexplained_m[t] = r[t] + first[k] * e0 + second[k] * e1

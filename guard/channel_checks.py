@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+
 from guard.latch import latch_hand, latch_probed
 from guard.memory import GuardMemory
 from mechanics.plausible import NEWEST_NS, UNKNOWN, in_time, usable
@@ -85,12 +87,12 @@ def all_usable(m: Model, z: Measurement) -> bool:
 
 
 @law
-def complete(m: Model, z: Measurement) -> bool:
-    """True if every channel of the hand delivered a usable value."""
+def complete(m: Model, mem: GuardMemory, z: Measurement) -> bool:
+    """True if every channel of the hand delivered a usable value; ``check_channels`` may have seen it."""
     for a in range(m.n_axes):
         if not usable(int(z.axis_status[a]), z.axis_angle_rad[a]):
             return False
-    return without_a_word(m, z) or all_usable(m, z)
+    return mem.all_well != 0 or without_a_word(m, z) or all_usable(m, z)
 
 
 @law
@@ -148,7 +150,8 @@ def check_hall_channel(m: Model, mem: GuardMemory, z: Measurement, s: State, f: 
 def all_say_nothing(m: Model, mem: GuardMemory, z: Measurement, s: State) -> bool:
     """True if no channel says anything but a new number; then all silence is over.
 
-    Loops without a branch: vector code for almost every cycle.
+    Loops without a branch: vector code for almost every cycle. An age beyond a limit makes the sum or the
+    difference of both negative, as does one that overflows. ``mem.all_young``: none is near the second tier.
     """
     n_motors, n_tendons, now_ns = m.n_motors, m.n_tendons, s.time_ns
     motor, motor_ns, angle, reference = (
@@ -160,18 +163,27 @@ def all_say_nothing(m: Model, mem: GuardMemory, z: Measurement, s: State) -> boo
     hall, hall_ns, count = z.hall_status, z.hall_time_ns, z.hall_fine_count
     limit_ns = int(1e9 * m.measurement_age_s[2])
     limit_ns = limit_ns if 0 < limit_ns < NEWEST_NS else NEWEST_NS
-    odd = 0
+    young_ns = int(1e9 * m.measurement_age_s[1]) - 1
+    young_ns = young_ns if 0 <= young_ns < NEWEST_NS else NEWEST_NS
+    said, odd, late, aged = np.uint32(0), 0, 0, 0
     for i in range(n_motors):
-        odd |= 0 if motor[i] == 0 else 1
+        said |= motor[i]
         odd |= 0 if angle[i] - angle[i] == 0.0 else 1
-        odd |= 0 if -limit_ns <= now_ns - motor_ns[i] <= limit_ns else 1
         odd |= 0 if reference[i] != NO_REFERENCE else 1
+    for i in range(n_motors):
+        age_ns = now_ns - motor_ns[i]
+        late |= (age_ns + limit_ns) | (limit_ns - age_ns)
+        aged |= young_ns - age_ns
     for t in range(n_tendons):
-        odd |= 0 if hall[t] == 0 else 1
+        said |= hall[t]
         odd |= 0 if count[t] - count[t] == 0.0 else 1
-        odd |= 0 if -limit_ns <= now_ns - hall_ns[t] <= limit_ns else 1
-    if odd != 0:
+    for t in range(n_tendons):
+        age_ns = now_ns - hall_ns[t]
+        late |= (age_ns + limit_ns) | (limit_ns - age_ns)
+        aged |= young_ns - age_ns
+    if said != 0 or odd != 0 or late < 0:
         return False
+    mem.all_young = 1 if aged >= 0 else 0
     mem.bus_lost_s = 0.0
     for i in range(n_motors):
         mem.missing_s[i] = 0.0
@@ -183,7 +195,8 @@ def all_say_nothing(m: Model, mem: GuardMemory, z: Measurement, s: State) -> boo
 @law
 def check_channels(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch what the channels say: not a number, lost, reset, too old; the finger of the channel only."""
-    if all_say_nothing(m, mem, z, s):
+    mem.all_well = 1 if all_say_nothing(m, mem, z, s) else 0
+    if mem.all_well != 0:
         return
     check_bus(m, mem, z, s)
     for t in range(m.n_tendons):

@@ -84,7 +84,7 @@ def torque_by_state(
     if state == ACTIVE:
         if bits != 0:
             return 0.0, bits
-        if degraded(m, z, s, t):
+        if mem.all_young == 0 and degraded(m, z, s, t):
             return float(mem.last_torque_nm[i]), STATE
         return float(wanted), 0
     if wanted != 0.0:
@@ -171,6 +171,7 @@ def guard(
         move_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
         move_rows(m, mem.P_tj_m, mem)
     winding_temperatures(m, mem, z, s)
+    mem.all_well = mem.all_young = 0  # until the detectors have looked
     if s.machine >= HOLDING:
         detect(m, mem, z, s)
         check_windings(m, s)
@@ -180,7 +181,7 @@ def guard(
     else:
         mem.started = 0
     take_request(m, g, mem, s)
-    advance(m, g, mem, s, complete(m, z))
+    advance(m, g, mem, s, complete(m, mem, z))
     fall_with_fingers(m, s)
     begin_states(m, mem, z, s)
     change_choice(m, mem, s)

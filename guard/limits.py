@@ -20,7 +20,7 @@ from guard.envelope import (
 from guard.latch import FAULT
 from guard.memory import GuardMemory
 from guard.winding import derating
-from mechanics.motor import command_bounds_nm
+from mechanics.motor import SQRT_3, command_bounds_nm
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.modes import Clip
@@ -41,6 +41,8 @@ LETTING_GO: Final = 4.0
 """How much faster than the torque rate a torque may fall that makes a tension too high."""
 SPEED_SOFT: Final = 0.9
 SPEED_HARD: Final = 1.0
+FREE_SHARE: Final = 1.0 - 1e-12
+"""Of the voltage, within which no rounding makes a bound of it."""
 
 
 @law
@@ -109,10 +111,26 @@ def envelope_bounds(
 
 
 @law
+def motor_free(m: Model, i: int, x: float, speed: float, degc: float) -> bool:
+    """True if a few comparisons say that none of a motor's own limits bounds its torque."""
+    asked, fast = abs(x), abs(speed)
+    kt, volts = m.motor_torque_constant_nm_a[i], FREE_SHARE * m.bus_voltage_v / SQRT_3
+    return bool(
+        asked <= m.motor_torque_limit_nm[i]
+        and asked <= kt * m.motor_current_limit_a[i]
+        and fast <= SPEED_SOFT * m.motor_speed_limit_rad_s[i]
+        and degc <= m.winding_limit_degc[0]
+        and asked * m.motor_resistance_ohm[i] <= kt * (volts - m.motor_back_emf_v_s_rad[i] * fast)
+    )
+
+
+@law
 def motor_bounds(m: Model, mem: GuardMemory, s: State, i: int, x: float, bits: int) -> tuple[float, int]:
     """Torque within the motor's own limits: speed, torque, temperature, current and voltage."""
     limit, speed = m.motor_torque_limit_nm[i], s.motor_speed_rad_s[i]
     fastest = m.motor_speed_limit_rad_s[i]
+    if motor_free(m, i, x, speed, s.winding_temperature_degc[i]):
+        return x, bits
     if fastest > 0.0 and abs(speed) > SPEED_SOFT * fastest:
         room = (SPEED_HARD - abs(speed) / fastest) / (SPEED_HARD - SPEED_SOFT)
         most = limit * max(room, 0.0)

@@ -167,6 +167,9 @@ class GuardMemory(FingerRows, Protocol):
     axis_sample_ns: Annotated[IntArray, AXES]
     axis_jump_s: Annotated[FloatArray, AXES]
     bus_lost_s: float
+    # no channel says anything but a new number in this cycle; nor is any sample old
+    all_well: int
+    all_young: int
     P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
     # thermal model
     warm: int

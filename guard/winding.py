@@ -11,7 +11,7 @@ from typing import Final
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
 from mechanics.motor import copper_loss_w
-from mechanics.thermal import thermal_step
+from mechanics.thermal import thermal_move, thermal_shares
 from signals.compiled import law
 from signals.faults import Cause
 from signals.typed import Measurement, Model, State
@@ -32,23 +32,25 @@ def plausible(degc: float) -> bool:
 @law
 def winding_temperatures(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Winding temperatures [degC] one cycle on, from the torque sent last, into ``s``."""
+    if mem.warm == 0:
+        for i in range(m.n_motors):
+            report = z.motor_temperature_degc[i]
+            mem.winding_degc[i] = mem.case_degc[i] = report if plausible(report) else m.ambient_degc
+        mem.warm = 1
+    modelled = m.thermal_winding_j_k > 0.0 and m.thermal_case_j_k > 0.0
+    shares, follow = thermal_shares(m, m.dt_s), m.dt_s / OBSERVER_S
     for i in range(m.n_motors):
         report = z.motor_temperature_degc[i]
-        if mem.warm == 0:
-            start = report if plausible(report) else m.ambient_degc
-            mem.winding_degc[i] = mem.case_degc[i] = start
-        current = mem.last_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
-        heat = copper_loss_w(m, i, current)
         winding, case = mem.winding_degc[i], mem.case_degc[i]
-        if m.thermal_winding_j_k > 0.0 and m.thermal_case_j_k > 0.0:
-            winding, case = thermal_step(m, winding, case, heat, m.dt_s)
+        if modelled:
+            current = mem.last_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
+            winding, case = thermal_move(shares, winding, case, copper_loss_w(m, i, current))
         shown = winding
         if plausible(report):
-            case += m.dt_s / OBSERVER_S * (report - case)
+            case += follow * (report - case)
             shown = max(winding, report)
         mem.winding_degc[i], mem.case_degc[i] = winding, case
         s.winding_temperature_degc[i] = shown
-    mem.warm = 1
 
 
 @law

@@ -28,6 +28,7 @@ CROSSOVER_HZ: Final = 4.0
 class FeedbackMemory(FingerRows, Protocol):
     """Fields of a memory that joint feedback uses: per joint, per tendon and the coupling by finger."""
 
+    feedback_share: float
     feedback_rad: FloatArray
     feedback_speed_rad_s: FloatArray
     change_rad: FloatArray
@@ -41,6 +42,12 @@ def from_tendons(m: Model, rows: FingerRows, f: int, row: FloatArray, out: Float
     """Joint motion of finger ``f`` that its tendons' motions in ``row`` make: ``-P^+ row`` into ``out``."""
     for b in range(m.finger_n_joints[f]):
         out[m.finger_joint[f, b]] = -along(rows.pinv_fbk_1_m[f, b], row, m.finger_n_tendons[f])
+
+
+@law
+def share_of_measured(m: Model) -> float:
+    """Share of the measured angle in the feedback, one cycle on: the same for all fingers."""
+    return 1.0 - math.exp(-2.0 * math.pi * CROSSOVER_HZ * m.dt_s)
 
 
 @law
@@ -58,7 +65,7 @@ def begin_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
 @law
 def joint_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
     """Feedback angles [rad] and speeds [rad/s] of finger ``f`` into ``mem``, one cycle on."""
-    share = 1.0 - math.exp(-2.0 * math.pi * CROSSOVER_HZ * m.dt_s)
+    share = mem.feedback_share
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]

@@ -17,14 +17,31 @@ def thermal_step(
 
     At rest ``T_c = T_a + P R_c`` and ``T_w = T_c + P R_w``, whatever the step.
     """
+    return thermal_move(thermal_shares(m, dt_s), winding_degc, case_degc, heat_w)
+
+
+@law
+def thermal_shares(m: Model, dt_s: float) -> tuple[float, float, float, float, float, float]:
+    """What is the same for all motors in a step: parts of heat and surroundings, then the inverse.
+
+    ``(1 + a) w - a k = winding`` and ``-b w + (1 + b + c) k = case``.
+    """
     a = dt_s / (m.thermal_winding_j_k * m.thermal_winding_k_w)
     b = dt_s / (m.thermal_case_j_k * m.thermal_winding_k_w)
     c = dt_s / (m.thermal_case_j_k * m.thermal_case_k_w)
-    winding = winding_degc + dt_s * heat_w / m.thermal_winding_j_k
-    case = case_degc + c * m.ambient_degc
-    # (1 + a) w - a k = winding ; -b w + (1 + b + c) k = case
-    determinant = (1.0 + a) * (1.0 + b + c) - a * b
-    return (
-        ((1.0 + b + c) * winding + a * case) / determinant,
-        ((1.0 + a) * case + b * winding) / determinant,
-    )
+    share = 1.0 / ((1.0 + a) * (1.0 + b + c) - a * b)
+    heat, around = dt_s / m.thermal_winding_j_k, c * m.ambient_degc
+    return heat, around, (1.0 + b + c) * share, a * share, (1.0 + a) * share, b * share
+
+
+@law
+def thermal_move(
+    shares: tuple[float, float, float, float, float, float],
+    winding_degc: float,
+    case_degc: float,
+    heat_w: float,
+) -> tuple[float, float]:
+    """``thermal_step`` with the ``thermal_shares`` of its step."""
+    heat, around, winding_own, winding_case, case_own, case_winding = shares
+    winding, case = winding_degc + heat * heat_w, case_degc + around
+    return winding_own * winding + winding_case * case, case_own * case + case_winding * winding

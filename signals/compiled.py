@@ -37,6 +37,8 @@ OPTIONS: Final = {
     "no_cfunc_wrapper": True,
 }
 F = TypeVar("F", bound=Callable[..., Any])
+_SETTINGS: Any = numba.config
+_SETTINGS.SLP_VECTORIZE = 1  # straight code over a finger's tendons becomes vector code too
 
 HOME: Final = Path(__file__).parents[1]
 """Folder of the rooms."""
@@ -131,18 +133,30 @@ class ContentLocator(UserProvidedCacheLocator):
         return ""
 
 
+def inlined(function: F) -> F:
+    """A law so short that a call of it costs more than its work: its code stands wherever it is called.
+
+    Every array is seven arguments of a call. A law that many places call is not inlined otherwise.
+    """
+    return _compiled(function, forceinline=True)
+
+
 def law(function: F) -> F:
     """Compile a law or a tick: no GIL, C division, cached; IEEE arithmetic with fused multiply-adds.
 
     Types are taken from the first call; ``runtime.warmup`` makes every first call before a loop
     starts, so nothing compiles in a cycle.
     """
-    settings: Any = numba.config
+    return _compiled(function)
+
+
+def _compiled(function: F, **more: bool) -> F:
+    settings = _SETTINGS
     previous = settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES
     settings.CACHE_DIR = str(cache_root())
     settings.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
     try:
-        compiled = LawDispatcher(function, dict(OPTIONS))
+        compiled = LawDispatcher(function, {**OPTIONS, **more})
         both: tuple[tuple[Any, str], ...] = ((compiled, ""), (compiled.inner, ".inner"))
         for dispatcher, ending in both:
             dispatcher.enable_caching()

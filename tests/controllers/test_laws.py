@@ -13,7 +13,13 @@ from controllers.feedforward import friction_torque_nm, place_ripples, ripple_to
 from controllers.memory import new_controller_memory
 from controllers.stiffness import common_tension_n, stiff_enough
 from mechanics.blend import PEAK, duration_s, fading, share_left, share_rate
-from mechanics.collocated import CROSSOVER_HZ, begin_feedback, from_tendons, joint_feedback
+from mechanics.collocated import (
+    CROSSOVER_HZ,
+    begin_feedback,
+    from_tendons,
+    joint_feedback,
+    share_of_measured,
+)
 from mechanics.coupling import tendon_jacobian, tendon_lengths
 from mechanics.finger_rows import gather, place_rows
 from mechanics.friction import motor_friction_nm
@@ -213,6 +219,7 @@ def _begin(model: object, memory: object, state: object) -> None:
 
 @law
 def _feedback(model: object, memory: object, state: object) -> None:
+    memory[0].feedback_share = share_of_measured(model[0])  # type: ignore[index]
     joint_feedback(model[0], memory[0], state[0], 0)  # type: ignore[index]
 
 

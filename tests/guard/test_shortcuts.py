@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from guard.channel_checks import all_usable, without_a_word
 from guard.envelope import joints_free, note_turns
-from guard.limits import range_bounds
+from guard.limits import SPEED_SOFT, motor_bounds, motor_free, range_bounds
 from guard.tension_checks import far_from_limit
+from guard.winding import derating
+from mechanics.motor import command_bounds_nm
 from mechanics.springs import elongation_of_lever, greatest_tension_n
 from signals.modes import ChannelStatus
 from tests.rigs.moving import TENDONS, Moving
@@ -79,3 +81,30 @@ def test_channels_without_a_word_are_usable(i, kind, status, finite):
     quiet = without_a_word(bench.m, z)
     assert quiet == (int(status) == 0 and finite)
     assert not quiet or all_usable(bench.m, z)
+
+
+@given(TENDONS, TORQUES, st.floats(-20.0, 20.0), st.floats(20.0, 150.0))
+def test_a_motor_that_is_free_has_no_bound_of_its_own(i, torque, speed, degc):
+    bench = Moving()
+    m, s = bench.m, bench.s
+    s["motor_speed_rad_s"][i], s["winding_temperature_degc"][i] = speed, degc
+    if motor_free(m, i, torque, speed, degc):
+        low, high = command_bounds_nm(m, i, speed)
+        assert low <= torque <= high and abs(torque) <= m["motor_torque_limit_nm"][i]
+        assert abs(speed) <= SPEED_SOFT * m["motor_speed_limit_rad_s"][i] and derating(m, degc) == 1.0
+        assert motor_bounds(m, bench.mem, s, i, torque, 0) == (torque, 0)
+
+
+def test_a_motor_in_ordinary_motion_is_free_and_one_at_its_limits_is_not():
+    bench = Moving()
+    m, limit = bench.m, float(bench.m["motor_torque_limit_nm"][0])
+    fastest, hot = float(m["motor_speed_limit_rad_s"][0]), float(m["winding_limit_degc"][0])
+    assert motor_free(m, 0, 0.2 * limit, 0.3 * fastest, 40.0)
+    for torque, speed, degc in (
+        (1.01 * limit, 0.0, 40.0),
+        (0.2 * limit, -0.91 * fastest, 40.0),
+        (0.2 * limit, 0.0, hot + 0.1),
+        (np.nan, 0.0, 40.0),
+        (0.2 * limit, np.nan, 40.0),
+    ):
+        assert not motor_free(m, 0, torque, speed, degc)

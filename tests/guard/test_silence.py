@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from guard.channel_checks import NO_REFERENCE, all_say_nothing
+from guard.channel_checks import NO_REFERENCE, all_say_nothing, degraded
 from mechanics.plausible import NEWEST_NS
 from tests.rigs.bare import Bare
 
@@ -97,3 +97,25 @@ def test_channels_that_the_hand_does_not_have_say_nothing() -> None:
         bench.z[f"{kind}_time_ns"][bench.n] = 0
     bench.z["motor_angle_rad"][bench.n] = bench.z["hall_fine_count"][bench.n] = math.nan
     assert short(bench)
+
+
+@pytest.mark.parametrize("channel", ENDS)
+@pytest.mark.parametrize("field", ["motor_time_ns", "hall_time_ns"])
+@pytest.mark.parametrize(("limit_s", "limit_ns"), [(5e-6, 5000), (1e-9, 1), (0.0, None), (-1.0, None)])
+def test_where_all_samples_are_young_no_tendon_is_degraded(
+    channel: int, field: str, limit_s: float, limit_ns: int | None
+) -> None:
+    """The look may call a sample old that is not, within 2 ns of the tier, but none young that is old."""
+    for away in (-3, -2, -1, 0, 1, 2):
+        bench = counting()
+        bench.m["measurement_age_s"][1] = limit_s
+        now, old = int(bench.s["time_ns"]), max((limit_ns or 8000) + away, 0)
+        for kind in ("motor", "hall"):
+            bench.z[f"{kind}_time_ns"][: bench.n] = now
+        bench.z[field][channel] = now - old
+        assert short(bench)
+        aged = [degraded(bench.m, bench.z, bench.s, t) for t in range(bench.n)]
+        young = bool(bench.mem["all_young"])
+        assert not (young and any(aged))
+        assert any(aged) == (limit_ns is not None and away > 0)
+        assert young or (limit_ns is not None and away > -2)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import cross, rotated, rotation, rotation_rpy
-from mechanics.kinematics import body_poses, fingertips, tip_jacobian
+from mechanics.kinematics import body_poses, fingertips, tip_jacobian, tips_by_chain
 from signals.records import MODEL, new
 from tests.rigs.kinematics import (
     FIFTH,
@@ -237,3 +237,17 @@ def test_body_poses_write_the_palm_as_identity():
     body_poses(hasy_model()[0], np.ones(32), R, p)
     np.testing.assert_array_equal(R[0], np.eye(3))
     np.testing.assert_array_equal(p[0], 0.0)
+
+
+@given(shares, st.booleans())
+def test_tips_carried_down_their_chains_are_those_of_the_poses(share, handed):
+    """Also where a joint turns about an axis of its own, as all bodies' do here by a half of the draws."""
+    model = hasy_model().copy()
+    if handed:
+        axis = model["body_axis"][0]
+        axis[:] = np.array([0.36, -0.48, 0.8])
+    q, tips = posed(share), np.ones((8, 3))
+    _, _, wanted = poses(model, q)
+    tips_by_chain(model[0], q, np.zeros(32), np.zeros(32), tips)
+    fingers = int(model["n_fingers"][0])
+    assert tips[:fingers] == pytest.approx(wanted[:fingers], abs=1e-11)

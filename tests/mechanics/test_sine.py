@@ -5,7 +5,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mechanics.sine import sine
+from mechanics.sine import sine, sine_cosine
 
 
 @settings(max_examples=2000)
@@ -23,3 +23,11 @@ def test_sine_of_large_phases(x: float) -> None:
 def test_sine_is_odd_and_bounded(x: float) -> None:
     assert abs(sine(x) + sine(-x)) < 1e-10
     assert abs(sine(x)) <= 1.0 + 1e-11
+
+
+@settings(max_examples=2000)
+@given(st.floats(-1e4, 1e4))
+def test_sine_and_cosine_of_one_reduction_are_right_to_1e_11(x: float) -> None:
+    s, c = sine_cosine(x)
+    assert abs(s - math.sin(x)) < 1e-11
+    assert abs(c - math.cos(x)) < 1e-11

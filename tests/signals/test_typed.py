@@ -31,7 +31,9 @@ def _compiled() -> Iterator[tuple[str, Callable[..., Any]]]:
         top = {id(node) for node in tree.body}
         module = file.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and "law" in map(ast.unparse, node.decorator_list):
+            if isinstance(node, ast.FunctionDef) and {"law", "inlined"} & set(
+                map(ast.unparse, node.decorator_list)
+            ):
                 assert id(node) in top, f"{module}.{node.name} is compiled inside of something"
                 yield f"{module}.{node.name}", getattr(importlib.import_module(module), node.name).py_func
 
