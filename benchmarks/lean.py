@@ -29,7 +29,7 @@ MOST: Final = 60_000
 """Instructions of a lean tick at most, for the reference hand."""
 SAME: Final = 1e-9
 """Greatest difference of its commands from ours, as a share of full scale."""
-RATIO_BOUND: Final = 2.4
+RATIO_BOUND: Final = 2.0
 """Instructions of our tick over those of the lean one at most."""
 TIME_BOUND: Final = 2.2
 """The same of their times, hot."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from mechanics.sine import sine_cosine
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.modes import TendonKind
@@ -23,8 +24,8 @@ def insertion_offset(
     m: Model, finger: int, t: int, q0_rad: float, q1_rad: float
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
     """Vector X0 -> X of base tendon ``t`` [m] and its two derivatives [m/rad], in frame {10}."""
-    s0, c0 = math.sin(q0_rad), math.cos(q0_rad)
-    s1, c1 = math.sin(q1_rad), math.cos(q1_rad)
+    s0, c0 = sine_cosine(q0_rad)
+    s1, c1 = sine_cosine(q1_rad)
     bone = m.insertion_bone_m
     palm = m.insertion_palm_m
     vx = m.thumb_metacarpal_m[finger] + bone[t, 0]

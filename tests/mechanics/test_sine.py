@@ -26,8 +26,15 @@ def test_sine_is_odd_and_bounded(x: float) -> None:
 
 
 @settings(max_examples=2000)
-@given(st.floats(-1e4, 1e4))
-def test_sine_and_cosine_of_one_reduction_are_right_to_1e_11(x: float) -> None:
+@given(st.floats(-4.0, 4.0))
+def test_sine_and_cosine_of_joint_angles_are_right_to_4e_16(x: float) -> None:
     s, c = sine_cosine(x)
-    assert abs(s - math.sin(x)) < 1e-11
-    assert abs(c - math.cos(x)) < 1e-11
+    assert abs(s - math.sin(x)) < 4e-16
+    assert abs(c - math.cos(x)) < 4e-16
+
+
+@given(st.floats(-1e4, 1e4))
+def test_sine_and_cosine_of_any_angle_err_by_its_last_bit(x: float) -> None:
+    s, c = sine_cosine(x)
+    assert abs(s - math.sin(x)) < 4e-16 + math.ulp(x)
+    assert abs(c - math.cos(x)) < 4e-16 + math.ulp(x)
