@@ -38,7 +38,9 @@ OPTIONS: Final = {
 }
 F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Any = numba.config
-_SETTINGS.SLP_VECTORIZE = 1  # straight code over a finger's tendons becomes vector code too
+_SETTINGS.SLP_VECTORIZE = (
+    1  # superwords: unrolled loops and straight code over tendons become vector code too
+)
 
 HOME: Final = Path(__file__).parents[1]
 """Folder of the rooms."""

@@ -1,9 +1,9 @@
 """The branches of the hand side by side: everything that hangs on one child of the palm, one lane for each.
 
 A tendon or a joint has its place in its branch. What a substep sums over tendons and joints is a loop over
-places whose innermost loop runs over the lanes: vector code without an index from a table (``superwords``).
-Places that a branch does not have hold zeros; in the block of its joints a one on the diagonal. Where no
-branch couples the tendon of a place to the joint of another, the pair is passed over.
+places whose innermost loop runs over the lanes: vector code without an index from a table (superwords, see
+``signals.compiled``). Places that a branch does not have hold zeros; in the block of its joints a one on the
+diagonal. Where no branch couples the tendon of a place to the joint of another, the pair is passed over.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from signals.compiled import law
 from signals.layout import Records
 from signals.pointers import pointer
 from signals.records import COMMAND, MEASUREMENT, MODEL, TRUTH
-from signals.superwords import superwords
 from signals.typed import Command, Measurement, Model, Truth
 from sim.energy import stored_energy
 from sim.finite import blame_positions, blame_substep, is_sound
@@ -142,7 +141,6 @@ def advance(
     return int(p.diverged)
 
 
-@superwords
 @law
 def advance_at(parts: int, elapsed_s: float, substeps: int, now_ns: int) -> int:
     """``advance`` by the address of a table of the addresses of ``PARTS``."""
