@@ -77,7 +77,9 @@ def test_the_model_names_the_search(thumb: tuple[np.ndarray, int, list[int]]) ->
         model["thumb_gauss_newton"] = named
         model["thumb_iterations"] = 3
         expected = search(model[0], finger, weight, h, 0.0, 0.0, 3)
-        assert base_angles(model[0], finger, weight, h, 0.0, 0.0) == expected
+        # each law is optimised by itself: the last bits of an angle may round otherwise
+        found = base_angles(model[0], finger, weight, h, 0.0, 0.0)
+        assert found == pytest.approx(expected, rel=0.0, abs=4.0 * np.finfo(float).eps)
 
 
 def test_one_lost_base_tendon_leaves_the_angles_known(thumb: tuple[np.ndarray, int, list[int]]) -> None:
