@@ -94,13 +94,25 @@ class HandPose:
         side = self._side(t)
         for k, b in enumerate(bodies[: last + 2] if last + 1 < len(bodies) else bodies):
             share = 0.35 if k == last + 1 else 1.0
-            base = self.world(self.p[b] + side * SIDE_M * self.R[b][:, 1])
+            base = self.world(self.p[b] + side * SIDE_M * self._bending(bodies, k, finger))
             if share < 1.0:
                 base = points[-1] + share * (base - points[-1])
             points.append(base)
         if last + 1 >= len(bodies) and int(m["finger_tip_body"][finger]) > 0:
             points.append(points[-1] + 0.5 * (self.tip(finger) - points[-1]))
         return np.array(points)
+
+    def _bending(self, bodies: list[int], k: int, finger: int) -> FloatArray:
+        """Where a bone's end goes when its joint turns in the positive sense: the palmar side."""
+        b = bodies[k]
+        has_tip = int(self.model["finger_tip_body"][finger]) > 0
+        end = self.p[bodies[k + 1]] if k + 1 < len(bodies) else self.p[b]
+        if k + 1 == len(bodies) and has_tip:
+            end = self.p[b] + self.R[b] @ self.model["finger_tip_m"][finger]
+        way = np.cross(self.R[b] @ self.model["body_axis"][b], end - self.p[b])
+        length = float(np.linalg.norm(way))
+        side: FloatArray = way / length if length > 1e-6 else self.R[b][:, 1]
+        return side
 
     def _moves(self, finger: int, body: int) -> bool:
         joints = self.model["finger_joint"][finger][: int(self.model["finger_n_joints"][finger])]

@@ -20,13 +20,11 @@ from hand.file.locate import Path, dotted
 from hand.file.thumb_base import unheld_of
 from hand.review.margins import loop_suspicions
 from hand.review.plausible import implausible
+from hand.review.trees import BONE_RADIUS_M, ROD_FACTOR, tree_suspicions
 from mechanics.motor import torque_constant_nm_a
 
 SHORTEST_DISTAL_M: Final = 0.005
 DERIVED_TOLERANCE: Final = 0.05
-ROD_FACTOR: Final = 15.0
-"""Between a bone's inertia and that of a finger-thick rod of its mass and length."""
-BONE_RADIUS_M: Final = 0.007
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +231,7 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _springs,
     _balance,
     _wrist,
+    tree_suspicions,
     implausible,
     loop_suspicions,
 )
