@@ -61,6 +61,19 @@ def test_its_joint_angles_are_estimated_and_followed(run: Ran) -> None:
     assert report["tracking_error_deg"]["rms"] < TRACKING_DEG, report["tracking_error_deg"]
 
 
+def test_its_fingertips_are_where_its_joints_bring_them(run: Ran) -> None:
+    """What a degree of all joints moves a tip by, at most, is the tip's distance from the finger's root."""
+    model, frames = run.result.hand.model[0], run.result.frames
+    tips = model["finger_tip_body"][: int(model["n_fingers"])] >= 0
+    assert tips.any()
+    found, true = frames["state"]["fingertip_m"][:, tips], frames["truth"]["fingertip_m"][:, tips]
+    reach_m = float(np.abs(true).max())
+    worst_rad = np.radians(run.result.report["estimate_error_deg"]["max"])
+    joints = int(model["n_joints"])
+    assert np.linalg.norm(found - true, axis=-1).max() < joints * worst_rad * 2.0 * reach_m
+    assert np.ptp(true, axis=0).max() > 0.01
+
+
 def test_its_record_has_every_frame_under_the_names_of_its_file(run: Ran) -> None:
     log, names = read_log(run.log), run.result.hand.names
     assert log.complete

@@ -102,7 +102,9 @@ def a_wrist_under_a_finger(over: float) -> str:
     side = {"axis": [0.0, 0.0, 1.0], "rpy_deg": [0.0, 0.0, 0.0], "position_m": [0.03, 0.0, 0.0]}
     tables = {
         "wrist": finger("palm", wrist, [bone("c", rng, joint="w", **side)]),
-        "finger": finger("wrist", own, [bone(j["name"], rng, joint=j["name"], **side) for j in own]),
+        "finger": finger(
+            "wrist", own, [bone(j["name"], rng, joint=j["name"], **side) for j in own], tip_m=[0.03, 0.0, 0.0]
+        ),
     }
     tendons = pairs("wrist", wrist) + pairs("finger", own)
     for tendon, sign in zip(tendons[2:], (1, 1, -1, -1), strict=True):
