@@ -16,6 +16,7 @@ from typing import Final
 from estimators.memory import EstimatorMemory
 from mechanics.cholesky import factorise, solve_factored
 from mechanics.coupling import tendon_length
+from mechanics.curves import curve_excess
 from mechanics.finger_rows import add_row, along
 from mechanics.thumb import INSERTION
 from signals.compiled import law
@@ -27,11 +28,16 @@ POWER_STEPS: Final = 12
 
 @law
 def pulley_length(m: Model, f: int, first: int, t: int, length_m: FloatArray, q: FloatArray) -> float:
-    """Measured length [m] of tendon ``t`` without what the joints before ``first`` add to it."""
+    """Measured length [m] of tendon ``t`` without what the joints before ``first`` add to it.
+
+    Of a curved path what is left is P(q) times the angles, about the last ones.
+    """
     h = length_m[t]
     for a in range(first):
         j = m.finger_joint[f, a]
         h -= m.P_tj_m[t, j] * q[j]
+    if m.finger_curved[f] != 0:
+        h -= curve_excess(m, f, t, q)
     return float(h)
 
 
@@ -60,13 +66,14 @@ def finger_lengths(m: Model, mem: EstimatorMemory, f: int, q_rad: FloatArray) ->
         add_row(mem.row, q_rad[m.finger_joint[f, b]], mem.P_fbk_m[f, b], n)
     for k in range(n):
         t = m.finger_tendon[f, k]
-        mem.length_m[t] = tendon_length(m, t, q_rad) if m.tendon_kind[t] == INSERTION else mem.row[k]
+        exact = m.tendon_kind[t] == INSERTION or m.finger_curved[f] != 0
+        mem.length_m[t] = tendon_length(m, t, q_rad) if exact else mem.row[k]
 
 
 @law
 def normal_matrix(m: Model, mem: EstimatorMemory, f: int, first: int, n: int) -> float:
     """P^T W P of finger ``f`` into the lower half of ``mem.H``; returns its mean diagonal [m^2]."""
-    H, P_tj_m = mem.H, m.P_tj_m
+    H, P_tj_m = mem.H, mem.P_tj_m
     for a in range(n):
         for b in range(a + 1):
             H[a, b] = 0.0
@@ -98,7 +105,7 @@ def weighted_angles(
         t = m.finger_tendon[f, k]
         h = mem.weight[t] * pulley_length(m, f, first, t, length_m, q_out)
         for a in range(n):
-            x[a] += m.P_tj_m[t, m.finger_joint[f, first + a]] * h
+            x[a] += mem.P_tj_m[t, m.finger_joint[f, first + a]] * h
     factorise(H, n, 1e-300)
     solve_factored(H, x, n)
     for a in range(n):

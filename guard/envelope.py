@@ -125,7 +125,8 @@ def note_turns(m: Model, mem: GuardMemory) -> None:
             arm = abs(m.P_tj_m[t, m.finger_joint[f, b]])
             if arm != 0.0:
                 least = min(least, arm / m.spool_radius_m[t])
-        mem.least_turn[t] = 0.0 if m.tendon_kind[t] == INSERTION else least
+        bent = m.tendon_kind[t] == INSERTION or m.finger_curved[f] != 0
+        mem.least_turn[t] = 0.0 if bent else least
 
 
 @law

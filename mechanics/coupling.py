@@ -9,6 +9,7 @@ pulley tendons are relative to the straight finger, those of base tendons absolu
 
 from __future__ import annotations
 
+from mechanics.curves import curve_bend, curved_length, move_curved
 from mechanics.thumb import (
     INSERTION,
     insertion_curvature,
@@ -37,6 +38,8 @@ def tendon_length(m: Model, t: int, q_rad: FloatArray) -> float:
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         h += m.P_tj_m[t, j] * q_rad[j]
+    if m.finger_curved[f] != 0:
+        h += curved_length(m, f, t, q_rad)
     if m.tendon_kind[t] == INSERTION:
         h += insertion_length(m, f, t, q_rad[m.finger_joint[f, 0]], q_rad[m.finger_joint[f, 1]])
     return h
@@ -61,6 +64,8 @@ def move_jacobian(m: Model, q_rad: FloatArray, P: FloatArray) -> None:
             q0 = q_rad[m.finger_joint[finger, 0]]
             q1 = q_rad[m.finger_joint[finger, 1]]
             write_base_jacobian(m, finger, q0, q1, P)
+        elif m.finger_curved[finger] != 0:
+            move_curved(m, finger, q_rad, P)
 
 
 @law
@@ -113,7 +118,7 @@ def joint_stiffness(
 
 @law
 def add_geometric_stiffness(m: Model, q_rad: FloatArray, tension_n: FloatArray, K: FloatArray) -> None:
-    """Add (dP^T/dq) f [N m/rad] to ``K``, shape (J, J): zero but for tensegrity bases."""
+    """Add (dP^T/dq) f [N m/rad] to ``K``, shape (J, J): zero but for tensegrity bases and curved paths."""
     for finger in range(m.n_fingers):
         if m.finger_kind[finger] == TENSEGRITY:
             j0 = m.finger_joint[finger, 0]
@@ -127,3 +132,9 @@ def add_geometric_stiffness(m: Model, q_rad: FloatArray, tension_n: FloatArray, 
                     K[j0, j1] += h01 * f
                     K[j1, j0] += h01 * f
                     K[j1, j1] += h11 * f
+        elif m.finger_curved[finger] != 0:
+            for n in range(m.finger_n_tendons[finger]):
+                t = m.finger_tendon[finger, n]
+                for b in range(m.finger_n_joints[finger]):
+                    j = m.finger_joint[finger, b]
+                    K[j, j] += curve_bend(m, t, j, q_rad[j]) * tension_n[t]

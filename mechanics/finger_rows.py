@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Protocol
 
+from mechanics.cholesky import factorise, solve_factored
 from mechanics.thumb import INSERTION
 from signals.compiled import inlined, law
 from signals.layout import FloatArray
@@ -29,6 +30,7 @@ class FingerRows(Protocol):
     pinv_fbk_1_m: Annotated[FloatArray, FINGERS, FINGER_JOINTS, FINGER_TENDONS]
     row: Annotated[FloatArray, FINGER_TENDONS]
     other_row: Annotated[FloatArray, FINGER_TENDONS]
+    gram: Annotated[FloatArray, FINGER_JOINTS, FINGER_JOINTS]
 
 
 @law
@@ -51,9 +53,35 @@ def place_rows(m: Model, P: FloatArray, rows: FingerRows) -> None:
 
 
 @law
+def move_curved_rows(m: Model, P: FloatArray, rows: FingerRows, f: int) -> None:
+    """Rows of a finger with curved paths and their pseudo-inverse (P^T P)^-1 P^T, at P of a pose."""
+    n, count, row, inverse = (
+        m.finger_n_joints[f],
+        m.finger_n_tendons[f],
+        rows.P_fbk_m[f],
+        rows.pinv_fbk_1_m[f],
+    )
+    for b in range(n):
+        for k in range(count):
+            row[b, k] = P[m.finger_tendon[f, k], m.finger_joint[f, b]]
+    for b in range(n):
+        for c in range(b + 1):
+            rows.gram[b, c] = along(row[b], row[c], count)
+    factorise(rows.gram, n, 1e-300)
+    for k in range(count):
+        for b in range(n):
+            rows.other_row[b] = row[b, k]
+        solve_factored(rows.gram, rows.other_row, n)
+        for b in range(n):
+            inverse[b, k] = rows.other_row[b]
+
+
+@law
 def move_rows(m: Model, P: FloatArray, rows: FingerRows) -> None:
-    """Bring the rows of tensegrity bases to P at a pose; where that is singular the inverse is zero."""
+    """Bring the rows that move to P at a pose; where a tensegrity base is singular its inverse is zero."""
     for f in range(m.n_fingers):
+        if m.finger_curved[f] != 0:
+            move_curved_rows(m, P, rows, f)
         if m.finger_kind[f] == TENSEGRITY:
             row, inverse = rows.P_fbk_m[f], rows.pinv_fbk_1_m[f]
             j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]

@@ -217,6 +217,7 @@ elongation_offset_m        | m     | tendon | f8 | configs | e0 from homing
 elongation_min_m           | m     | tendon | f8 | configs | elongation down to which the guard lets a motor unwind a taut tendon
 elongation_max_m           | m     | tendon | f8 | configs | elongation up to which the guard lets a motor stretch the tendon
 P_tj_m                     | m/rad | tendon x joint | f8 | configs | dh/dq of the pulley part
+curve_m                    | m     | tendon x joint x xyz | f8 | configs | dh/dq beside P_tj_m: coefficients of q, q^2, q^3
 pinv_jt_1_m                | rad/m | joint x tendon | f8 | configs | pseudo-inverse of each finger's pulley coupling
 insertion_palm_m           | m     | tendon x xyz | f8 | configs | X0 of a base tendon, frame {10}
 insertion_bone_m           | m     | tendon x xyz | f8 | configs | X of a base tendon, frame {12}
@@ -263,6 +264,7 @@ finger_n_tendons           | 1     | finger | i8 | configs | tendons of the fing
 finger_tendon              | index | finger x finger_tendon | i8 | configs | its tendons
 finger_carried             | bool  | finger | i8 | configs | 1: its tendons run over joints of what carries it too
 finger_loaded              | bool  | finger | i8 | configs | 1: tendons of fingers that it carries run over its joints too
+finger_curved              | bool  | finger | i8 | configs | 1: some of its tendons have a lever arm that depends on an angle
 finger_condition           | 1     | finger | f8 | configs | condition number of its coupling at q = 0
 finger_tip_body            | index | finger | i8 | configs | body that carries the fingertip, -1: none
 finger_tip_m               | m     | finger x xyz | f8 | configs | fingertip in that body's frame

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from mechanics.coupling import TENSEGRITY, tendon_jacobian
+from mechanics.curves import curved_length, move_curved
 from mechanics.thumb import move_base
 from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
@@ -23,6 +24,16 @@ def begin_paths(m: Model, p: PlantRecord) -> None:
 
 
 @law
+def _move_curved_paths(m: Model, p: PlantRecord, f: int) -> None:
+    """Lengths and rows of a finger whose lever arms depend on its angles."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        p.length_m[t] += curved_length(m, f, t, p.q_rad)
+    move_curved(m, f, p.q_rad, p.P_tj_m)
+    move_rows(p.P_tj_m, p, p.tendon_branch[m.finger_tendon[f, 0]])
+
+
+@law
 def update_paths(m: Model, p: PlantRecord) -> None:
     """Lengths and Jacobians at the plant's present positions; after ``begin_paths``.
 
@@ -30,6 +41,8 @@ def update_paths(m: Model, p: PlantRecord) -> None:
     """
     tendon_sums(p, p.fixed_P_kxb_m, p.q_rad, p.length_m)
     for f in range(m.n_fingers):
+        if m.finger_curved[f] != 0:
+            _move_curved_paths(m, p, f)
         if m.finger_kind[f] == TENSEGRITY and m.finger_n_tendons[f] > 0:
             q0, q1 = p.q_rad[m.finger_joint[f, 0]], p.q_rad[m.finger_joint[f, 1]]
             move_base(m, f, q0, q1, p.length_m, p.P_tj_m)

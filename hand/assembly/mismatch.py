@@ -74,7 +74,9 @@ def _tendons(plant: RecordArray, draws: _Draws, spread: Tolerances) -> None:
     m = plant[0]
     nt, nj = int(m["n_tendons"]), int(m["n_joints"])
     m["spool_radius_m"][:nt] *= draws.factor("spool", spread.pulley_radius, (nt,))
-    m["P_tj_m"][:nt, :nj] *= draws.factor("pulley", spread.pulley_radius, (nt, nj))
+    pulley = draws.factor("pulley", spread.pulley_radius, (nt, nj))
+    m["P_tj_m"][:nt, :nj] *= pulley
+    m["curve_m"][:nt, :nj] *= pulley[..., np.newaxis]
     m["insertion_bone_m"][:nt, 1:] *= draws.factor("insertion", spread.pulley_radius, (nt, 2))
     m["spring_scale"][:nt] *= draws.factor("spring", spread.spring_constant, (nt,))
     m["guide_loss_frac"][:nt] *= draws.factor("guides", spread.guide_coefficient, (nt,))

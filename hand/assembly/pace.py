@@ -35,6 +35,8 @@ TENSION_SHARE: Final = 0.96
 """Share of the greatest tension up to which the guard lets a motor wind; the rest is the sensors' noise."""
 LEAST_SHARE: Final = 0.9
 """Share of the least tension down to which it lets a motor unwind."""
+ARM_POSES: Final = 41
+"""Poses of a joint's range at which the lever arms of curved paths are looked at."""
 WRIST_STEP_RAD: Final = 1e-4
 
 
@@ -42,7 +44,7 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
     """Speeds and accelerations of joints and wrist axes, ends of the elongation; after all other parts."""
     m = model[0]
     n_tendons, n_joints = int(m["n_tendons"]), int(m["n_joints"])
-    arms = np.abs(straight_jacobian(model))[:n_tendons, :n_joints]
+    arms = greatest_arms_m(model)[:n_tendons, :n_joints]
     speed, acceleration = motor_bounds(model, arms)
     fastest = np.minimum(SPEED_SHARE * speed, math.radians(JOINT_SPEED_DEG_S))
     limits = hand.limits
@@ -64,6 +66,22 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
         speed, acceleration = motor_bounds(model, arms)
         m["axis_speed_max_rad_s"] = np.minimum(SPEED_SHARE * speed[0], m["axis_speed_limit_rad_s"])
         m["axis_acceleration_max_rad_s2"] = WRIST_SHARE * acceleration[0]
+
+
+def greatest_arms_m(model: RecordArray) -> FloatArray:
+    """Greatest lever arm [m/rad] of every tendon and joint over the joint's range, shape (T, J).
+
+    Tensegrity bases count with their straight pose.
+    """
+    m = model[0]
+    arms = straight_jacobian(model)
+    greatest = np.abs(arms)
+    for share in np.linspace(0.0, 1.0, ARM_POSES):
+        q = m["joint_min_rad"] + share * (m["joint_max_rad"] - m["joint_min_rad"])
+        c = m["curve_m"]
+        bent = arms + q * (c[..., 0] + q * (c[..., 1] + q * c[..., 2]))
+        greatest = np.maximum(greatest, np.abs(bent))
+    return greatest
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,9 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
                 if m["joint_finger"][j] != m["tendon_finger"][t]:
                     m["finger_carried"][m["tendon_finger"][t]] = 1
                     m["finger_loaded"][m["joint_finger"][j]] = 1
+            for joint, curve in (tendon.dh_dq_curve_m or {}).items():
+                m["curve_m"][t, names.index("joint", joint)] = curve
+                m["finger_curved"][m["tendon_finger"][t]] = 1
         elif (
             isinstance(finger, ChainFinger)
             and finger.insertions

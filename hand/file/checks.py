@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from hand.file import (
     checks_coupling,
+    checks_curves,
     checks_names,
     checks_physics,
     checks_shape,
@@ -36,6 +37,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     homing.homing_refusals,
     checks_shape.capacities,
     checks_coupling.coupling_refusals,
+    checks_curves.curve_refusals,
     checks_physics.spring_refusals,
     checks_size.size_refusals,
 )

@@ -11,6 +11,10 @@ from hand.file.values import Count, Fraction, Name, NonNegative, Point, Positive
 from signals.tables import Table
 
 
+def _none(value: object) -> bool:
+    return value is None
+
+
 class TendonMaterial(Table):
     """What all tendons have in common."""
 
@@ -151,6 +155,8 @@ class Tendon(Table):
     """Channel of its Hall sensor, from 1; a bus file may say another."""
     dh_dq_m_rad: dict[Name, float] | None = None
     """Row of P = dh/dq by joint name: path length change per joint angle; negative flexes."""
+    dh_dq_curve_m: Annotated[dict[Name, Vec3] | None, Field(exclude_if=_none)] = None
+    """Where a lever arm depends on the angle: coefficients of q, q^2, q^3 [rad] in dh/dq, by joint name."""
     insertion: Point | None = None
     """Insertion point of a tensegrity base tendon, instead of ``dh_dq_m_rad``."""
     length_m: Positive

@@ -1,0 +1,64 @@
+r"""Paths whose lever arm depends on a joint angle: rolling contacts, cams, cords that leave their pulley.
+
+.. math:: P = dh/dq = P_0 + c_1 q + c_2 q^2 + c_3 q^3, \qquad
+          h = P_0 q + c_1 q^2/2 + c_2 q^3/3 + c_3 q^4/4
+
+``m.curve_m`` holds c_1 to c_3 of every tendon and joint; a finger that has none costs one look.
+"""
+
+from __future__ import annotations
+
+from signals.compiled import law
+from signals.layout import FloatArray
+from signals.typed import Model
+
+
+@law
+def curve_length(m: Model, t: int, j: int, q: float) -> float:
+    """What the curve adds to tendon ``t``'s length [m] at angle ``q`` [rad] of joint ``j``."""
+    c = m.curve_m[t, j]
+    return float(q * q * (c[0] / 2.0 + q * (c[1] / 3.0 + q * c[2] / 4.0)))
+
+
+@law
+def curve_slope(m: Model, t: int, j: int, q: float) -> float:
+    """What the curve adds to dh/dq [m/rad]."""
+    c = m.curve_m[t, j]
+    return float(q * (c[0] + q * (c[1] + q * c[2])))
+
+
+@law
+def curve_bend(m: Model, t: int, j: int, q: float) -> float:
+    """Second derivative of the length by the angle [m/rad2]."""
+    c = m.curve_m[t, j]
+    return float(c[0] + q * (2.0 * c[1] + q * 3.0 * c[2]))
+
+
+@law
+def curved_length(m: Model, f: int, t: int, q_rad: FloatArray) -> float:
+    """What all curves of finger ``f`` add to tendon ``t``'s length [m]."""
+    h = 0.0
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        h += curve_length(m, t, j, q_rad[j])
+    return h
+
+
+@law
+def curve_excess(m: Model, f: int, t: int, q_rad: FloatArray) -> float:
+    """Length [m] of tendon ``t`` beyond P(q) q: what a linear solution about ``q_rad`` has to take off."""
+    h = 0.0
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        h += curve_length(m, t, j, q_rad[j]) - curve_slope(m, t, j, q_rad[j]) * q_rad[j]
+    return h
+
+
+@law
+def move_curved(m: Model, f: int, q_rad: FloatArray, P: FloatArray) -> None:
+    """Rows of finger ``f``'s tendons in P, shape (T, J), at joint angles, shape (J,)."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        for b in range(m.finger_n_joints[f]):
+            j = m.finger_joint[f, b]
+            P[t, j] = m.P_tj_m[t, j] + curve_slope(m, t, j, q_rad[j])
