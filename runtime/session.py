@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, overload
 
 import numpy as np
 
@@ -23,9 +26,11 @@ from runtime.keyframes import BEFORE_FIRST, attachment, now
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.processes.phases import STOP_SEQUENCE_S
 from runtime.realtime import quiet
-from runtime.setup import Rig, build, prepare, read_hand, with_length
+from runtime.result import RunResult as RunResult
+from runtime.setup import build, prepare, read_hand, with_length
 from runtime.starting import StartWatch
 from runtime.stretch import Stretch
+from signals.choices import WrongChoice
 from signals.modes import Request
 from signals.records import RecordArray
 from telemetry.columns import FrameBuffer
@@ -39,33 +44,9 @@ def _yes() -> bool:
     return True
 
 
-@dataclass(slots=True)
-class RunResult:
-    """What a run left behind.
-
-    Attributes:
-        report: the report's JSON object.
-        frames: kept frames, shape (n,), fields by record and signal with the hand's counts; state and
-            truth as float32 unless ``exact``.
-        rig: the parts, for a closer look (``rig.bus.truth``, ``rig.stages.guard_memory``).
-        in_fault: the run ended with a finger or the whole hand in fault.
-        seconds: time of the kept frames since the first cycle [s].
-    """
-
-    report: dict[str, Any]
-    frames: RecordArray
-    rig: Rig
-    in_fault: bool
-
-    @property
-    def seconds(self) -> Any:
-        """Time of the kept frames [s], shape (n,)."""
-        return (self.frames["state"]["time_ns"] - LOCKSTEP_START_NS) / 1e9
-
-    @property
-    def hand(self) -> Hand:
-        """The hand that ran."""
-        return self.rig.hand
+def _kept(every: int, capacity: int | None = None) -> Callable[[Hand], FrameBuffer | None]:
+    """What is kept of a hand's frames: every n-th, or none."""
+    return lambda hand: default_buffer(hand, every, capacity) if every else None
 
 
 class Session:
@@ -159,9 +140,18 @@ class Session:
         return RunResult(report, frames, self.rig, self.in_fault)
 
 
+@overload
+def run_lockstep(hand: str = ..., *, hands: None = None, **choices: Any) -> RunResult: ...
+
+
+@overload
+def run_lockstep(hand: str = ..., *, hands: int, **choices: Any) -> list[RunResult]: ...
+
+
 def run_lockstep(
     hand: str = "finger_bench",
     *,
+    hands: int | None = None,
     motion: str | None = None,
     seconds: float = 2.0,
     overrides: Mapping[str, Any] | Iterable[str] = (),
@@ -169,16 +159,18 @@ def run_lockstep(
     record: str | Path | None = None,
     watch: Callable[[float], None] | None = None,
     **choices: Any,
-) -> RunResult:
+) -> RunResult | list[RunResult]:
     """Run a simulated hand in this process and return its report and frames.
 
     Args:
         hand: name or path of a hand file.
+        hands: run so many of them side by side on all cores, with seeds from ``seed`` upwards, and return a
+            list; each is the same bit by bit as a run of its own.
         motion: motion by name or path; ``None``: hold the start pose.
         seconds: simulated time [s].
         overrides: hand-file keys -> values, e.g. ``{"gains.ripple_gain": 1.0}``.
         every: keep every n-th frame in memory (at any length of run); 0: none.
-        record: file of a full-rate log.
+        record: file of a full-rate log, of one hand only.
         watch: told the share done now and then.
         choices: fields of ``RunOptions``: sensors, guides, mismatch, pretension_n, faults, without,
             seed, rate_hz, substeps.
@@ -192,7 +184,48 @@ def run_lockstep(
     options = RunOptions(
         hand=hand, motion=motion, seconds=seconds, lockstep=True, settings=tuple(overrides), **tuples
     )
-    return run_options(options, every=every, record=record, watch=watch)
+    if hands is None:
+        return run_options(options, every=every, record=record, watch=watch)
+    if hands < 1 or record is not None:
+        raise WrongChoice(f"hands is {hands}, record {record}: legal are one or more, and no record")
+    seeds = [replace(options, seed=options.seed + k) for k in range(hands)]
+    return run_hands(seeds, every=every, watch=watch)
+
+
+def run_hands(
+    runs: Sequence[RunOptions],
+    *,
+    every: int = 10,
+    threads: int | None = None,
+    watch: Callable[[float], None] | None = None,
+) -> list[RunResult]:
+    """Run hands of one file side by side in threads: a stretch of cycles is made without the GIL.
+
+    Args:
+        runs: options with ``lockstep``; the hand is read by the first, so they may differ in what a run draws
+            or does (seed, mismatch, motion, faults), not in the hand.
+        every: as in ``run_lockstep``.
+        threads: hands at a time; ``None``: one for each core.
+        watch: told the share of the hands that are done.
+
+    Raises:
+        ValueError: an option is refused.
+    """
+    hand, building = read_hand(runs[0]), Lock()
+
+    def one(options: RunOptions) -> RunResult:
+        with building:  # files and first calls
+            own = replace(hand, model=hand.model.copy())
+            session = Session(with_length(options, own), _kept(every), hand=own)
+        _go(session, None, None)
+        return session.result()
+
+    with quiet(), ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)), "hand") as pool:
+        futures = [pool.submit(one, options) for options in runs]
+        for done, _ in enumerate(as_completed(futures), start=1):
+            if watch is not None:
+                watch(done / len(runs))
+        return [future.result() for future in futures]
 
 
 def run_options(
@@ -216,14 +249,11 @@ def run_options(
     """
     from runtime.logs import open_log
 
-    def buffer(hand: Hand) -> FrameBuffer | None:
-        return default_buffer(hand, every, capacity) if every else None
-
     hand = read_hand(options)
     options = with_length(options, hand)
     recorder = open_log(Path(record), hand, options) if record is not None else None
     try:
-        session = Session(options, buffer, recorder.add if recorder else None, hand)
+        session = Session(options, _kept(every, capacity), recorder.add if recorder else None, hand)
         if recorder is not None:
             recorder.attach(attachment(BEFORE_FIRST, now(session.rig.remembered, BEFORE_FIRST)))
         _go(session, watch, interrupts)

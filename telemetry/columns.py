@@ -72,6 +72,7 @@ class Columns:
     ) -> None:
         self.counts, self.records = dict(counts), records
         self.columns = [c for record in records for c in self._of(record, record in exact)]
+        self._moves = [(c.record, c.signal.name, c.slices) for c in self.columns]
         self.dtype, self.payload = self._frame_dtype()
 
     def _of(self, record: str, exact: bool) -> list[Column]:
@@ -110,9 +111,8 @@ class Columns:
 
     def take_into(self, frames: RecordArray, out: RecordArray) -> RecordArray:
         """The same into ``out``, shape (n,) of ``self.dtype``."""
-        for column in self.columns:
-            name = column.signal.name
-            out[column.record][name] = frames[column.record][name][column.slices]
+        for record, name, used in self._moves:
+            out[record][name] = frames[record][name][used]
         return out
 
     def give(self, frames: RecordArray, record: str, base: RecordArray) -> RecordArray:

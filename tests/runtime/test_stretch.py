@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hand.options import RunOptions
 from runtime.loop import LOCKSTEP_START_NS, Loop
-from runtime.session import Session
+from runtime.session import Session, run_hands, run_lockstep, run_options
 from signals.modes import BusStatus, ChannelStatus, Request
 
 WALL = ("exchange_ns", "estimate_ns", "control_ns", "guard_ns", "tick_ns")
@@ -118,3 +120,28 @@ def test_times_stay_on_the_grid_however_long_the_run() -> None:
                 assert time_ns == LOCKSTEP_START_NS + cycle * 10**12 // round(1000 * rate_hz)
                 cycle, time_ns, rest = cycle + 1, time_ns + at["step_ns"], rest + at["step_rest"]
                 time_ns, rest = time_ns + rest // at["pace"], rest % at["pace"]
+
+
+def test_hands_side_by_side_are_those_that_run_alone() -> None:
+    """Three seeds in two threads, one with a fault; in order, bit by bit."""
+    base = RunOptions(hand="finger_bench", motion="open_close", seconds=0.4, lockstep=True)
+    runs = [replace(base, seed=k) for k in range(3)]
+    runs[1] = replace(runs[1], faults=("tendon-break:index_3@0.2",))
+    done: list[float] = []
+    together = run_hands(runs, every=1, threads=2, watch=done.append)
+    assert done == [1 / 3, 2 / 3, 1.0]
+    for options, result in zip(runs, together, strict=True):
+        alone = run_options(options, every=1)
+        assert_same([result.frames], [alone.frames])
+        assert [f["cause"] for f in result.report["faults"]] == [f["cause"] for f in alone.report["faults"]]
+    assert together[1].report["faults"] and not together[0].report["faults"]
+    assert together[0].frames["measurement"].tobytes() != together[2].frames["measurement"].tobytes()
+
+
+def test_hands_by_number_have_the_seeds_from_the_first_one_up() -> None:
+    results = run_lockstep("finger_bench", hands=2, seconds=0.02, seed=5)
+    assert [r.report["seed"] for r in results] == [5, 6]
+    with pytest.raises(ValueError, match="one or more"):
+        run_lockstep("finger_bench", hands=0)
+    with pytest.raises(ValueError, match="no record"):
+        run_lockstep("finger_bench", hands=2, record="log.mcap")
