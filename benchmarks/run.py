@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import hot, kernel, lean, native, rounds, soak, stages
+from benchmarks import hot, kernel, lean, native, rounds, side_by_side, soak, stages
 from benchmarks.canned import Canned, can
 from benchmarks.facts import busy_notice, facts
 from benchmarks.ratios import LEAST_ROUNDS
@@ -268,6 +268,15 @@ def stage_table(options: RunOptions, count: int, cycles: int, tell: Tell) -> dic
         **table.to_dict(),
         "missed": ["real_time_factor"] if table.missed else [],
     }
+
+
+def lockstep(options: RunOptions, count: int, cycles: int, hands: int, tell: Tell) -> dict[str, Any]:
+    """One hand beside real time, and hands side by side."""
+    about = facts()
+    _warm(replace(options, lockstep=True, seconds=1.0), tell)
+    found = side_by_side.measure(options, count, cycles, hands, tell)
+    head = {"bench": "lockstep", "facts": about, "hand": options.hand, "motion": options.motion}
+    return {**head, "rounds": count, **found}
 
 
 @read_once()

@@ -129,6 +129,18 @@ def stage_lines(result: dict[str, Any]) -> Iterator[str]:
     )
 
 
+def lockstep_lines(result: dict[str, Any]) -> Iterator[str]:
+    """One hand beside real time, and hands side by side."""
+    yield from fact_lines(result["facts"])
+    yield f"{result['hand']} {result['motion']}, {result['hands']} hands, {result['at_once']} at a time:"
+    for name, row in result.items():
+        if isinstance(row, dict) and "median" in row:
+            verdict = "MISSED" if name in result["missed"] else "kept"
+            bound = "" if row["bound"] is None else f"  bound {row['bound']:g}  {verdict}"
+            interval = f"[{row['low']:.2f}, {row['high']:.2f}]"
+            yield f"  {name.replace('_', ' '):<30} {row['median']:7.2f}  95 % {interval}{bound}"
+
+
 def soak_lines(result: dict[str, Any]) -> Iterator[str]:
     """Result of the long run."""
     load = "under stress-ng" if result["under_load"] else "without load"

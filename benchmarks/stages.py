@@ -15,13 +15,12 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.ratios import median_interval
+from benchmarks.side_by_side import FACTOR_BOUND
 from hand.options import RunOptions
 from runtime.realtime import quiet
 from runtime.session import DRAIN, Session
 from sim.options import MIN_SUBSTEPS
 
-FACTOR_BOUND: Final = 6.0
-"""real_time_factor that the reference hand has to reach on one core with the usual substeps."""
 LEAD_S: Final = 0.3
 TIMED: Final = ("exchange", "estimate", "control", "guard")
 _LEAVE_CALLS: Final = 200

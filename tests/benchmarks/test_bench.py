@@ -25,6 +25,7 @@ from benchmarks.kernel import (
 )
 from benchmarks.ratios import LEAST_ROUNDS, Ratio, company_ratio, median_interval, paired, share
 from benchmarks.run import CALIBRATED_FOR, equal_work
+from benchmarks.side_by_side import FACTOR_BOUND, LINEAR_BOUND, _judged
 from benchmarks.slices import Slice, percentile
 from benchmarks.stages import _table
 from benchmarks.yardsticks import Place, read_cyclictest
@@ -218,7 +219,7 @@ def test_the_table_of_stages_adds_up_to_the_cycle(walls):
     table = _table([{**row, "wall": wall} for wall in walls], 3000.0, 4)
     assert sum(table.stages_us.values()) == pytest.approx(table.cycle_us)
     assert min(table.stages_us.values()) >= 0.0
-    assert table.missed == (table.factor_high < 6.0)
+    assert table.missed == (table.factor_high < FACTOR_BOUND)
     assert table.factor_low <= table.factor <= table.factor_high
 
 
@@ -327,3 +328,14 @@ def test_without_a_gate_nothing_is_compared_and_the_answer_is_said(tmp_path, mon
 def test_only_the_reference_hand_may_set_the_gate():
     with pytest.raises(ValueError, match="hasy open_close"):
         run.count(RunOptions(hand="finger_bench", motion="open_close"), 1, lambda _: None, accept=True)
+
+
+@given(st.lists(st.floats(0.5, 20.0), min_size=1, max_size=20), st.floats(0.1, 1.0))
+def test_hands_in_threads_are_held_against_what_the_computer_gives_to_threads(factors, given_share):
+    """Where hashes get as little as hands do, the hands miss nothing, however little that is."""
+    shares = [given_share] * len(factors)
+    even = _judged(factors, factors, shares, shares)
+    assert even["share_over_that_of_hashes"]["median"] == 1.0
+    assert even["missed"] == (["real_time_factor"] if even["real_time_factor"]["high"] < FACTOR_BOUND else [])
+    held_up = _judged(factors, factors, [0.9 * LINEAR_BOUND * s for s in shares], shares)
+    assert "share_over_that_of_hashes" in held_up["missed"]

@@ -163,6 +163,22 @@ def stages(
     _finish(run.stage_table(_options(hand, motion), rounds, cycles, _tell), as_json, stage_lines)
 
 
+@app.command(epilog="Example: flexor bench lockstep --hands 4")
+def lockstep(
+    as_json: Json = False,
+    rounds: Rounds = 20,
+    cycles: Annotated[int, typer.Option(min=100, help="Cycles of every hand in a round.")] = 1500,
+    hands: Annotated[int, typer.Option(min=1, help="Hands side by side.")] = 2,
+    hand: Hand = "hasy",
+    motion: Motion = "open_close",
+) -> None:
+    """Show how much faster than real time one hand runs, and how far several in threads are from linear."""
+    from benchmarks import run
+    from benchmarks.show import lockstep_lines
+
+    _finish(run.lockstep(_options(hand, motion), rounds, cycles, hands, _tell), as_json, lockstep_lines)
+
+
 @app.command(epilog="Example: flexor bench soak --for 600 --json")
 def soak(
     as_json: Json = False,
