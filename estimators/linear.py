@@ -16,7 +16,7 @@ from typing import Final
 from estimators.memory import EstimatorMemory
 from mechanics.cholesky import factorise, solve_factored
 from mechanics.coupling import tendon_length
-from mechanics.curves import curve_excess
+from mechanics.curves import CURVED, curve_excess, path_length
 from mechanics.finger_rows import add_row, along
 from mechanics.thumb import INSERTION
 from signals.compiled import law
@@ -28,16 +28,11 @@ POWER_STEPS: Final = 12
 
 @law
 def pulley_length(m: Model, f: int, first: int, t: int, length_m: FloatArray, q: FloatArray) -> float:
-    """Measured length [m] of tendon ``t`` without what the joints before ``first`` add to it.
-
-    Of a curved path what is left is P(q) times the angles, about the last ones.
-    """
+    """Measured length [m] of tendon ``t`` without what the joints before ``first`` add to it."""
     h = length_m[t]
     for a in range(first):
         j = m.finger_joint[f, a]
         h -= m.P_tj_m[t, j] * q[j]
-    if m.finger_curved[f] != 0:
-        h -= curve_excess(m, f, t, q)
     return float(h)
 
 
@@ -47,11 +42,14 @@ def linear_angles(
 ) -> None:
     """Angles [rad] of the joints ``first`` and beyond of finger ``f`` into ``q_out``, shape (J,).
 
-    Joints before ``first`` (a tensegrity base) are known already.
+    Joints before ``first`` (a tensegrity base) are known already. Curved paths: P at the last angles counts.
     """
     n = m.finger_n_tendons[f]
     for k in range(n):
         mem.row[k] = pulley_length(m, f, first, m.finger_tendon[f, k], length_m, q_out)
+    if m.finger_kind[f] == CURVED:
+        for k in range(n):
+            mem.row[k] -= curve_excess(m, f, m.finger_tendon[f, k], q_out)
     for b in range(first, m.finger_n_joints[f]):
         q_out[m.finger_joint[f, b]] = along(mem.pinv_fbk_1_m[f, b], mem.row, n)
 
@@ -66,8 +64,11 @@ def finger_lengths(m: Model, mem: EstimatorMemory, f: int, q_rad: FloatArray) ->
         add_row(mem.row, q_rad[m.finger_joint[f, b]], mem.P_fbk_m[f, b], n)
     for k in range(n):
         t = m.finger_tendon[f, k]
-        exact = m.tendon_kind[t] == INSERTION or m.finger_curved[f] != 0
-        mem.length_m[t] = tendon_length(m, t, q_rad) if exact else mem.row[k]
+        mem.length_m[t] = tendon_length(m, t, q_rad) if m.tendon_kind[t] == INSERTION else mem.row[k]
+    if m.finger_kind[f] == CURVED:
+        for k in range(n):
+            t = m.finger_tendon[f, k]
+            mem.length_m[t] = path_length(m, f, t, q_rad)
 
 
 @law
@@ -103,7 +104,10 @@ def weighted_angles(
         H[a, a] += m.estimation_damping * mean + 1e-300
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
-        h = mem.weight[t] * pulley_length(m, f, first, t, length_m, q_out)
+        h = pulley_length(m, f, first, t, length_m, q_out)
+        if m.finger_kind[f] == CURVED:
+            h -= curve_excess(m, f, t, q_out)
+        h *= mem.weight[t]
         for a in range(n):
             x[a] += mem.P_tj_m[t, m.finger_joint[f, first + a]] * h
     factorise(H, n, 1e-300)

@@ -27,6 +27,7 @@ from typing import Final
 
 from guard.memory import GuardMemory
 from mechanics.collocated import from_tendons
+from mechanics.curves import CURVED
 from mechanics.thumb import INSERTION
 from signals.compiled import law
 from signals.typed import Model, State
@@ -125,7 +126,7 @@ def note_turns(m: Model, mem: GuardMemory) -> None:
             arm = abs(m.P_tj_m[t, m.finger_joint[f, b]])
             if arm != 0.0:
                 least = min(least, arm / m.spool_radius_m[t])
-        bent = m.tendon_kind[t] == INSERTION or m.finger_curved[f] != 0
+        bent = m.tendon_kind[t] == INSERTION or m.finger_kind[f] == CURVED
         mem.least_turn[t] = 0.0 if bent else least
 
 

@@ -9,7 +9,7 @@ pulley tendons are relative to the straight finger, those of base tendons absolu
 
 from __future__ import annotations
 
-from mechanics.curves import curve_bend, curved_length, move_curved
+from mechanics.curves import CURVED, curve_bend, curved_length, move_curved
 from mechanics.thumb import (
     INSERTION,
     insertion_curvature,
@@ -38,7 +38,7 @@ def tendon_length(m: Model, t: int, q_rad: FloatArray) -> float:
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         h += m.P_tj_m[t, j] * q_rad[j]
-    if m.finger_curved[f] != 0:
+    if m.finger_kind[f] == CURVED:
         h += curved_length(m, f, t, q_rad)
     if m.tendon_kind[t] == INSERTION:
         h += insertion_length(m, f, t, q_rad[m.finger_joint[f, 0]], q_rad[m.finger_joint[f, 1]])
@@ -64,7 +64,7 @@ def move_jacobian(m: Model, q_rad: FloatArray, P: FloatArray) -> None:
             q0 = q_rad[m.finger_joint[finger, 0]]
             q1 = q_rad[m.finger_joint[finger, 1]]
             write_base_jacobian(m, finger, q0, q1, P)
-        elif m.finger_curved[finger] != 0:
+        elif m.finger_kind[finger] == CURVED:
             move_curved(m, finger, q_rad, P)
 
 
@@ -132,7 +132,7 @@ def add_geometric_stiffness(m: Model, q_rad: FloatArray, tension_n: FloatArray, 
                     K[j0, j1] += h01 * f
                     K[j1, j0] += h01 * f
                     K[j1, j1] += h11 * f
-        elif m.finger_curved[finger] != 0:
+        elif m.finger_kind[finger] == CURVED:
             for n in range(m.finger_n_tendons[finger]):
                 t = m.finger_tendon[finger, n]
                 for b in range(m.finger_n_joints[finger]):

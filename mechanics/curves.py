@@ -3,14 +3,19 @@ r"""Paths whose lever arm depends on a joint angle: rolling contacts, cams, cord
 .. math:: P = dh/dq = P_0 + c_1 q + c_2 q^2 + c_3 q^3, \qquad
           h = P_0 q + c_1 q^2/2 + c_2 q^3/3 + c_3 q^4/4
 
-``m.curve_m`` holds c_1 to c_3 of every tendon and joint; a finger that has none costs one look.
+``m.curve_m`` holds c_1 to c_3 of every tendon and joint of a finger of kind CURVED.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from signals.compiled import law
 from signals.layout import FloatArray
+from signals.modes import FingerKind
 from signals.typed import Model
+
+CURVED: Final = int(FingerKind.CURVED)
 
 
 @law
@@ -42,6 +47,16 @@ def curved_length(m: Model, f: int, t: int, q_rad: FloatArray) -> float:
         j = m.finger_joint[f, b]
         h += curve_length(m, t, j, q_rad[j])
     return h
+
+
+@law
+def path_length(m: Model, f: int, t: int, q_rad: FloatArray) -> float:
+    """Path length [m] of tendon ``t`` in finger ``f``, curves and all."""
+    h = curved_length(m, f, t, q_rad)
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        h += m.P_tj_m[t, j] * q_rad[j]
+    return float(h)
 
 
 @law

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Annotated, Final, Protocol
 
 from mechanics.cholesky import factorise, solve_factored
+from mechanics.curves import CURVED
 from mechanics.thumb import INSERTION
 from signals.compiled import inlined, law
 from signals.layout import FloatArray
@@ -80,8 +81,6 @@ def move_curved_rows(m: Model, P: FloatArray, rows: FingerRows, f: int) -> None:
 def move_rows(m: Model, P: FloatArray, rows: FingerRows) -> None:
     """Bring the rows that move to P at a pose; where a tensegrity base is singular its inverse is zero."""
     for f in range(m.n_fingers):
-        if m.finger_curved[f] != 0:
-            move_curved_rows(m, P, rows, f)
         if m.finger_kind[f] == TENSEGRITY:
             row, inverse = rows.P_fbk_m[f], rows.pinv_fbk_1_m[f]
             j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
@@ -100,6 +99,9 @@ def move_rows(m: Model, P: FloatArray, rows: FingerRows) -> None:
                 if m.tendon_kind[m.finger_tendon[f, k]] == INSERTION:
                     inverse[0, k] = share * (a11 * row[0, k] - a01 * row[1, k])
                     inverse[1, k] = share * (a00 * row[1, k] - a01 * row[0, k])
+    for f in range(m.n_fingers):
+        if m.finger_kind[f] == CURVED:
+            move_curved_rows(m, P, rows, f)
 
 
 @inlined

@@ -109,6 +109,8 @@ class FingerKind(IntEnum):
 
     LINEAR = 0
     TENSEGRITY_BASE = 1
+    CURVED = 2
+    """Some of its lever arms depend on the angle."""
 
 
 class Reaction(IntEnum):

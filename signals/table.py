@@ -264,7 +264,6 @@ finger_n_tendons           | 1     | finger | i8 | configs | tendons of the fing
 finger_tendon              | index | finger x finger_tendon | i8 | configs | its tendons
 finger_carried             | bool  | finger | i8 | configs | 1: its tendons run over joints of what carries it too
 finger_loaded              | bool  | finger | i8 | configs | 1: tendons of fingers that it carries run over its joints too
-finger_curved              | bool  | finger | i8 | configs | 1: some of its tendons have a lever arm that depends on an angle
 finger_condition           | 1     | finger | f8 | configs | condition number of its coupling at q = 0
 finger_tip_body            | index | finger | i8 | configs | body that carries the fingertip, -1: none
 finger_tip_m               | m     | finger x xyz | f8 | configs | fingertip in that body's frame

@@ -252,7 +252,6 @@ class Model(Protocol):
     finger_tendon: Annotated[IntArray, "finger", "finger_tendon"]
     finger_carried: Annotated[IntArray, "finger"]
     finger_loaded: Annotated[IntArray, "finger"]
-    finger_curved: Annotated[IntArray, "finger"]
     finger_condition: Annotated[FloatArray, "finger"]
     finger_tip_body: Annotated[IntArray, "finger"]
     finger_tip_m: Annotated[FloatArray, "finger", "xyz"]

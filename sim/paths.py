@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from mechanics.coupling import TENSEGRITY, tendon_jacobian
-from mechanics.curves import curved_length, move_curved
+from mechanics.curves import CURVED, curved_length, move_curved
 from mechanics.thumb import move_base
 from mechanics.wrist import wrist_jacobian, wrist_lengths
 from signals.compiled import law
@@ -41,7 +41,7 @@ def update_paths(m: Model, p: PlantRecord) -> None:
     """
     tendon_sums(p, p.fixed_P_kxb_m, p.q_rad, p.length_m)
     for f in range(m.n_fingers):
-        if m.finger_curved[f] != 0:
+        if m.finger_kind[f] == CURVED:
             _move_curved_paths(m, p, f)
         if m.finger_kind[f] == TENSEGRITY and m.finger_n_tendons[f] > 0:
             q0, q1 = p.q_rad[m.finger_joint[f, 0]], p.q_rad[m.finger_joint[f, 1]]

@@ -11,7 +11,7 @@ from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide
 from mechanics.springs import spring_tables
-from signals.modes import TendonKind
+from signals.modes import FingerKind, TendonKind
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -53,7 +53,7 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
                     m["finger_loaded"][m["joint_finger"][j]] = 1
             for joint, curve in (tendon.dh_dq_curve_m or {}).items():
                 m["curve_m"][t, names.index("joint", joint)] = curve
-                m["finger_curved"][m["tendon_finger"][t]] = 1
+                m["finger_kind"][m["tendon_finger"][t]] = FingerKind.CURVED
         elif (
             isinstance(finger, ChainFinger)
             and finger.insertions

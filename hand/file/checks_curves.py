@@ -24,6 +24,9 @@ def curve_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
         ranges = {text_of(j, "name"): j.get("range_deg") for _, j in dicts_at(finger, "joints")}
         row = dict_at(tendon, "dh_dq_m_rad")
         legal = [joint for joint in row if joint in ranges]
+        if text_of(finger, "kind") == "tensegrity_base" and "dh_dq_curve_m" in tendon:
+            legal_kind = "no curves in a finger of kind tensegrity_base"
+            yield Refusal(path=("tendons", k, "dh_dq_curve_m"), found="a table of curves", legal=legal_kind)
         for joint, value in dict_at(tendon, "dh_dq_curve_m").items():
             at: Path = ("tendons", k, "dh_dq_curve_m", joint)
             what = "a joint of the tendon's finger that dh_dq_m_rad has"

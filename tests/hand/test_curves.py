@@ -139,3 +139,11 @@ def test_drawn_hands_have_drawn_curves_and_old_files_keep_their_hash() -> None:
 def test_a_wrong_curve_is_refused_where_it_stands(old: str, new: str, key: str, words: str) -> None:
     found = refusal(BENT.replace(old, new, 1))
     assert any(p.key == key and words in str(p) for p in found), [str(p) for p in found]
+
+
+def test_a_tensegrity_base_has_no_curves() -> None:
+    text = TEXTS["hasy"]
+    row = "dh_dq_m_rad = { thumb_pip = "
+    assert row in text
+    found = refusal(text.replace(row, "dh_dq_curve_m = { thumb_pip = [1e-4, 0.0, 0.0] }, " + row, 1))
+    assert any("no curves in a finger of kind tensegrity_base" in p.legal for p in found)
