@@ -136,6 +136,15 @@ class Control:
                 else:
                     self._ask("lease", do="keep")
 
+    def arm(self) -> None:
+        """Hold the measured pose: from off or ready, and from active.
+
+        Raises:
+            Refused: not the holder, or the hand is in fault (``rearm`` first).
+        """
+        self._active = False
+        self._ask("arm")
+
     def activate(self) -> None:
         """Arm and activate; the hand starts from where it is.
 

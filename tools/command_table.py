@@ -14,6 +14,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "check": ("check", "Check a hand file; print the effective hand, its hash and what is assumed."),
     "stop": ("stop", "Stop a running hand now; needs no lease."),
     "ps": ("ps", "List the hands that run on this machine, and emulations."),
+    "view": ("view", "The hand in the browser, in 3-D: live, under a lease, or from a log."),
     "monitor": ("monitor", "Watch a running hand: tensions, joints, state, faults, loop."),
     "snapshot": ("snapshot", "Keep the last seconds of a running hand at full rate."),
     "replay": ("replay", "Tick a recorded log again; compare bit for bit, or with another hand file."),

@@ -28,9 +28,11 @@ from runtime.realtime import die_with_parent, prefer_io
 from runtime.setup import read_hand
 from signals.clock import now_ns
 from signals.records import FRAME, RecordArray
+from telemetry.command.bounds import goal_bounds
 from telemetry.command.reception import Reception
 from telemetry.command.server import CommandServer
 from telemetry.publish.bulletin import Bulletin, Sparing, health_map
+from telemetry.publish.drawing import geometry_of, ranges_of
 from telemetry.publish.heat import HeatWatch
 from telemetry.publish.publisher import Publisher
 from telemetry.shm.segment import Segment
@@ -66,6 +68,8 @@ class IoProcess:
             "motion": options.motion or "",
             "seed": options.seed,
             "versions": versions(),
+            "geometry": geometry_of(hand.model),
+            "ranges": ranges_of(hand.names, goal_bounds(hand.model).ranges),
         }
         places = places_of(options.transport, options.port_base)
         self.reception = Reception(self.context, places)

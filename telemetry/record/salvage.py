@@ -127,7 +127,8 @@ class Salvage:
         if self.data[: len(MAGIC)] == MAGIC:
             at = len(MAGIC)
         while at < self.size:
-            if self.data[at : self.size] == MAGIC and self.ended:
+            # the length first: a slice copies, and the file is long
+            if self.size - at == len(MAGIC) and self.data[at : self.size] == MAGIC and self.ended:
                 return
             record, end, why = self._record(at)
             if record is None:

@@ -40,13 +40,13 @@ def installs(lines: list[str]) -> list[str]:
 
 def test_a_run_installs_no_test_tools_and_the_second_run_nothing(clone: Path) -> None:
     (done,) = installs(calls(clone, "run"))
-    assert done.endswith("-e .[report]") and "-c constraints.txt" in done
+    assert done.endswith("-e .[report,view]") and "-c constraints.txt" in done
     assert installs(calls(clone, "run")) == []
 
 
 def test_what_the_tests_need_is_enough_for_a_run(clone: Path) -> None:
     (done,) = installs(calls(clone, "lint"))
-    assert done.endswith("-e .[report,test]")
+    assert done.endswith("-e .[report,view,test]")
     assert installs(calls(clone, "run")) == installs(calls(clone, "lint")) == []
 
 

@@ -26,6 +26,9 @@ flexor run hasy --bus hasy.toml --motion open_close --for 10
 
 flexor emulate finger_bench --wiring dynamixel --bus-file servos.toml
 """
+VIEW = "Show the hand in the browser too, once flexor run drives it (extra 'view')."
+PORT_BASE = 5600
+"""Where the page looks for the hand: the default of flexor run."""
 MARK = "# Written by flexor emulate, removed as it ends.\n"
 """First line of every bus file of an emulation."""
 LEAST_STEP_SHARE = 0.5
@@ -49,6 +52,7 @@ def emulate(
     pretension: Annotated[float | None, typer.Option(help="Tension at the start pose [N].")] = None,
     fault: Annotated[list[str] | None, typer.Option(help="KIND:NAME@T, e.g. tendon-break:index_4@2.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
+    view: Annotated[bool, typer.Option("--view", help=VIEW)] = False,
     spin: Annotated[bool, typer.Option(help="Spin before due times: sharper wire time, one core.")] = False,
 ) -> None:
     """Run the plant in real time behind emulated devices; print how to reach them, write the bus file."""
@@ -64,7 +68,10 @@ def emulate(
         seed=seed,
         seconds=seconds,
     )
-    _emulate(options, wiring, bus_file, {"host": host, "port": port, "servo": servo}, spin)
+    from tools.view.beside import page_beside
+
+    with page_beside(view, PORT_BASE):
+        _emulate(options, wiring, bus_file, {"host": host, "port": port, "servo": servo}, spin)
 
 
 def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, Any], spin: bool) -> None:

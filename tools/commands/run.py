@@ -50,6 +50,7 @@ READONLY = "Watch the buses of --bus: state is estimated and published, nothing 
 FAULT = "KIND:NAME@T or KIND:NAME=SIZE@T, e.g. tendon-break:index_4@2; the kinds are below."
 TRANSPORT = "tcp: loopback, every user of this machine may watch and command; ipc: this user alone."
 BLACK_BOX = "Memory [MB] for the last 20 s at full rate, written down at a fault; 0: none."
+VIEW = "Show the hand in the browser too (extra 'view'), in a process of its own."
 REALTIME = "Do not start without real-time priority."
 
 
@@ -81,6 +82,7 @@ def run(
     plotjuggler: Annotated[bool, typer.Option(help="Serve PlotJuggler's default port 9872.")] = False,
     port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
     transport: Annotated[str, typer.Option(help=TRANSPORT)] = "tcp",
+    view: Annotated[bool, typer.Option("--view", help=VIEW)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The report alone on stdout, as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and run.png.")] = None,
 ) -> None:
@@ -88,13 +90,14 @@ def run(
     given = dict(locals())  # the options by their names, which are those of RunOptions
     from hand.options import RunOptions
     from tools.commands.running import carry_out, keep, place, show
+    from tools.view.beside import page_beside
 
-    del given["as_json"]
+    del given["as_json"], given["view"]
     out = place(out)
     lists = {key: tuple(given[key] or ()) for key in ("faults", "without", "settings")}
     more = {"out": None if out is None else str(out), "publish": publish or not lockstep}
     options = RunOptions(**(given | lists | more))
-    with Interrupts() as interrupts:
+    with page_beside(view, port_base), Interrupts() as interrupts:
         code, message, report = carry_out(options, interrupts)
     if report is not None:
         code, message = keep(report, out, code, message)

@@ -1,0 +1,51 @@
+"""Pictures of ``flexor view`` for the docs: ``python docs/make_view_pictures.py [LOG]``; needs Chromium."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from tools.view.browser import Browser
+
+IMAGES: Final = Path(__file__).parent / "images"
+RUN: Final = ("run", "hasy", "--motion", "open_close", "--for", "4", "--lockstep", "--record")
+FAULT: Final = ("--fault", "tendon-break:index_4@2.5")
+SIZES: Final = {"view_hasy": (1180, 720), "view_narrow": (420, 760)}
+CLOSE: Final = "document.querySelectorAll('.mantine-Notifications-root button').forEach(b=>b.click())"
+TOLD: Final = "document.querySelector('#fx-banner')?.dataset.kind==='fault'"
+
+
+def flexor(*words: str) -> list[str]:
+    """Words of a command."""
+    return [sys.executable, "-m", "tools.cli", *words]
+
+
+def main() -> None:
+    """Make a log if none is given, play it to its fault, take the pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        if len(sys.argv) > 1:
+            log = Path(sys.argv[1])
+        else:
+            subprocess.run(flexor(*RUN, *FAULT, "--out", folder), check=False, stdout=subprocess.DEVNULL)
+            (log,) = Path(folder).glob("*.mcap")
+        page = subprocess.Popen(flexor("view", str(log)), stdout=subprocess.PIPE, text=True)
+        assert page.stdout is not None
+        url = next(line.split()[1] for line in page.stdout if line.startswith("view: "))
+        try:
+            for name, (width, height) in SIZES.items():
+                with Browser(url, width, height) as browser:
+                    browser.until(TOLD, 90)
+                    browser.ask(CLOSE)
+                    time.sleep(3.0)
+                    browser.picture(IMAGES / f"{name}.png")
+        finally:
+            page.terminate()
+            page.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What a program needs to draw a hand and to offer legal goals: part of ``meta``, in place of a hand file.
+
+``geometry`` has fields of the model by their names in docs/signals.md, cut to what the hand uses.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from signals.names import HandNames
+from signals.records import RecordArray
+from signals.table import TABLE
+from telemetry.columns import counts_of, used_shape
+
+COUNTS: Final = ("n_tendons", "n_joints", "n_fingers", "n_axes", "n_bodies")
+FIELDS: Final = (
+    "body_parent", "body_joint", "body_ratio", "body_rotation", "body_origin_m", "body_axis",
+    "finger_tip_body", "finger_tip_m", "joint_finger", "joint_impedance_nm_rad", "joint_min_rad",
+    "joint_max_rad", "tendon_finger", "tendon_kind", "P_tj_m", "insertion_palm_m", "insertion_bone_m",
+    "forearm_point_m", "palm_point_m", "tension_min_n", "tension_max_n", "tension_limit_n", "pretension_n",
+    "thumb_metacarpal_m", "wrist_size_m", "wrist_neutral_rad", "wrist_origin_m",
+)  # fmt: skip
+"""Fields of the model from which a picture of the hand and its bands are made."""
+SPACES: Final = {
+    "joints": "joint", "joint_speeds": "joint", "joint_torques": "joint", "tensions": "tendon",
+    "axes": "axis", "impedances": "joint", "dampings": "joint", "stiffnesses": "joint",
+    "pretension": "finger",
+}  # fmt: skip
+"""Arguments of ``goal`` whose ranges are published -> index space."""
+
+
+def geometry_of(model: RecordArray) -> dict[str, Any]:
+    """Fields of a model, shape (1,), as numbers and nested lists."""
+    counts = counts_of(model) | {"body": int(model["n_bodies"][0])}
+    signals = {signal.name: signal for signal in TABLE["model"]}
+    found: dict[str, Any] = {name: int(model[name][0]) for name in COUNTS}
+    for name in FIELDS:
+        used = tuple(slice(0, n) for n in used_shape(signals[name], counts))
+        found[name] = _short(model[name][0][used].tolist())
+    return found
+
+
+def _short(values: Any) -> Any:
+    """Zeros as integers: most of the matrices are zeros, and those take one byte each."""
+    return [_short(v) for v in values] if isinstance(values, list) else values or 0
+
+
+def ranges_of(
+    names: HandNames, ranges: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+) -> dict[str, dict[str, list[float]]]:
+    """Argument of ``goal`` -> name -> [least, greatest] in SI.
+
+    Args:
+        names: names of the hand.
+        ranges: argument -> (least, greatest), as ``telemetry.command.bounds`` makes them.
+    """
+    return {
+        argument: {
+            name: [float(low), float(high)]
+            for name, low, high in zip(names.of(space), *ranges[argument], strict=False)
+        }
+        for argument, space in SPACES.items()
+    }

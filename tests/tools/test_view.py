@@ -1,0 +1,117 @@
+"""The page of a hand: its figure is the mechanics', colours and sentences say what the hand says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hand.options import RunOptions
+from mechanics.kinematics import fingertips
+from mechanics.palm_angles import axes_of_palm
+from mechanics.wrist import wrist_pose
+from runtime.setup import read_hand
+from signals.modes import MachineState
+from telemetry.publish.drawing import geometry_of
+from telemetry.publish.messages import meta_names
+from tools.view.banner import html, told
+from tools.view.figure import Capsules, Figure
+
+
+def _figure(name: str):
+    hand = read_hand(RunOptions(hand=name))
+    meta = {"names": meta_names(hand.names), "geometry": geometry_of(hand.model)}
+    return hand, Figure(meta)
+
+
+def _random_pose(hand, rng):
+    m, n = hand.model[0], len(hand.names.joints)
+    q = rng.uniform(m["joint_min_rad"][:n], m["joint_max_rad"][:n])
+    axes = np.array([])
+    if hand.names.axes:
+        axes = np.array(axes_of_palm(hand.model, rng.uniform(-0.5, 0.5), rng.uniform(-0.3, 0.3)))
+    return q, axes
+
+
+@pytest.mark.parametrize("name", ["hasy", "finger_bench", "n_plus_one"])
+def test_figures_tips_are_those_of_the_compiled_law(name):
+    hand, figure = _figure(name)
+    rng, m = np.random.default_rng(1), hand.model[0]
+    for _ in range(5):
+        q, axes = _random_pose(hand, rng)
+        places = figure.places(
+            dict(zip(hand.names.joints, q, strict=True)), dict(zip(hand.names.axes, axes, strict=True))
+        )
+        R, p = np.zeros_like(m["body_rotation"]), np.zeros_like(m["body_origin_m"])
+        tips, turn, origin = np.zeros_like(m["finger_tip_m"]), np.eye(3), m["wrist_origin_m"].copy()
+        padded = np.zeros(len(m["joint_min_rad"]))
+        padded[: len(q)] = q
+        fingertips(m, padded, R, p, tips)
+        if len(axes):
+            wrist_pose(m, *axes, turn, origin)
+        for f, body in enumerate(figure.m.finger_tip_body):
+            if body >= 0:
+                seen = places.points(np.array(body), figure.m.finger_tip_m[f])
+                assert np.allclose(seen, origin + turn @ tips[f], atol=1e-12), hand.names.fingers[f]
+
+
+def test_the_palm_of_a_straight_wrist_reads_zero_and_follows_pitch_and_yaw():
+    hand, figure = _figure("hasy")
+    neutral = dict(zip(hand.names.axes, figure.m.wrist_neutral_rad, strict=True))
+    assert np.allclose(figure.palm_angles_rad(neutral), 0.0, atol=1e-9)
+    for wanted in ((0.4, 0.0), (-0.3, 0.2)):
+        axes = dict(zip(hand.names.axes, axes_of_palm(hand.model, *wanted), strict=True))
+        assert np.allclose(figure.palm_angles_rad(axes), wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["hasy", "finger_bench", "n_plus_one"])
+def test_a_tendon_is_drawn_where_its_moment_arm_is(name):
+    """The length of the drawn way changes with a joint as dh/dq says, where a point lies beside one axis."""
+    hand, figure = _figure(name)
+    m, checked = figure.m, 0
+    for t in range(m.n_tendons):
+        for via in figure.vias[t][:-1]:
+            if via.body < 1 or m.body_joint[via.body] < 0:
+                continue
+            arm = m.P_tj_m[t, m.body_joint[via.body]]
+            beside = np.cross(via.at, (1.0, 0.0, 0.0)) @ m.body_axis[via.body]
+            assert beside == pytest.approx(arm, abs=1e-12), (hand.names.tendons[t], via)
+            checked += 1
+    assert checked >= m.n_tendons // 2
+
+
+def test_capsules_turn_x_into_their_direction():
+    rng = np.random.default_rng(0)
+    end = np.vstack((rng.normal(size=(40, 3)), (-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
+    capsules = Capsules(np.zeros_like(end), end)
+    w, x, y, z = capsules.turns.T
+    along = np.column_stack((1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)))
+    assert np.allclose(along * capsules.lengths[:, None], end, atol=1e-9)
+
+
+def test_tendons_are_blue_when_slack_red_at_the_limit_grey_without_a_number():
+    from tools.view.scene import tension_colours
+
+    bands = np.tile((5.0, 60.0, 80.0), (4, 1))
+    slack, inside, limit, none = tension_colours(np.array([0.0, 30.0, 90.0, np.nan]), bands).astype(int)
+    assert slack[2] > slack[0] and slack[2] > slack[1]
+    assert inside[1] > inside[0] and inside[1] > inside[2]
+    assert limit[0] > 200 and limit[1] < 80
+    assert len(set(none)) == 1
+
+
+def _view(machine):
+    return {"machine": int(machine)}
+
+
+def test_silence_is_told_before_faults_and_faults_before_the_state():
+    fault = {"finger": "index", "part": "index_4", "text": "index_4: broken <b>", "hint": "replace it"}
+    health = {"latched": [fault, fault | {"text": "second"}], "lease": {"holder": "me"}}
+    assert told(None, {}, 0.0, 0.5).kind == "gone"
+    assert told(_view(MachineState.ACTIVE), health, 2.0, 0.5).kind == "gone"
+    now = told(_view(MachineState.ACTIVE), health, 0.0, 0.5)
+    assert (now.kind, now.text, now.hint, now.more) == ("fault", fault["text"], "replace it", ("second",))
+    page = html(now, "hasy", True)
+    assert "index_4: broken &lt;b&gt;" in page and "commanded by me" in page and 'id="fx-stop"' in page
+    assert 'id="fx-stop"' not in html(now, "hasy", False)
+    for state in MachineState:
+        assert told(_view(state), {}, 0.0, 0.5).kind == state.name.lower()

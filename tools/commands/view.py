@@ -1,0 +1,101 @@
+"""``flexor view``: the hand in the browser, live or from a log."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+NICE = 5
+"""The page gives way to whatever runs a hand."""
+AFTER = 2
+"""The page's port is the hand's first port and this."""
+EXAMPLES = """Examples:
+
+flexor view
+
+flexor view hasy-20261128-120000.mcap
+
+flexor run hasy --motion open_close --view
+"""
+
+
+@app.command(epilog=EXAMPLES)
+def view(
+    log: Annotated[Path | None, typer.Argument(help="A log (.mcap) to play; none: a running hand.")] = None,
+    host: Annotated[str, typer.Option(help="Machine on which flexor run runs.")] = "127.0.0.1",
+    port_base: Annotated[int | None, typer.Option(help="Its --port-base.")] = None,
+    hand: Annotated[str | None, typer.Option(help="Name of the hand, if several run here.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port of the page; default: the hand's and 2.")] = None,
+    wait: Annotated[float, typer.Option(help="Wait so long for a hand to start [s].")] = 0.0,
+    beside: Annotated[int, typer.Option(hidden=True)] = 0,
+    seconds: Annotated[float | None, typer.Option("--for", help="End after so many seconds.")] = None,
+) -> None:
+    """Show a running hand, or play a log, in the browser (3-D; extra 'view')."""
+    from tools.view.serve import make_server
+
+    os.nice(NICE)
+    if beside:
+        from runtime.realtime import die_with_parent
+
+        die_with_parent(beside, signal.SIGTERM)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if log is not None:
+        from tools.view.source import LogSource
+
+        _serve(make_server(port or 5600 + AFTER), LogSource(log), None, seconds)
+        return
+    import flexor
+    from flexor.runs import chosen
+    from tools.view.commander import Commander
+
+    base = chosen(port_base, hand)[0] if host == "127.0.0.1" else port_base or 5600
+    server = make_server(port or base + AFTER)
+    with flexor.Hand(host, port_base=base, timeout_s=0.5) as watching:
+        source = _live(watching, wait)
+        _serve(server, source, Commander(host, base, lambda text: _notify(server, text)), seconds)
+
+
+def _live(hand: Any, wait_s: float) -> Any:
+    """A running hand, waited for while it starts."""
+    from flexor.errors import HandSilent
+    from tools.view.source import LiveSource
+
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            return LiveSource(hand)
+        except HandSilent:
+            if time.monotonic() > until:
+                raise
+
+
+def _notify(server: Any, text: str) -> None:
+    for client in server.get_clients().values():
+        client.add_notification("flexor", text, color="red", auto_close_seconds=8.0)
+
+
+def _serve(server: Any, source: Any, commander: Any, seconds: float | None) -> None:
+    from tools.view.page import Page
+
+    page = Page(server, source, commander)
+    if commander is not None:
+
+        @server.on_client_disconnect  # type: ignore[untyped-decorator]
+        def _(_: Any) -> None:
+            if not server.get_clients():
+                commander.give_back()  # nobody looks any more: the hand holds where it is
+
+    print(f"view: http://127.0.0.1:{server.get_port()}", flush=True)
+    try:
+        page.run(None if seconds is None else time.monotonic() + seconds)
+    finally:
+        if commander is not None:
+            commander.close()
+        server.stop()

@@ -1,0 +1,130 @@
+"""A headless Chromium, driven by its DevTools socket: for pictures in the docs and tests of the page."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def chromium() -> str | None:
+    """Path of a Chromium on this machine; ``None``: there is none."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+class Browser:
+    """One page in a Chromium of its own.
+
+    Args:
+        url: of the page.
+        width, height: of the window [px].
+
+    Raises:
+        RuntimeError: no Chromium, or it does not answer.
+    """
+
+    def __init__(self, url: str, width: int = 1280, height: int = 800) -> None:
+        program = chromium()
+        if program is None:
+            raise RuntimeError(f"no Chromium on this machine; looked for {', '.join(NAMES)}")
+        self._folder = tempfile.TemporaryDirectory(prefix="flexor-browser-", ignore_cleanup_errors=True)
+        words = [
+            program, "--headless=new", "--no-sandbox", "--use-angle=swiftshader",
+            "--enable-unsafe-swiftshader", "--remote-debugging-port=0", "--no-first-run",
+            "--disable-background-networking", "--disable-extensions", "--hide-scrollbars",
+            "--disable-dev-shm-usage", f"--user-data-dir={self._folder.name}",
+            f"--window-size={width},{height}", "about:blank",
+        ]  # fmt: skip
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(words, stdout=quiet, stderr=quiet)
+        self._ids = itertools.count(1)
+        self._socket = self._connect()
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                  mobile=False)  # fmt: skip
+        self.call("Page.navigate", url=url)
+
+    def _connect(self, seconds: float = 60.0) -> Any:
+        from websockets.sync.client import connect
+
+        port_file, until = Path(self._folder.name) / "DevToolsActivePort", time.monotonic() + seconds
+        while time.monotonic() < until:
+            try:
+                port = int(port_file.read_text().split()[0])
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=5) as answer:
+                    pages = [p for p in json.load(answer) if p["type"] == "page"]
+                return connect(pages[0]["webSocketDebuggerUrl"], max_size=None, proxy=None)
+            except (OSError, ValueError, IndexError):
+                time.sleep(0.1)
+        self.close()
+        raise RuntimeError("Chromium does not answer")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """One call of the DevTools protocol."""
+        number = next(self._ids)
+        self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while True:
+            answer: dict[str, Any] = json.loads(self._socket.recv(timeout=60))
+            if answer.get("id") == number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                found: dict[str, Any] = answer.get("result", {})
+                return found
+
+    def ask(self, script: str) -> Any:
+        """Value of an expression in the page."""
+        found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(f"{script}: {found['exceptionDetails']}")
+        return found["result"].get("value")
+
+    def until(self, script: str, seconds: float = 20.0) -> Any:
+        """The value of an expression once it is true.
+
+        Raises:
+            TimeoutError: it was not in time.
+        """
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                if found := self.ask(script):
+                    return found
+            except RuntimeError:
+                pass  # a page that is not there yet
+            time.sleep(0.02)
+        raise TimeoutError(f"not true within {seconds} s: {script}")
+
+    def press(self, key: str, code: int) -> None:
+        """A key, as a person presses it."""
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+    def picture(self, path: Path | None = None) -> bytes:
+        """The page as PNG."""
+        png = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+        if path is not None:
+            path.write_bytes(png)
+        return png
+
+    def close(self) -> None:
+        """End the browser."""
+        self._process.kill()
+        self._process.wait()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

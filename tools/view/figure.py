@@ -1,0 +1,159 @@
+"""The hand as a figure: bones as capsules, tendons as lines, posed by joint and axis angles.
+
+Everything is in the forearm frame. The poses are those of ``mechanics``, from the geometry in ``meta``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanics.kinematics import body_poses
+from mechanics.palm_angles import pitch_yaw
+from mechanics.wrist_loop import palm_pose
+from tools.view.plain import plain
+from tools.view.routes import Places, routes
+
+Floats = NDArray[np.float64]
+PALM_RADIUS_M: Final = 0.0056
+_TAPER: Final = (0.0050, 0.0047, 0.0043, 0.0039, 0.0036)
+"""Radius of a bone [m] by how many are between it and the palm; thin, so that its tendons are seen."""
+_SHORT_M: Final = 0.002
+_FOREARM_M: Final = 0.11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bone:
+    """A capsule: from ``start`` to ``end`` in the frame of ``body`` (-1: forearm), of a finger (-1: none)."""
+
+    body: int
+    start: Floats
+    end: Floats
+    radius_m: float
+    finger: int
+
+
+@dataclass(frozen=True, slots=True)
+class Capsules:
+    """Capsules of a pose: ``start``, ``end`` shape (n, 3) [m]."""
+
+    start: Floats
+    end: Floats
+
+    @property
+    def turns(self) -> Floats:
+        """Quaternions (w, x, y, z) that turn x into each capsule's direction, shape (n, 4)."""
+        way = self.end - self.start
+        way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
+        q = np.column_stack((1.0 + way[:, 0], np.zeros(len(way)), -way[:, 2], way[:, 1]))
+        back = q[:, 0] < 1e-9
+        q[back] = (0.0, 0.0, 0.0, 1.0)
+        return np.asarray(q / np.linalg.norm(q, axis=1, keepdims=True))
+
+    @property
+    def lengths(self) -> Floats:
+        """Lengths [m], shape (n,)."""
+        return np.asarray(np.linalg.norm(self.end - self.start, axis=1))
+
+
+class Figure:
+    """A hand that can be posed.
+
+    Args:
+        meta: of the hand: ``names``, ``geometry``.
+    """
+
+    def __init__(self, meta: dict[str, Any]) -> None:
+        self.names: dict[str, list[str]] = meta["names"]
+        self.m = SimpleNamespace(
+            **{k: np.array(v) if isinstance(v, list) else v for k, v in meta["geometry"].items()}
+        )
+        self.bones = self._bones()
+        self._body = np.array([bone.body for bone in self.bones])
+        self._ends = np.array([(bone.start, bone.end) for bone in self.bones])
+        self.radii_m = np.array([bone.radius_m for bone in self.bones])
+        self.fingers = np.array([bone.finger for bone in self.bones])
+        self.vias = vias = routes(self.m)
+        self._via_body = np.array([via.body for line in vias for via in line], dtype=int)
+        self._via_at = np.array([via.at for line in vias for via in line]).reshape(-1, 3)
+        ends = np.cumsum([len(line) for line in vias])
+        last = np.zeros(len(self._via_body), dtype=bool)
+        last[ends - 1] = True
+        self._from = np.flatnonzero(~last)
+        self.tendon_of_line = np.repeat(np.arange(len(vias)), [len(line) - 1 for line in vias])
+
+    def places(self, joints: dict[str, float], axes: dict[str, float]) -> Places:
+        """Poses of forearm (first row) and bodies, of angles by name [rad]; what is no number counts as 0."""
+        m = self.m
+        q = np.nan_to_num([joints.get(name, 0.0) for name in self.names["joint"]])
+        R, p = np.zeros((m.n_bodies, 3, 3)), np.zeros((m.n_bodies, 3))
+        plain(body_poses)(m, q, R, p)
+        turn, origin = self._palm(axes)
+        return Places(
+            np.concatenate((np.eye(3)[None], turn @ R)),
+            np.concatenate((np.zeros((1, 3)), origin + p @ turn.T)),
+        )
+
+    def _palm(self, axes: dict[str, float]) -> tuple[Floats, Floats]:
+        if self.m.n_axes != 2:
+            return np.eye(3), self.m.wrist_origin_m
+        found = np.array(plain(palm_pose)(self.m, *self._axes(axes)))
+        return found[:9].reshape(3, 3), found[9:]
+
+    def _axes(self, axes: dict[str, float]) -> list[float]:
+        neutral = dict(zip(self.names["axis"], self.m.wrist_neutral_rad.tolist(), strict=True))
+        return [a if np.isfinite(a := axes.get(name, neutral[name])) else neutral[name] for name in neutral]
+
+    def palm_angles_rad(self, axes: dict[str, float]) -> tuple[float, float] | None:
+        """Palm pitch and yaw; ``None`` for a hand without a wrist of linked axes."""
+        if self.m.n_axes != 2:
+            return None
+        pitch, yaw = plain(pitch_yaw)(self.m, *self._axes(axes))
+        return float(pitch), float(yaw)
+
+    def capsules(self, places: Places) -> Capsules:
+        """The bones of a pose."""
+        ends = places.points(self._body[:, None], self._ends)
+        return Capsules(ends[:, 0], ends[:, 1])
+
+    def lines(self, places: Places) -> Floats:
+        """Pieces of the tendons' ways [m], shape (pieces, 2, 3); ``tendon_of_line`` says whose."""
+        points = places.points(self._via_body, self._via_at)
+        return np.stack((points[self._from], points[self._from + 1]), axis=1)
+
+    def _bones(self) -> list[Bone]:
+        m, found = self.m, []
+        finger = self._finger_of_body()
+        depth = np.zeros(m.n_bodies, dtype=int)
+        for b in range(1, m.n_bodies):
+            depth[b] = depth[m.body_parent[b]] + (m.body_parent[b] > 0)
+        ends: dict[int, list[tuple[Floats, int]]] = {}
+        for b in range(1, m.n_bodies):
+            ends.setdefault(int(m.body_parent[b]), []).append((m.body_origin_m[b], int(finger[b])))
+        for f, b in enumerate(m.finger_tip_body.tolist()):
+            if b >= 0:
+                ends.setdefault(b, []).append((m.finger_tip_m[f], f))
+        for body, tips in ends.items():
+            for tip, f in tips:
+                start = np.zeros(3) if body else np.array([0.1, 0.55, 0.5]) * tip
+                if np.linalg.norm(tip - start) > _SHORT_M:
+                    radius = _TAPER[min(int(depth[body]), 4)] if body else PALM_RADIUS_M
+                    whose = f if body else -1
+                    found.append(Bone(body=body, start=start, end=tip, radius_m=radius, finger=whose))
+        if m.n_axes == 2:
+            middle = m.forearm_point_m.mean(axis=0)
+            back = middle - np.array([_FOREARM_M, 0.0, 0.0])
+            found.append(Bone(body=-1, start=back, end=middle - [0.02, 0, 0], radius_m=0.019, finger=-1))
+        return found
+
+    def _finger_of_body(self) -> NDArray[np.int64]:
+        m = self.m
+        finger = np.full(m.n_bodies, -1)
+        for b in range(1, m.n_bodies):
+            joint = m.body_joint[b]
+            finger[b] = m.joint_finger[joint] if joint >= 0 else finger[m.body_parent[b]]
+        return finger

@@ -1,0 +1,114 @@
+"""The page: banner, picture, desk or player, curves; and the turn that brings them up to date."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Final
+
+from tools.view.banner import html
+from tools.view.commander import Commander
+from tools.view.curves import Curves
+from tools.view.desk import FOLLOW_S, Desk
+from tools.view.player import Player
+from tools.view.scene import Scene
+from tools.view.source import LiveSource, LogSource
+
+RATE_HZ: Final = 30.0
+CHART_S: Final = 0.25
+
+
+class Page:
+    """One page for all browsers that look at it.
+
+    Args:
+        server: viser's server.
+        source: a hand or a log.
+        commander: of a running hand; ``None`` for a log.
+    """
+
+    def __init__(self, server: Any, source: LiveSource | LogSource, commander: Commander | None) -> None:
+        self._server, self._source, self._commander = server, source, commander
+        gui, meta = server.gui, source.meta
+        gui.set_panel_label(f"flexor: {meta['hand']}")
+        gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False, control_width="medium")
+        gui.main_panel.dock_right()
+        server.scene.set_background_image(_background())
+        self._html = ""
+        self._banner = gui.add_html("")
+        self._desk: Desk | None = None
+        self._player: Player | None = None
+        if commander is not None:
+            gui.add_command("Stop the hand", hotkey="escape", description="Needs no lease.").on_trigger(
+                lambda _: commander.stop()
+            )
+            self._stop = gui.add_button("STOP (Esc)", color="red")
+            self._stop.on_click(lambda _: commander.stop())
+            self._desk = Desk(server, meta, commander)
+        elif isinstance(source, LogSource):
+            self._player = Player(gui, source)
+        self.scene = Scene(server, meta)
+        self._curves = Curves(gui, meta)
+        with gui.add_folder("Show", expand_by_default=False):
+            self._options(gui)
+        self._followed_s = self._drawn_s = 0.0
+
+    def _options(self, gui: Any) -> None:
+        ghost = gui.add_checkbox("Wanted pose (blue ghost)", True)
+        ghost.on_update(lambda _: setattr(self.scene, "ghost_shown", ghost.value))
+        truth = gui.add_checkbox("True pose (green), in simulation", False)
+        truth.on_update(lambda _: setattr(self.scene, "truth_shown", truth.value))
+        self._palm = gui.add_markdown("")
+        gui.add_markdown(
+            "Tendons: blue below the least tension, teal to amber inside their band, red at the limit."
+        )
+
+    def turn(self) -> None:
+        """One update of everything that is due."""
+        source, now = self._source, time.monotonic()
+        source.take()
+        view = source.view
+        state = source.told
+        text = html(state, str(source.meta["hand"]), self._commander is not None)
+        if text != self._html:
+            self._html = self._banner.content = text
+            self._server.flush()
+        if view is None:
+            return
+        with self._server.atomic():
+            self.scene.show(view, source.faults)
+        self._curves.add(view)
+        if self._player is not None:
+            self._player.follow()
+        if now - self._followed_s > FOLLOW_S:
+            self._followed_s = now
+            if self._desk is not None:
+                self._desk.follow(view, state.holder)
+            self._tell_palm(view)
+        if now - self._drawn_s > CHART_S:
+            self._drawn_s = now
+            self._curves.draw()
+
+    def _tell_palm(self, view: dict[str, Any]) -> None:
+        angles = self.scene.figure.palm_angles_rad(view["axis"])
+        if angles is not None:
+            pitch, yaw = (math.degrees(a) for a in angles)
+            text = f"Palm: pitch **{pitch:.1f}** deg, yaw **{yaw:.1f}** deg"
+            if self._palm.content != text:
+                self._palm.content = text
+
+    def run(self, until: float | None) -> None:
+        """Turn 30 times a second, until a monotonic time or for ever."""
+        due = time.monotonic()
+        while until is None or due < until:
+            self.turn()
+            due = max(due + 1.0 / RATE_HZ, time.monotonic())
+            time.sleep(max(0.0, due - time.monotonic()))
+
+
+def _background() -> Any:
+    import numpy as np
+
+    top, low = np.array((24, 29, 38)), np.array((44, 52, 66))
+    share = np.linspace(0.0, 1.0, 64)[:, None, None]
+    return np.broadcast_to((top + share * (low - top)).astype(np.uint8), (64, 2, 3)).copy()

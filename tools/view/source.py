@@ -1,0 +1,153 @@
+"""Where a page's views come from: a running hand, or a log that is played."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from signals.records import FRAME
+from tools.monitor.watched import STALE_S, Watched
+from tools.view.banner import Told, told
+
+
+class Source(Protocol):
+    """What a page asks of a hand or a log."""
+
+    meta: dict[str, Any]
+
+    def take(self) -> None:
+        """Bring it up to date."""
+
+    @property
+    def view(self) -> Any:
+        """A view message; ``None``: none has come."""
+
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        """Latched faults."""
+
+    @property
+    def told(self) -> Told:
+        """How the hand is."""
+
+
+class LiveSource:
+    """A running hand.
+
+    Args:
+        hand: ``flexor.Hand``, for this source alone.
+    """
+
+    def __init__(self, hand: Any) -> None:
+        hand.listen("view", "health", "event")
+        self._hand, self.watched = hand, Watched()
+        self.meta: dict[str, Any] = hand.meta
+
+    def take(self) -> None:
+        """Drain what has come."""
+        self.watched.take(self._hand)
+
+    @property
+    def view(self) -> Any:
+        """The newest view."""
+        return self.watched.view
+
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        """Latched now."""
+        return self.watched.faults
+
+    @property
+    def told(self) -> Told:
+        """How the hand is now."""
+        watched = self.watched
+        return told(watched.view, watched.health, watched.age_s, STALE_S)
+
+
+class LogSource:
+    """A log that is played.
+
+    Args:
+        path: an MCAP log.
+
+    Attributes:
+        seconds: its length [s].
+        at_s: where it is played [s]; may be set.
+        playing: it goes on by itself.
+        speed: seconds of the log in a second.
+        marks: (time [s], text) of its events.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from reports.faults import FaultWatch
+        from reports.sensor_curves import hand_of_log
+        from telemetry.publish.drawing import geometry_of
+        from telemetry.publish.messages import ViewMessage, meta_codes, meta_names, meta_units
+        from telemetry.record.reader import read_log
+
+        log = read_log(path)
+        hand = hand_of_log(path, log)
+        names = hand.names
+        self.meta: dict[str, Any] = {
+            "hand": hand.name, "names": meta_names(names), "codes": meta_codes(names.foreign),
+            "keys": meta_units(False), "geometry": geometry_of(hand.model),
+        }  # fmt: skip
+        self._frames, self._watch = log.frames, FaultWatch(names)
+        self._build = ViewMessage(names, "truth" in (log.frames.dtype.names or ())).build
+        self._times = (log.frames["state"]["time_ns"] - log.frames["state"]["time_ns"][0]) * 1e-9
+        self.seconds = float(self._times[-1])
+        self.at_s, self.speed, self.playing = 0.0, 1.0, True
+        self.name = path.name
+        self.marks = self._marks(log)
+        self._last_s, self._k = time.monotonic(), -1
+        self._view: Any = None
+        self.faults: list[dict[str, Any]] = []
+
+    def _marks(self, log: Any) -> list[tuple[float, str]]:
+        """Latched causes by their frames, other events by their time stamps."""
+        found = [(fault.time_s, f"{fault.cause} {fault.text}") for fault in self._watch.look(self._frames)]
+        machine = self._frames["state"]["machine"]
+        from signals.modes import MachineState
+
+        for k in np.flatnonzero(np.diff(machine)) + 1:
+            found.append((float(self._times[k]), f"hand is {MachineState(int(machine[k])).name.lower()}"))
+        return sorted(found)
+
+    def take(self) -> None:
+        """Go on, if it is playing; at the end it stands."""
+        now = time.monotonic()
+        if self.playing:
+            self.at_s = min(self.at_s + self.speed * (now - self._last_s), self.seconds)
+        self._last_s = now
+        k = int(np.searchsorted(self._times, self.at_s, side="right")) - 1
+        if k != self._k:
+            self._k = k
+            self._view = self._build(_whole(self._frames[k]), float(self._times[k]), {}, {})
+            self._watch.look(self._frames[k : k + 1])
+            self.faults = [fault.as_dict() for fault in self._watch.standing()]
+
+    @property
+    def view(self) -> Any:
+        """The view of the moment."""
+        return self._view
+
+    @property
+    def told(self) -> Told:
+        """How the hand was at the moment."""
+        state = told(self._view, {"latched": self.faults}, 0.0, 1.0)
+        kind = state.kind if state.kind == "fault" else "log"
+        hint = state.hint if kind == "fault" else ""
+        return Told(kind, state.head, state.text, hint, state.more)
+
+
+def _whole(row: Any) -> Any:
+    """A frame with all its columns: a log keeps only those that the hand uses."""
+    frame = np.zeros(1, dtype=FRAME)
+    for record in row.dtype.names:
+        for name in row[record].dtype.names:
+            values = row[record][name]
+            frame[record][name][(0, *(slice(0, n) for n in np.shape(values)))] = values
+    return frame[0]
