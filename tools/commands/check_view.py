@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from hand.assembly.assemble import hand_sha256
 from hand.assembly.pace import Pace
-from hand.file.fingers import ChainFinger
+from hand.file.fingers import ChainFinger, TreeFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.file.origins import Origin
@@ -94,6 +95,10 @@ def _finger_table(file: HandFile) -> Table:
             bones = " ".join(f"{b.length_m * 1e3:g}" for b in finger.bones)
             if finger.coupled_ratio is not None:
                 ranges += f" (turns the distal bone {finger.coupled_ratio:g} times)"
+        elif isinstance(finger, TreeFinger):
+            ways = [math.dist((0.0, 0.0, 0.0), b.position_m) for b in finger.bones[1:]]
+            ways += [math.dist((0.0, 0.0, 0.0), finger.tip_m)] if finger.tip_m is not None else []
+            bones = " ".join(f"{w * 1e3:.3g}" for w in ways) or "-"
         table.add_row(name, finger.parent, ranges, bones, finger.reaction)
     return table
 
