@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from pathlib import Path
@@ -12,8 +11,6 @@ import typer
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-NICE = 5
-"""The page gives way to whatever runs a hand."""
 AFTER = 2
 """The page's port is the hand's first port and this."""
 EXAMPLES = """Examples:
@@ -40,7 +37,6 @@ def view(
     """Show a running hand, or play a log, in the browser (3-D; extra 'view')."""
     from tools.view.serve import make_server
 
-    os.nice(NICE)
     if beside:
         from runtime.realtime import die_with_parent
 
