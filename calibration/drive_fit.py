@@ -1,0 +1,256 @@
+r"""Friction, inertia and ripple of a drive from its angle and current alone: arrays in, parameters out.
+
+.. math:: k_t I = B \dot w + \gamma_2 \arctan(\gamma_1 w) + \gamma_3 w
+          + \sum_n a_n \sin(n \vartheta_n + \varphi_n)
+
+Paper eq. (3.2) with its sign corrected, (3.8), and the torque ripple of section 3.2 over the angle of motor
+(input) and output shaft. Without a load the tendon is off its spool. Torques are those of the drive's own
+current and torque constant: what a feedforward commands in the same unit.
+
+The equation holds for every time, so it holds for both sides behind the same filter: angles become speed and
+acceleration by the derivatives of a Gaussian, torque and all other terms go through the Gaussian itself. What
+is too fast for it, as order 84 of a motor that turns fast, vanishes from both sides and biases nothing.
+
+The current is sampled a little earlier or later than the angle. That time is fitted too: at order 84 a third
+of a millisecond is 15 degrees of phase, with opposite signs in both directions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+ROUNDS: Final = 12
+"""Gauss-Newton rounds at most; three or four are enough."""
+BLOCK_S: Final = 1.0
+"""Residuals of one block count as dependent: the covariance sums their scores."""
+SIGMA_S: Final = 0.002
+"""Width of the Gaussian: speeds and accelerations up to about 80 Hz."""
+SHORT_S: Final = 0.001
+"""Width of the one that makes the speed inside of the arctangent."""
+GONE_HZ: Final = 500.0
+"""The Gaussian leaves 3e-9 of it; faster waves are left out, or samples would make slow ones of them."""
+REACH: Final = 5.0
+"""The kernels end at so many widths."""
+THIN: Final = 4
+"""Every so many samples are fitted: behind the filter neighbours say the same."""
+LEAST_SPEED_RAD_S: Final = 0.2
+TWO_SIDED_95: Final = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class Harmonic:
+    """One harmonic of the ripple.
+
+    Attributes:
+        of_input: it follows the motor's shaft, else the output.
+        order: periods per turn of that shaft.
+    """
+
+    of_input: bool
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A parameter with its 95 % interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class DriveFit:
+    """What was found about one drive.
+
+    Attributes:
+        estimates: parameters with intervals; of a ripple's harmonic amplitude and phase.
+        residual_nm: rms of what is not explained.
+        explained: share of the torque's variance that is.
+        delay_s: current behind angle.
+    """
+
+    estimates: tuple[Estimate, ...]
+    residual_nm: float
+    explained: float
+    delay_s: float
+
+    def of(self, name: str) -> Estimate:
+        """The parameter of a name."""
+        return next(e for e in self.estimates if e.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """One stretch of a drive that turns without load.
+
+    Attributes:
+        time_s: times of the samples, evenly spaced, shape (n,).
+        angle_rad: angle at the gear output.
+        torque_nm: current times torque constant.
+    """
+
+    time_s: Floats
+    angle_rad: Floats
+    torque_nm: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """Kernels over one spacing of samples."""
+
+    step_s: float
+
+    def _x(self, sigma_s: float) -> Floats:
+        half = max(3, round(REACH * sigma_s / self.step_s))
+        return np.arange(-half, half + 1) * self.step_s
+
+    def mean(self, values: Floats, shift_s: float = 0.0) -> Floats:
+        """Values behind the Gaussian, ``shift_s`` later."""
+        x = self._x(SIGMA_S)
+        kernel = np.exp(-0.5 * ((x + shift_s) / SIGMA_S) ** 2)
+        return np.convolve(values, kernel / kernel.sum(), mode="same")
+
+    def rate(self, values: Floats, sigma_s: float = SIGMA_S) -> Floats:
+        """First derivative behind the Gaussian; exact for a straight line."""
+        x = self._x(sigma_s)
+        kernel = -x * np.exp(-0.5 * (x / sigma_s) ** 2)
+        return np.convolve(values, kernel / -np.sum(kernel * x), mode="same")
+
+    def bend(self, values: Floats) -> Floats:
+        """Second derivative behind the Gaussian; exact for a parabola."""
+        x = self._x(SIGMA_S)
+        kernel = ((x / SIGMA_S) ** 2 - 1.0) * np.exp(-0.5 * (x / SIGMA_S) ** 2)
+        kernel -= kernel.mean()
+        return np.convolve(values, kernel / (0.5 * np.sum(kernel * x**2)), mode="same")
+
+    @property
+    def edge(self) -> int:
+        """Samples at each end that the kernels do not reach."""
+        return 2 * len(self._x(SIGMA_S))
+
+
+class _Stretch:
+    """One stretch behind the filter; what does not change from round to round is made once."""
+
+    def __init__(self, turning: Turning, turn: Floats, number: int) -> None:
+        self.filter = _Filter(float(np.median(np.diff(turning.time_s))))
+        edge = self.filter.edge
+        if len(turning.time_s) < 4 * edge:
+            raise ValueError(f"{len(turning.time_s)} samples in a stretch; legal are {4 * edge} and more")
+        self.inner = slice(edge, -edge, THIN)
+        angle, self.torque = turning.angle_rad, turning.torque_nm
+        self.fast = self.filter.rate(angle, SHORT_S)
+        self.speed = self.filter.rate(angle)[self.inner]
+        self.fixed = [self.filter.bend(angle)[self.inner], self.speed]
+        for order in turn:
+            seen = np.abs(order * self.fast) < 2.0 * np.pi * GONE_HZ
+            self.fixed += [self.filter.mean(wave(order * angle) * seen)[self.inner] for wave in (np.sin, np.cos)]
+        block = ((turning.time_s - turning.time_s[0]) / BLOCK_S).astype(np.int64)
+        self.block = block[self.inner] + 1_000_000 * number
+
+    def friction(self, g1: float) -> tuple[Floats, Floats]:
+        """The arctangent and its derivative by log gamma_1."""
+        wave = np.arctan(g1 * self.fast)
+        slope = g1 * self.fast / (1.0 + (g1 * self.fast) ** 2)
+        return self.filter.mean(wave)[self.inner], self.filter.mean(slope)[self.inner]
+
+    def given(self, delay_s: float) -> tuple[Floats, Floats]:
+        """The torque at its own time, and its derivative by the delay."""
+        later = self.filter.mean(self.torque, delay_s)
+        return later[self.inner], np.gradient(later, self.filter.step_s)[self.inner]
+
+
+def fit_drive(
+    stretches: list[Turning], harmonics: tuple[Harmonic, ...], ratio: float, gamma_1_s_rad: float = 10.0
+) -> DriveFit:
+    """Fit everything at once.
+
+    Args:
+        stretches: turning both ways, slow enough for the highest order to be sampled, and fast.
+        harmonics: orders to look for.
+        ratio: input turns per output turn.
+        gamma_1_s_rad: where the search begins.
+
+    Raises:
+        ValueError: too little data, or the drive hardly turned.
+    """
+    turn = np.array([h.order * (ratio if h.of_input else 1.0) for h in harmonics])
+    data = [_Stretch(stretch, turn, k) for k, stretch in enumerate(stretches)]
+    fastest = max(float(np.max(np.abs(d.speed))) for d in data)
+    if fastest < LEAST_SPEED_RAD_S:
+        raise ValueError(f"the drive turned at {fastest:.3f} rad/s at most; legal are {LEAST_SPEED_RAD_S} and more")
+    fixed = np.column_stack([np.concatenate(parts) for parts in zip(*(d.fixed for d in data), strict=True)])
+    block = np.concatenate([d.block for d in data])
+    log_g1, delay_s = float(np.log(gamma_1_s_rad)), 0.0
+    for _ in range(ROUNDS):
+        full, torque, linear = _linearised(data, fixed, log_g1, delay_s)
+        step = np.linalg.lstsq(full, torque - full[:, :-2] @ linear, rcond=None)[0][-2:]
+        log_g1 += float(np.clip(step[0], -1.0, 1.0))
+        delay_s += float(np.clip(step[1], -1e-3, 1e-3))
+        if abs(step[0]) < 1e-6 and abs(step[1]) < 1e-9:
+            break
+    full, torque, linear = _linearised(data, fixed, log_g1, delay_s)
+    residual = torque - full[:, :-2] @ linear
+    estimates = _estimates(linear, _covariance(full, residual, block), log_g1, harmonics)
+    explained = 1.0 - float(np.var(residual)) / max(float(np.var(torque)), 1e-30)
+    return DriveFit(estimates, float(np.sqrt(np.mean(residual**2))), explained, delay_s)
+
+
+def _linearised(
+    data: list[_Stretch], fixed: Floats, log_g1: float, delay_s: float
+) -> tuple[Floats, Floats, Floats]:
+    """(columns with the tangents last, torque, linear parameters) around gamma_1 and the delay."""
+    g1 = float(np.exp(log_g1))
+    waves, slopes = (np.concatenate(p) for p in zip(*(d.friction(g1) for d in data), strict=True))
+    torque, rate = (np.concatenate(p) for p in zip(*(d.given(delay_s) for d in data), strict=True))
+    columns = np.column_stack((waves, fixed))
+    linear = np.linalg.lstsq(columns, torque, rcond=None)[0]
+    return np.column_stack((columns, linear[0] * slopes, -rate)), torque, linear
+
+
+def _covariance(columns: Floats, residual: Floats, block: NDArray[np.int64]) -> Floats:
+    """Of the parameters, with residuals that depend on each other within a block (a sandwich)."""
+    inverse = np.linalg.pinv(columns.T @ columns)
+    scores = columns * residual[:, None]
+    starts = np.flatnonzero(np.diff(block, prepend=block[0] - 1))
+    sums = np.add.reduceat(scores, starts, axis=0)
+    meat = sums.T @ sums * len(starts) / max(len(starts) - columns.shape[1], 1)
+    return np.asarray(inverse @ meat @ inverse)
+
+
+def _estimates(
+    linear: Floats, covariance: Floats, log_g1: float, harmonics: tuple[Harmonic, ...]
+) -> tuple[Estimate, ...]:
+    spread = TWO_SIDED_95 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    g1 = float(np.exp(log_g1))
+    found = [
+        _plain("gamma_1_s_rad", g1, float(spread[-2]) * g1, "s/rad"),
+        _plain("gamma_2_nm", float(linear[0]), float(spread[0]), "N m"),
+        _plain("gamma_3_nms_rad", float(linear[2]), float(spread[2]), "N m s/rad"),
+        _plain("motor_inertia_kg_m2", float(linear[1]), float(spread[1]), "kg m2"),
+    ]
+    for k, harmonic in enumerate(harmonics):
+        pair = [3 + 2 * k, 4 + 2 * k]
+        wave = linear[pair]
+        size = max(float(np.hypot(*wave)), 1e-12)
+        across, along = wave / size, np.array([-wave[1], wave[0]]) / size
+        both = covariance[np.ix_(pair, pair)]
+        half = TWO_SIDED_95 * float(np.sqrt(max(across @ both @ across, 0.0)))
+        angle = TWO_SIDED_95 * float(np.degrees(np.sqrt(max(along @ both @ along, 0.0)) / size))
+        where = f"ripple.{'input' if harmonic.of_input else 'output'}_{harmonic.order}"
+        found.append(_plain(f"{where}.amplitude_nm", size, half, "N m"))
+        phase = float(np.degrees(np.arctan2(wave[1], wave[0])))
+        found.append(_plain(f"{where}.phase_deg", phase, min(angle, 180.0), "deg"))
+    return tuple(found)
+
+
+def _plain(name: str, value: float, half: float, unit: str) -> Estimate:
+    return Estimate(name, value, value - half, value + half, unit)
