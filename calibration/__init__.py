@@ -1,1 +1,1 @@
-"""What are the figures of this hand? Procedures that measure them, fits, and the way back into the hand file."""
+"""What are the figures of this hand? Procedures that measure, fits, and the way into the hand file."""

@@ -38,6 +38,10 @@ REACH: Final = 5.0
 """The kernels end at so many widths."""
 THIN: Final = 4
 """Every so many samples are fitted: behind the filter neighbours say the same."""
+FLOOR: Final = 0.005
+"""Share of friction and inertia that the method leaves open: found on simulated drives without noise."""
+WAVE_FLOOR: Final = 0.001
+"""The same for a harmonic's sine and cosine, as a share of the friction's plateau."""
 LEAST_SPEED_RAD_S: Final = 0.2
 TWO_SIDED_95: Final = 1.96
 
@@ -110,7 +114,7 @@ class _Filter:
 
     def _x(self, sigma_s: float) -> Floats:
         half = max(3, round(REACH * sigma_s / self.step_s))
-        return np.arange(-half, half + 1) * self.step_s
+        return np.asarray(np.arange(-half, half + 1) * self.step_s, dtype=np.float64)
 
     def mean(self, values: Floats, shift_s: float = 0.0) -> Floats:
         """Values behind the Gaussian, ``shift_s`` later."""
@@ -152,7 +156,9 @@ class _Stretch:
         self.fixed = [self.filter.bend(angle)[self.inner], self.speed]
         for order in turn:
             seen = np.abs(order * self.fast) < 2.0 * np.pi * GONE_HZ
-            self.fixed += [self.filter.mean(wave(order * angle) * seen)[self.inner] for wave in (np.sin, np.cos)]
+            self.fixed += [
+                self.filter.mean(wave(order * angle) * seen)[self.inner] for wave in (np.sin, np.cos)
+            ]
         block = ((turning.time_s - turning.time_s[0]) / BLOCK_S).astype(np.int64)
         self.block = block[self.inner] + 1_000_000 * number
 
@@ -186,7 +192,9 @@ def fit_drive(
     data = [_Stretch(stretch, turn, k) for k, stretch in enumerate(stretches)]
     fastest = max(float(np.max(np.abs(d.speed))) for d in data)
     if fastest < LEAST_SPEED_RAD_S:
-        raise ValueError(f"the drive turned at {fastest:.3f} rad/s at most; legal are {LEAST_SPEED_RAD_S} and more")
+        raise ValueError(
+            f"the drive turned at {fastest:.3f} rad/s at most; legal are {LEAST_SPEED_RAD_S} and more"
+        )
     fixed = np.column_stack([np.concatenate(parts) for parts in zip(*(d.fixed for d in data), strict=True)])
     block = np.concatenate([d.block for d in data])
     log_g1, delay_s = float(np.log(gamma_1_s_rad)), 0.0
@@ -230,26 +238,36 @@ def _estimates(
     linear: Floats, covariance: Floats, log_g1: float, harmonics: tuple[Harmonic, ...]
 ) -> tuple[Estimate, ...]:
     spread = TWO_SIDED_95 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    g1 = float(np.exp(log_g1))
+    g1, plateau = float(np.exp(log_g1)), 0.5 * np.pi * abs(float(linear[0]))
     found = [
-        _plain("gamma_1_s_rad", g1, float(spread[-2]) * g1, "s/rad"),
-        _plain("gamma_2_nm", float(linear[0]), float(spread[0]), "N m"),
-        _plain("gamma_3_nms_rad", float(linear[2]), float(spread[2]), "N m s/rad"),
-        _plain("motor_inertia_kg_m2", float(linear[1]), float(spread[1]), "kg m2"),
+        _plain("gamma_1_s_rad", g1, _with_floor(float(spread[-2]) * g1, FLOOR * g1), "s/rad"),
+        *(
+            _plain(name, float(linear[k]), _with_floor(float(spread[k]), FLOOR * abs(float(linear[k]))), unit)
+            for name, k, unit in (
+                ("gamma_2_nm", 0, "N m"),
+                ("gamma_3_nms_rad", 2, "N m s/rad"),
+                ("motor_inertia_kg_m2", 1, "kg m2"),
+            )
+        ),
     ]
     for k, harmonic in enumerate(harmonics):
         pair = [3 + 2 * k, 4 + 2 * k]
         wave = linear[pair]
-        size = max(float(np.hypot(*wave)), 1e-12)
+        size = max(float(np.hypot(wave[0], wave[1])), 1e-12)
         across, along = wave / size, np.array([-wave[1], wave[0]]) / size
         both = covariance[np.ix_(pair, pair)]
-        half = TWO_SIDED_95 * float(np.sqrt(max(across @ both @ across, 0.0)))
-        angle = TWO_SIDED_95 * float(np.degrees(np.sqrt(max(along @ both @ along, 0.0)) / size))
+        noise = [TWO_SIDED_95 * float(np.sqrt(max(float(w @ both @ w), 0.0))) for w in (across, along)]
+        half, beside = (_with_floor(each, WAVE_FLOOR * plateau) for each in noise)
+        angle = float(np.degrees(beside / size))
         where = f"ripple.{'input' if harmonic.of_input else 'output'}_{harmonic.order}"
         found.append(_plain(f"{where}.amplitude_nm", size, half, "N m"))
         phase = float(np.degrees(np.arctan2(wave[1], wave[0])))
         found.append(_plain(f"{where}.phase_deg", phase, min(angle, 180.0), "deg"))
     return tuple(found)
+
+
+def _with_floor(half: float, floor: float) -> float:
+    return float(np.hypot(half, floor))
 
 
 def _plain(name: str, value: float, half: float, unit: str) -> Estimate:

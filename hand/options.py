@@ -48,6 +48,8 @@ class RunOptions:
     sensors: str = "full"
     guides: str = "friction"
     mismatch: int | None = None
+    plant: str | None = None
+    """Hand file of the simulated hand, if that is another than the controller's; with the same names."""
     pretension_n: float | None = None
     faults: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -97,6 +99,8 @@ class RunOptions:
             raise OptionError("--lockstep is for the simulated hand in the process; leave --bus out")
         if self.faults and self.bus is not None:
             raise OptionError("--fault is for the simulated hand in the process; leave --bus out")
+        if self.plant is not None and self.bus is not None:
+            raise OptionError("--plant is for the simulated hand in the process; leave --bus out")
         if self.readonly and self.bus is None:
             raise OptionError("--readonly watches the buses of a bus file; give one with --bus")
         if self.readonly and self.motion is not None:

@@ -29,9 +29,10 @@ def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion 
     from sim.backend import SimulatedBus
     from sim.options import Fault, SimOptions
 
-    plant_model = hand.model.copy()
+    real = hand if options.plant is None else _other(hand, options)
+    plant_model = real.model.copy()
     if options.mismatch is not None:
-        plant_model = draw_mismatch(hand.model, options.mismatch, hand.file.tolerances)
+        plant_model = draw_mismatch(real.model, options.mismatch, real.file.tolerances)
     homing_s = (HOMING_CYCLES - 1) / hand.rate_hz
     faults = [Fault.parse(text, hand.names) for text in options.faults]
     off = motion.tendons_off if motion is not None else ()
@@ -49,6 +50,26 @@ def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion 
     if options.substeps is not None:
         chosen = replace(chosen, substeps=options.substeps)
     return SimulatedBus(plant_model, chosen, truth=truth)
+
+
+def _other(hand: Hand, options: RunOptions) -> Hand:
+    """The hand of ``--plant``.
+
+    Raises:
+        OptionError: its parts have other names.
+        ValueError: its file is refused.
+    """
+    from hand.hand import read_tendon_hand
+    from hand.options import OptionError
+
+    assert options.plant is not None
+    other = read_tendon_hand(replace(options, hand=options.plant, plant=None, settings=()))
+    for space in ("motor", "tendon", "joint", "finger", "axis"):
+        if other.names.of(space) != hand.names.of(space):
+            raise OptionError(
+                f"--plant {options.plant} has other {space}s than {hand.name}; legal: the same names"
+            )
+    return other
 
 
 def backend_of(options: RunOptions) -> tuple[str, bool]:

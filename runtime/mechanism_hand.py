@@ -165,6 +165,7 @@ def refuse_tendon_options(options: RunOptions) -> None:
     given = {
         "--bus": options.bus is not None,
         "--mismatch": options.mismatch is not None,
+        "--plant": options.plant is not None,
         "--pretension": options.pretension_n is not None,
         "--fault": bool(options.faults),
         "--without": bool(options.without),

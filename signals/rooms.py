@@ -6,5 +6,5 @@ from typing import Final
 
 ROOMS: Final = (
     "signals", "flexor", "mechanics", "drivers", "estimators", "guard", "telemetry", "controllers", "hand",
-    "sim", "reports", "runtime", "trials", "benchmarks", "tools",
+    "sim", "reports", "runtime", "trials", "benchmarks", "calibration", "tools",
 )  # fmt: skip

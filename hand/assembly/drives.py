@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from hand.file.drive import Ripple
 from hand.file.hand import HandFile
 from mechanics.motor import back_emf_v_s_rad, no_load_speed_rad_s
 from signals.modes import EncoderReference
@@ -41,12 +43,48 @@ def store_drives(hand: HandFile, model: RecordArray) -> None:
     }
     for name, value in per_motor.items():
         m[name][:count] = value
+    _store_ripples(hand, m, count)
+    _store_identified(hand, m)
+
+
+def _store_ripples(hand: HandFile, m: Any, count: int) -> None:
     m["n_ripples"] = len(hand.ripple)
     for k, ripple in enumerate(hand.ripple):
         m["ripple_order"][k] = ripple.order
         m["ripple_is_input"][k] = ripple.shaft == "input"
         m["ripple_amplitude_nm"][:count, k] = ripple.amplitude_nm
         m["ripple_phase_rad"][:count, k] = math.radians(ripple.phase_deg)
+
+
+def _store_identified(hand: HandFile, m: Any) -> None:
+    """What was measured of single motors, in the place of the figures of all."""
+    for i, name in enumerate(hand.motors):
+        found = hand.identified.get(name)
+        if found is None:
+            continue
+        for field, value in (
+            ("friction_gamma_1_s_rad", found.gamma_1_s_rad),
+            ("friction_gamma_2_nm", found.gamma_2_nm),
+            ("friction_gamma_3_nms_rad", found.gamma_3_nms_rad),
+            ("motor_inertia_kg_m2", found.motor_inertia_kg_m2),
+        ):
+            if value is not None:
+                m[field][i] = value
+        for ripple in found.ripple:
+            k = _harmonic(m, ripple)
+            m["ripple_amplitude_nm"][i, k] = ripple.amplitude_nm
+            m["ripple_phase_rad"][i, k] = math.radians(ripple.phase_deg)
+
+
+def _harmonic(m: Any, ripple: Ripple) -> int:
+    """Place of a harmonic among those of the hand; a new one follows them."""
+    count, of_input = int(m["n_ripples"]), ripple.shaft == "input"
+    for k in range(count):
+        if m["ripple_order"][k] == ripple.order and bool(m["ripple_is_input"][k]) == of_input:
+            return k
+    m["ripple_order"][count], m["ripple_is_input"][count] = ripple.order, of_input
+    m["n_ripples"] = count + 1
+    return count
 
 
 def store_loop(hand: HandFile, model: RecordArray) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from hand.file import (
     checks_coupling,
     checks_curves,
+    checks_identified,
     checks_names,
     checks_physics,
     checks_shape,
@@ -36,6 +37,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_shape.left_hands,
     homing.homing_refusals,
     checks_shape.capacities,
+    checks_identified.identified_refusals,
     checks_coupling.coupling_refusals,
     checks_curves.curve_refusals,
     checks_physics.spring_refusals,

@@ -85,6 +85,21 @@ class Ripple(Table):
     """Phase at angle zero."""
 
 
+class Identified(Table):
+    """What was measured of one motor; it counts in the place of the figures of all of them."""
+
+    gamma_1_s_rad: Positive | None = None
+    """Slope of the friction's arctangent."""
+    gamma_2_nm: NonNegative | None = None
+    """Amplitude of the friction's arctangent."""
+    gamma_3_nms_rad: NonNegative | None = None
+    """Viscous friction."""
+    motor_inertia_kg_m2: Positive | None = None
+    """Inertia of everything that turns, at the gear output."""
+    ripple: tuple[Ripple, ...] = ()
+    """Harmonics; one that the hand has is replaced, another is added."""
+
+
 class Spool(Table):
     """Pulley on the gear output that winds the tendon."""
 

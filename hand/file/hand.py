@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 
 from hand.file.control import Control, Estimation, Gains, JointStops, Limits, Surroundings, Tolerances
 from hand.file.detectors import Detector
-from hand.file.drive import Friction, Gear, Motor, Ripple, Spool, Thermal
+from hand.file.drive import Friction, Gear, Identified, Motor, Ripple, Spool, Thermal
 from hand.file.fingers import Finger, Forearm, Joint, Object, Palm
 from hand.file.homing import Homing
 from hand.file.locate import Path
@@ -59,6 +59,8 @@ class HandFile(Table):
     springs: Annotated[dict[Name, Spring], Field(min_length=1)]
     motors: Annotated[dict[Name, Count], Field(min_length=1)]
     """Motor name -> device id, in the order of the records; a bus file may say another."""
+    identified: Annotated[dict[Name, Identified], Field(exclude_if=_none)] = Field(default_factory=dict)
+    """Motor -> what was measured of it; written by ``flexor apply``."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
     """Fingers by name, in the order of the records."""
     tendons: Annotated[tuple[Tendon, ...], Field(min_length=1)]

@@ -63,6 +63,7 @@ def run(
     sensors: Annotated[str, typer.Option(help="ideal, quantised or full.")] = "full",
     guides: Annotated[str, typer.Option(help="ideal or friction.")] = "friction",
     mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
+    plant: Annotated[str | None, typer.Option(help="Hand file of the simulated hand, if another.")] = None,
     pretension_n: Annotated[
         float | None, typer.Option("--pretension", help="Co-contraction of every finger [N].")
     ] = None,

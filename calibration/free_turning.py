@@ -1,0 +1,184 @@
+"""Motors that turn without load, through the real loop: what is measured then, motor by motor.
+
+Three sines of the motor angle: a slow one over more than a turn both ways (both shafts' ripple, friction near
+rest), a faster one (viscous friction), a short quick one (inertia). Tendons of these motors are off their
+spools.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.drive_fit import Turning
+from hand.hand import Hand
+from hand.options import RunOptions
+from runtime.processes.supervisor import Supervisor
+from runtime.session import Session
+from signals.records import RecordArray
+from telemetry.record.reader import read_log
+
+LEAD_S: Final = 1.2
+"""The start of a run, in which the motion takes over, is left out."""
+QUICK_SHARE: Final = 0.25
+"""Of a motor's greatest torque that the quick sine takes for the inertia."""
+SPEED_SHARE: Final = 0.5
+"""Of its greatest speed."""
+
+
+class Faulted(RuntimeError):
+    """The hand went into fault while its drives were measured; says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A sine of all motors: amplitude [rad], frequency [Hz], length [s]."""
+
+    amplitude_rad: float
+    frequency_hz: float
+    seconds: float
+
+
+@dataclass(slots=True)
+class Measured:
+    """What the motors measured in the phases.
+
+    Attributes:
+        times_s: by phase, shape (n,).
+        angles_rad: by phase, shape (n, motors).
+        currents_a: by phase, shape (n, motors).
+        seconds: simulated or real time of the runs.
+    """
+
+    times_s: list[NDArray[np.float64]]
+    angles_rad: list[NDArray[np.float64]]
+    currents_a: list[NDArray[np.float64]]
+    seconds: float
+
+    def turning(self, k: int, torque_constant_nm_a: float) -> list[Turning]:
+        """Stretches of the ``k``-th motor."""
+        return [
+            Turning(times, angles[:, k], currents[:, k] * torque_constant_nm_a)
+            for times, angles, currents in zip(self.times_s, self.angles_rad, self.currents_a, strict=True)
+        ]
+
+
+def phases_of(hand: Hand, motors: list[int]) -> list[Phase]:
+    """Sines that these motors can follow."""
+    m = hand.model[0]
+    speed = SPEED_SHARE * float(m["motor_speed_limit_rad_s"][motors].min())
+    torque = QUICK_SHARE * float(m["motor_torque_limit_nm"][motors].min())
+    inertia = float(m["motor_inertia_kg_m2"][motors].max())
+    quick_hz = 2.0
+    omega = 2.0 * math.pi * quick_hz
+    quick = min(0.5, torque / (inertia * omega**2), speed / omega)
+    middle_hz = min(0.1, speed / (2.0 * math.pi * 3.3))
+    return [Phase(3.3, 0.0125, 80.0), Phase(3.3, middle_hz, 2.0 / middle_hz), Phase(quick, quick_hz, 12.0)]
+
+
+def motion_text(hand: Hand, motors: list[int], phase: Phase) -> str:
+    """A motion file of one phase."""
+    names = [hand.names.motors[i] for i in motors]
+    of_motor = hand.model[0]["tendon_motor"][: len(hand.names.tendons)].tolist()
+    off = [t for t, i in zip(hand.names.tendons, of_motor, strict=True) if i in motors]
+    quoted = ", ".join(f'"{name}"' for name in names)
+    tendons = ", ".join(f'"{name}"' for name in off)
+    sine = f"mean = 0.0, amplitude = {phase.amplitude_rad!r}, frequency_hz = {phase.frequency_hz!r}"
+    return (
+        f'description = "Drives without load."\ntendons_off = [{tendons}]\nmode = "motor_position"\n\n'
+        f'[[tracks]]\nkind = "motor_rad"\nnames = [{quoted}]\n'
+        f"sine = {{ {sine} }}\n"
+    )
+
+
+def measure(
+    hand: Hand, options: RunOptions, motors: list[int], watch: Callable[[float], None] = lambda _: None
+) -> Measured:
+    """Run the phases.
+
+    Args:
+        hand: the hand, read.
+        options: hand, bus, seed, ... of the runs.
+        motors: indices of the motors that turn.
+        watch: told the share done.
+
+    Raises:
+        Faulted: the hand went into fault, or did not start.
+    """
+    phases = phases_of(hand, motors)
+    total = sum(phase.seconds for phase in phases)
+    found = Measured([], [], [], 0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        for number, phase in enumerate(phases):
+            path = Path(folder) / f"phase_{number}.toml"
+            path.write_text(motion_text(hand, motors, phase))
+            chosen = replace(options, motion=str(path), seconds=phase.seconds + LEAD_S)
+            begun = found.seconds
+
+            def told(share: float, begun: float = begun, length: float = phase.seconds) -> None:
+                watch((begun + share * length) / total)
+
+            run = _simulated if chosen.lockstep else _in_processes
+            frames = run(hand, chosen, Path(folder) / f"run_{number}", told)
+            _keep(found, frames, motors)
+            found.seconds += phase.seconds
+    return found
+
+
+def _simulated(
+    hand: Hand, options: RunOptions, folder: Path, watch: Callable[[float], None]
+) -> list[RecordArray]:
+    kept: list[RecordArray] = []
+    session = Session(options, lambda _: None, lambda f: kept.append(f["measurement"].copy()), _copy(hand))
+    try:
+        session.run(options.seconds or 0.0, watch)
+    finally:
+        session.close()
+    _must_be_sound(session.audience.faults.all)
+    return kept
+
+
+def _copy(hand: Hand) -> Hand:
+    return replace(hand, model=hand.model.copy())
+
+
+def _in_processes(
+    hand: Hand, options: RunOptions, folder: Path, watch: Callable[[float], None]
+) -> list[RecordArray]:
+    options = replace(options, record=True, out=str(folder))
+    outcome = Supervisor(options, hand.rate_hz, lambda _: None, watch).run()
+    report = outcome.report or {}
+    if outcome.code or "log" not in report:
+        faults = "; ".join(f["text"] for f in report.get("faults", ()))
+        raise Faulted(f"the run ended with code {outcome.code}: {faults or outcome.message}")
+    return [read_log(report["log"]).frames["measurement"]]
+
+
+def _must_be_sound(faults: list[Any]) -> None:
+    if faults:
+        raise Faulted("; ".join(f"{fault.text} ({fault.hint})" for fault in faults))
+
+
+def _keep(found: Measured, frames: list[RecordArray], motors: list[int]) -> None:
+    """Motors' angles and currents at even times: of a bus the samples lie where its clock put them."""
+    stamps = np.concatenate([f["motor_time_ns"][:, motors[0]] for f in frames])
+    angles = np.concatenate([f["motor_angle_rad"][:, motors] for f in frames])
+    currents = np.concatenate([f["motor_current_a"][:, motors] for f in frames])
+    fresh = np.flatnonzero(np.diff(stamps, prepend=stamps[0] - 1) > 0)
+    times = (stamps[fresh] - stamps[fresh[0]]) / 1e9
+    used = times >= LEAD_S
+    times, angles, currents = times[used], angles[fresh][used], currents[fresh][used]
+    even = np.linspace(times[0], times[-1], len(times))
+    if np.max(np.abs(even - times)) > 2e-6:
+        angles = np.column_stack([np.interp(even, times, column) for column in angles.T])
+        currents = np.column_stack([np.interp(even, times, column) for column in currents.T])
+    found.times_s.append(even)
+    found.angles_rad.append(angles)
+    found.currents_a.append(currents)

@@ -1,0 +1,137 @@
+"""``identify friction|inertia|ripple``: from measured drives to parts with verdicts and a patch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from calibration.drive_fit import DriveFit, Estimate, Harmonic, fit_drive
+from calibration.free_turning import Measured
+from hand.hand import Hand
+
+KINDS: Final = ("friction", "inertia", "ripple")
+SHARE_GOOD: Final = 0.05
+"""Half of an interval, as a share of the value (of a harmonic: of the friction's plateau), that is good."""
+PHASE_GOOD_DEG: Final = 5.0
+LEAST_RIPPLE: Final = 0.01
+"""A harmonic below this share of the friction's plateau needs no phase, and no feedforward."""
+EXPLAINED_GOOD: Final = 0.98
+_PARAMETERS: Final = {
+    "friction": ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"),
+    "inertia": ("motor_inertia_kg_m2",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One parameter of one part, as the command's JSON has it."""
+
+    name: str
+    parameter: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    verdict: str
+    text: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def harmonics_of(hand: Hand) -> tuple[Harmonic, ...]:
+    """Harmonics to look for: those of the hand file, and the motor's first two and the output's first."""
+    m = hand.model[0]
+    known = [
+        Harmonic(bool(m["ripple_is_input"][k]), int(m["ripple_order"][k])) for k in range(int(m["n_ripples"]))
+    ]
+    usual = [Harmonic(True, 1), Harmonic(True, 2), Harmonic(False, 1)]
+    return tuple(dict.fromkeys([*known, *usual]))
+
+
+def fits_of(hand: Hand, measured: Measured, motors: list[int]) -> dict[str, DriveFit]:
+    """Motor name -> what was found about its drive."""
+    m, found = hand.model[0], {}
+    for k, i in enumerate(motors):
+        stretches = measured.turning(k, float(m["motor_torque_constant_nm_a"][i]))
+        start = float(m["friction_gamma_1_s_rad"][i])
+        found[hand.names.motors[i]] = fit_drive(
+            stretches, harmonics_of(hand), float(m["gear_ratio"][i]), start
+        )
+    return found
+
+
+def parts_of(kind: str, fits: dict[str, DriveFit]) -> list[Part]:
+    """Rows of one kind of parameters."""
+    return [part for name, fit in fits.items() for part in _parts(kind, name, fit)]
+
+
+def _parts(kind: str, name: str, fit: DriveFit) -> list[Part]:
+    plateau = 0.5 * np.pi * fit.of("gamma_2_nm").value
+    trouble = ""
+    if fit.explained < EXPLAINED_GOOD:
+        trouble = f"only {100 * fit.explained:.1f} % of the torque is explained: is the tendon off its spool?"
+    if kind == "ripple":
+        chosen = [e for e in fit.estimates if e.name.startswith("ripple.")]
+    else:
+        chosen = [fit.of(parameter) for parameter in _PARAMETERS[kind]]
+    rows = []
+    for estimate in chosen:
+        text = trouble or _doubt(estimate, fit, plateau)
+        verdict = "not good" if text else "good"
+        rows.append(
+            Part(
+                name, estimate.name, estimate.value, estimate.low, estimate.high, estimate.unit, verdict,
+                text or f"{estimate.value:.4g} {estimate.unit}, +- {estimate.high - estimate.value:.2g}",
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _doubt(estimate: Estimate, fit: DriveFit, plateau: float) -> str:
+    """What is wrong with a parameter; empty: nothing."""
+    half = estimate.high - estimate.value
+    if estimate.name.endswith(".phase_deg"):
+        amplitude = fit.of(estimate.name.replace(".phase_deg", ".amplitude_nm"))
+        if amplitude.value > LEAST_RIPPLE * plateau and half > PHASE_GOOD_DEG:
+            return f"phase known to {half:.1f} deg only; legal: {PHASE_GOOD_DEG:g}; turn slower and longer"
+    elif estimate.name.endswith(".amplitude_nm"):
+        if half > SHARE_GOOD * plateau:
+            return f"amplitude known to {half:.2g} N m only; turn slower and longer"
+    elif estimate.value <= 0.0:
+        return f"{estimate.value:.3g} {estimate.unit} cannot be: is the current's sign right?"
+    elif half > SHARE_GOOD * estimate.value:
+        return f"known to {100 * half / estimate.value:.0f} % only; legal: {100 * SHARE_GOOD:g} %"
+    return ""
+
+
+def patch_of(kind: str, fits: dict[str, DriveFit], origin: str) -> str:
+    """The hand-file fragment that ``apply`` merges: what is good, motor by motor."""
+    lines: list[str] = []
+    for name, fit in fits.items():
+        rows = _parts(kind, name, fit)
+        if any(row.verdict != "good" for row in rows):
+            continue
+        lines += [f"[identified.{name}]"]
+        if kind != "ripple":
+            lines += [f"{row.parameter} = {row.value:.6g}" for row in rows]
+        lines += [f'origin = "{origin}"', ""]
+        if kind == "ripple":
+            lines += _ripple_rows(name, fit)
+    return "\n".join(lines)
+
+
+def _ripple_rows(name: str, fit: DriveFit) -> list[str]:
+    plateau, lines = 0.5 * np.pi * fit.of("gamma_2_nm").value, []
+    for estimate in fit.estimates:
+        if not estimate.name.endswith(".amplitude_nm"):
+            continue
+        shaft, _, order = estimate.name.removeprefix("ripple.").removesuffix(".amplitude_nm").partition("_")
+        phase = fit.of(f"ripple.{shaft}_{order}.phase_deg").value
+        value = estimate.value if estimate.value > 0.1 * LEAST_RIPPLE * plateau else 0.0
+        lines += [f"[[identified.{name}.ripple]]", f'shaft = "{shaft}"', f"order = {order}",
+                  f"amplitude_nm = {value:.6g}", f"phase_deg = {phase:.6g}", ""]  # fmt: skip
+    return lines

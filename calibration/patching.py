@@ -1,0 +1,146 @@
+"""Patches into hand files: merged whole or not at all, comments kept, old files archived, and back again."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from hand.file import HandFileError, parse_hand
+
+ARCHIVE: Final = ".history"
+"""Ending of the folder beside a hand file that holds its earlier versions."""
+LIST: Final = "changes.jsonl"
+
+
+class PatchError(ValueError):
+    """A patch or a hand file cannot be used; says which, why and what would be legal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of a hand file.
+
+    Attributes:
+        number: counts from 1.
+        date: when.
+        what: the run that was applied, or the number that was gone back to.
+        before: name of the archived file as it was before.
+        keys: tables that were changed.
+    """
+
+    number: int
+    date: str
+    what: str
+    before: str
+    keys: list[str]
+
+
+def merged(text: str, patch: str) -> tuple[str, list[str]]:
+    """A hand file with a patch in it, and the tables that it changed.
+
+    Raises:
+        PatchError: one of both is no TOML.
+    """
+    try:
+        document, new = tomlkit.parse(text), tomlkit.parse(patch)
+    except TOMLKitError as error:
+        raise PatchError(f"not TOML: {error}") from None
+    changed: list[str] = []
+    _merge(document, new, (), changed)
+    return tomlkit.dumps(document), changed
+
+
+def _merge(target: Any, new: Any, path: tuple[str, ...], changed: list[str]) -> None:
+    for key, value in new.items():
+        here = (*path, str(key))
+        if isinstance(value, dict) and isinstance(target.get(key), dict):
+            _merge(target[key], value, here, changed)
+        elif isinstance(value, dict) and not path and key not in target:
+            target[key] = tomlkit.table(is_super_table=True)
+            _merge(target[key], value, here, changed)
+        else:
+            target[key] = value
+            changed.append(".".join(here))
+
+
+def apply(hand: Path, patch: str, what: str) -> Change:
+    """Merge a patch into a hand file.
+
+    Raises:
+        PatchError: the result is no legal hand file, or one cannot be written; the file is as it was.
+    """
+    text = _read(hand)
+    made, changed = merged(text, patch)
+    if not changed:
+        raise PatchError(f"the patch of {what} is empty: no part was good")
+    try:
+        parse_hand(made, str(hand))
+    except HandFileError as error:
+        raise PatchError(f"{hand} would not be legal with the patch of {what}: {error}") from None
+    return _replace(hand, text, made, what, changed)
+
+
+def history(hand: Path) -> list[Change]:
+    """Changes of a hand file, oldest first."""
+    try:
+        lines = (_archive(hand) / LIST).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    return [Change(**json.loads(line)) for line in lines if line.strip()]
+
+
+def revert(hand: Path, number: int | None = None) -> Change:
+    """Put back the file as it was before a change (default: the last).
+
+    Raises:
+        PatchError: there is no such change.
+    """
+    changes = history(hand)
+    if not changes:
+        raise PatchError(f"{hand} has no history: nothing was applied to it")
+    wanted = changes[-1].number if number is None else number
+    found = next((change for change in changes if change.number == wanted), None)
+    if found is None:
+        raise PatchError(f"{hand} has no change {wanted}; legal: 1 to {changes[-1].number}")
+    old = _read(_archive(hand) / found.before)
+    return _replace(hand, _read(hand), old, f"revert of change {wanted}", found.keys)
+
+
+def _archive(hand: Path) -> Path:
+    return hand.with_name(hand.name + ARCHIVE)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PatchError(f"{path}: {error.strerror}") from None
+
+
+def _replace(hand: Path, old: str, new: str, what: str, keys: list[str]) -> Change:
+    """Archive the old text, then put the new one in its place in one step."""
+    folder, number = _archive(hand), len(history(hand)) + 1
+    before = f"{number:04d}-{hand.name}"
+    change = Change(number, time.strftime("%Y-%m-%d %H:%M:%S"), what, before, keys)
+    part = hand.with_name(f".{hand.name}.part")
+    try:
+        folder.mkdir(exist_ok=True)
+        (folder / before).write_text(old, encoding="utf-8")
+        with part.open("w", encoding="utf-8") as file:
+            file.write(new)
+            file.flush()
+            os.fsync(file.fileno())
+        with (folder / LIST).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(change)) + "\n")
+        part.replace(hand)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise PatchError(f"{hand} is as it was: {error.strerror} ({error.filename})") from None
+    return change

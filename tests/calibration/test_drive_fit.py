@@ -1,0 +1,117 @@
+"""The fit of a drive: true values lie in the stated intervals, with noise as without, and nonsense is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibration.drive_fit import Harmonic, Turning, fit_drive
+
+RATE_HZ = 3000.0
+RATIO = 100.0
+HARMONICS = (Harmonic(True, 1), Harmonic(True, 42), Harmonic(False, 1))
+
+
+def turning(amplitude, hz, seconds, true, rng, noise_nm, step_rad):
+    """Samples of a drive that follows a sine exactly."""
+    t = np.arange(round(seconds * RATE_HZ)) / RATE_HZ
+    angle = amplitude * np.sin(2.0 * np.pi * hz * t)
+    speed = amplitude * 2.0 * np.pi * hz * np.cos(2.0 * np.pi * hz * t)
+    bend = -angle * (2.0 * np.pi * hz) ** 2
+    g1, g2, g3, inertia, waves = true
+    torque = inertia * bend + g2 * np.arctan(g1 * speed) + g3 * speed
+    for harmonic, (size, phase) in zip(HARMONICS, waves, strict=True):
+        turn = harmonic.order * (RATIO if harmonic.of_input else 1.0)
+        torque += size * np.sin(turn * angle + np.radians(phase))
+    seen = np.round(angle / step_rad) * step_rad if step_rad else angle
+    return Turning(t, seen, torque + noise_nm * rng.standard_normal(len(t)))
+
+
+def drive(seed, noise_nm=0.0, step_rad=6e-5):
+    rng = np.random.default_rng(seed)
+    waves = [(rng.uniform(0.01, 0.1), rng.uniform(-170.0, 170.0)) for _ in HARMONICS]
+    true = (rng.uniform(5, 20), rng.uniform(0.2, 1.0), rng.uniform(0.02, 0.1), rng.uniform(2e-3, 1e-2), waves)
+    stretches = [
+        turning(a, hz, s, true, rng, noise_nm, step_rad)
+        for a, hz, s in ((3.3, 0.025, 40.0), (3.3, 0.1, 10.0), (0.5, 2.0, 6.0))
+    ]
+    fit = fit_drive(stretches, HARMONICS, RATIO)
+    named = dict(
+        zip(("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad", "motor_inertia_kg_m2"), true[:4], strict=True)
+    )
+    for harmonic, (size, phase) in zip(HARMONICS, waves, strict=True):
+        where = f"ripple.{'input' if harmonic.of_input else 'output'}_{harmonic.order}"
+        named |= {f"{where}.amplitude_nm": size, f"{where}.phase_deg": phase}
+    return fit, named
+
+
+def inside(estimate, true):
+    away = true - estimate.value
+    if estimate.unit == "deg":
+        away = (away + 180.0) % 360.0 - 180.0
+    return abs(away) <= estimate.high - estimate.value
+
+
+@pytest.mark.parametrize("noise_nm", [0.0, 0.02, 0.1])
+def test_true_values_lie_in_the_intervals(noise_nm):
+    hits = []
+    for seed in range(6):
+        fit, true = drive(seed, noise_nm)
+        hits += [inside(estimate, true[estimate.name]) for estimate in fit.estimates]
+    assert len(hits) == 60 and np.mean(hits) >= 0.9
+
+
+def test_intervals_shrink_with_noise_and_are_not_wide_without():
+    quiet, true = drive(3)
+    loud, _ = drive(3, 0.3)
+    for name in ("gamma_2_nm", "gamma_3_nms_rad", "motor_inertia_kg_m2"):
+        half = quiet.of(name).high - quiet.of(name).value
+        assert half < 0.01 * true[name] and loud.of(name).high - loud.of(name).value > half
+    assert quiet.explained > 0.9999 > loud.explained
+
+
+@pytest.mark.parametrize("behind_samples", [-2, 1, 3])
+def test_a_current_that_comes_late_or_early_moves_no_phase(behind_samples):
+    fit, true = drive(5)
+    rng = np.random.default_rng(5)
+    waves = [(rng.uniform(0.01, 0.1), rng.uniform(-170.0, 170.0)) for _ in HARMONICS]
+    values = (
+        rng.uniform(5, 20),
+        rng.uniform(0.2, 1.0),
+        rng.uniform(0.02, 0.1),
+        rng.uniform(2e-3, 1e-2),
+        waves,
+    )
+    late = []
+    for a, hz, s in ((3.3, 0.025, 40.0), (3.3, 0.1, 10.0), (0.5, 2.0, 6.0)):
+        one = turning(a, hz, s, values, rng, 0.0, 6e-5)
+        late.append(Turning(one.time_s, one.angle_rad, np.roll(one.torque_nm, behind_samples)))
+    found = fit_drive(late, HARMONICS, RATIO)
+    assert found.delay_s - fit.delay_s == pytest.approx(behind_samples / RATE_HZ, abs=2e-5)
+    for estimate in found.estimates:
+        if estimate.name.endswith("phase_deg"):
+            assert inside(estimate, true[estimate.name]), estimate
+
+
+def test_a_drive_that_hardly_turns_is_refused_with_its_speed():
+    t = np.arange(3000) / RATE_HZ
+    with pytest.raises(ValueError, match="turned at 0.0.* rad/s at most"):
+        fit_drive([Turning(t, 1e-3 * np.sin(t), 0.0 * t)], HARMONICS, RATIO)
+    with pytest.raises(ValueError, match="100 samples in a stretch"):
+        fit_drive([Turning(t[:100], t[:100], t[:100])], HARMONICS, RATIO)
+
+
+@settings(max_examples=10, deadline=None)
+@given(scale=st.floats(0.1, 10.0))
+def test_torques_scale_and_nothing_else_does(scale):
+    rng = np.random.default_rng(1)
+    waves = [(0.05, 30.0)] * 3
+    true = (10.0, 0.5, 0.05, 5e-3, waves)
+    ones = [turning(3.3, 0.1, 10.0, true, rng, 0.0, 0.0), turning(0.5, 2.0, 3.0, true, rng, 0.0, 0.0)]
+    scaled = [Turning(s.time_s, s.angle_rad, scale * s.torque_nm) for s in ones]
+    one, two = (fit_drive(s, HARMONICS, RATIO) for s in (ones, scaled))
+    for a, b in zip(one.estimates, two.estimates, strict=True):
+        factor = scale if "N m" in a.unit or "kg" in a.unit else 1.0
+        assert b.value == pytest.approx(factor * a.value, rel=1e-6, abs=1e-9)

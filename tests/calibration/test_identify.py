@@ -1,0 +1,142 @@
+"""From a simulated hand that differs from its file to a file that fits it: one run through the real loop."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tomlkit
+from typer.testing import CliRunner
+
+from hand.assembly.mismatch import draw_mismatch
+from hand.file.loader import load_hand
+from hand.options import RunOptions
+from runtime.session import run_lockstep
+from runtime.setup import read_hand
+from tools.commands.apply import app as apply_app
+from tools.commands.identify import app
+
+SEED = 11
+MOTORS = ("m_index_1", "m_index_6")
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """A file with 30 % less friction than it should have, and no ripple."""
+    document = tomlkit.parse(Path(load_hand("finger_bench").path).read_text())
+    for key in ("gamma_2_nm", "gamma_3_nms_rad"):
+        document["friction"][key] = 0.7 * float(document["friction"][key])
+    for row in document["ripple"]:
+        row["amplitude_nm"] = 0.0
+    path = tmp_path_factory.mktemp("hand") / "plain.toml"
+    path.write_text(tomlkit.dumps(document))
+    return path
+
+
+@pytest.fixture(scope="module")
+def runs(plain):
+    """Folders of the kinds, of the same hand: the shipped one, drawn."""
+    found = {}
+    for kind in ("friction", "ripple", "inertia"):
+        out = plain.parent / kind
+        words = [kind, *MOTORS, "--hand", str(plain), "--plant", "finger_bench", "--mismatch", str(SEED)]
+        done = CliRunner().invoke(app, [*words, "--lockstep", "--json", "--out", str(out)])
+        assert done.exit_code in (0, 1), done.exception
+        found[kind] = json.loads(done.stdout), out
+    return found
+
+
+def truth(plain):
+    """Model of the plant, and by motor what its torques are in the drive's own unit."""
+    hand = read_hand(RunOptions(hand="finger_bench"))
+    plant = draw_mismatch(hand.model, SEED, hand.file.tolerances)[0]
+    own = read_hand(RunOptions(hand=str(plain))).model[0]
+    return plant, own["motor_torque_constant_nm_a"] / plant["motor_torque_constant_nm_a"], hand.names
+
+
+def test_true_values_lie_in_the_intervals(plain, runs):
+    plant, scale, names = truth(plain)
+    fields = {
+        "gamma_2_nm": "friction_gamma_2_nm", "gamma_3_nms_rad": "friction_gamma_3_nms_rad",
+        "motor_inertia_kg_m2": "motor_inertia_kg_m2",
+    }  # fmt: skip
+    checked = 0
+    for result, _ in runs.values():
+        for part in result["parts"]:
+            i = names.motors.index(part["name"])
+            if part["parameter"] in fields:
+                true = plant[fields[part["parameter"]]][i] * scale[i]
+                assert part["low"] <= true <= part["high"], part
+                checked += 1
+            elif part["parameter"].startswith("ripple."):
+                shaft, order = part["parameter"].split(".")[1].split("_")
+                rows = zip(plant["ripple_order"], plant["ripple_is_input"], strict=True)
+                k = [(int(o), bool(n)) for o, n in rows].index((int(order), shaft == "input"))
+                amplitude, phase = (
+                    plant["ripple_amplitude_nm"][i, k] * scale[i],
+                    plant["ripple_phase_rad"][i, k],
+                )
+                if part["unit"] == "deg":
+                    away = (part["value"] - math.degrees(phase) + 180.0) % 360.0 - 180.0
+                    assert abs(away) <= max(part["high"] - part["value"], 5.0), part
+                else:
+                    plateau = 0.5 * math.pi * plant["friction_gamma_2_nm"][i]
+                    assert abs(part["value"] - amplitude) <= 0.05 * plateau, part
+                checked += 1
+    assert checked >= 2 * (2 + 1 + 6)
+
+
+def test_a_run_leaves_result_patch_page_and_raw_data(runs):
+    result, out = runs["friction"]
+    assert result["command"] == "identify friction" and result["simulated_s"] == pytest.approx(112.0)
+    assert {part["verdict"] for part in result["parts"]} == {"good"}
+    assert (out / "patch.toml").read_text().count("[identified.") == len(MOTORS)
+    page = (out / "report.html").read_text()
+    assert page.index("All parameters are good") < page.index("gamma_2_nm") and "image/png" in page
+    with np.load(out / "raw.npz") as raw:
+        assert raw["angle_rad_0"].shape[1] == len(MOTORS)
+
+
+def test_on_motion_that_was_not_fitted_the_feedforward_now_fits(plain, runs, tmp_path):
+    mine = tmp_path / "mine.toml"
+    mine.write_text(plain.read_text())
+    for kind in ("friction", "ripple", "inertia"):
+        done = CliRunner().invoke(apply_app, [str(runs[kind][1]), "--to", str(mine)])
+        assert done.exit_code == 0, done.exception
+    motion = tmp_path / "turn.toml"
+    motion.write_text(
+        'description = "x"\ntendons_off = ["index_1"]\nmodes = { index = "motor_position" }\n'
+        '[[tracks]]\nkind = "motor_rad"\nnames = ["m_index_1"]\nramp = { rate = 0.3 }\n'
+    )
+    errors, waves = [], []
+    for hand in (plain, mine):
+        run = run_lockstep(
+            str(hand), motion=str(motion), seconds=6.0, every=1, plant="finger_bench", mismatch=SEED,
+            seed=5, overrides={"gains.ripple_gain": 1.0, "gains.friction_gain": 1.0},
+        )  # fmt: skip
+        assert run.report["faults"] == []
+        used = run.seconds > 2.0
+        state, measured = run.frames["state"][used], run.frames["measurement"][used]
+        fed = state["friction_torque_nm"][:, 0] + state["ripple_torque_nm"][:, 0]
+        wanted = measured["motor_current_a"][:, 0] * run.hand.model["motor_torque_constant_nm_a"][0, 0]
+        missing = wanted - fed
+        errors.append(float(np.sqrt(np.mean(missing**2))))
+        turn = 100.0 * measured["motor_angle_rad"][:, 0]
+        waves.append(abs(np.mean((missing - missing.mean()) * np.exp(-1j * turn))))
+    assert errors[0] > 3.0 * errors[1] and waves[0] > 10.0 * waves[1], (errors, waves)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["frictoin"], "did you mean 'friction'"),
+        (["friction", "m_index_99"], "is no motor and no finger of finger_bench"),
+        (["friction", "--bus", "x.toml"], "--tendons-off"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_moves(words, told):
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code != 0 and told in str(found.exception)

@@ -1,0 +1,55 @@
+"""``flexor compare``: what has changed between two identification runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def rows_of(one: dict[str, Any], two: dict[str, Any]) -> list[dict[str, Any]]:
+    """Parameters of both runs: values, change, and whether the intervals exclude that nothing changed."""
+    before = {(p["name"], p["parameter"]): p for p in one["parts"]}
+    rows = []
+    for part in two["parts"]:
+        old = before.get((part["name"], part["parameter"]))
+        if old is None:
+            continue
+        away = part["value"] - old["value"]
+        if part["unit"] == "deg":
+            away = (away + 180.0) % 360.0 - 180.0
+        spread = ((part["high"] - part["value"]) ** 2 + (old["high"] - old["value"]) ** 2) ** 0.5
+        rows.append(
+            {
+                "name": part["name"], "parameter": part["parameter"], "unit": part["unit"],
+                "before": old["value"], "after": part["value"], "change": away, "interval": spread,
+                "changed": abs(away) > spread,
+            }
+        )  # fmt: skip
+    return rows
+
+
+@app.command(epilog="Example: flexor compare friction-in-may friction-in-june")
+def compare(
+    before: Annotated[Path, typer.Argument(help="Folder of the earlier run.")],
+    after: Annotated[Path, typer.Argument(help="Folder of the later run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """List what changed from one identification run to another by more than both intervals."""
+    from calibration.run_folder import load
+
+    rows = rows_of(load(before), load(after))
+    if as_json:
+        print(json.dumps({"before": str(before), "after": str(after), "parts": rows}))
+        return
+    changed = [row for row in rows if row["changed"]]
+    print(f"{len(changed)} of {len(rows)} parameters changed")
+    for row in changed:
+        print(
+            f"{row['name']:14} {row['parameter']:34} {row['before']:.5g} to {row['after']:.5g} {row['unit']} "
+            f"(both intervals together: {row['interval']:.2g})"
+        )
