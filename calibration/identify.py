@@ -11,7 +11,8 @@ from calibration.drive_fit import DriveFit, Estimate, Harmonic, fit_drive
 from calibration.free_turning import Measured
 from hand.hand import Hand
 
-KINDS: Final = ("friction", "inertia", "ripple")
+KINDS: Final = ("friction", "inertia", "ripple", "drives")
+"""``drives``: all three from one run."""
 SHARE_GOOD: Final = 0.05
 """Half of an interval, as a share of the value (of a harmonic: of the friction's plateau), that is good."""
 PHASE_GOOD_DEG: Final = 5.0
@@ -74,10 +75,10 @@ def _parts(kind: str, name: str, fit: DriveFit) -> list[Part]:
     trouble = ""
     if fit.explained < EXPLAINED_GOOD:
         trouble = f"only {100 * fit.explained:.1f} % of the torque is explained: is the tendon off its spool?"
-    if kind == "ripple":
-        chosen = [e for e in fit.estimates if e.name.startswith("ripple.")]
-    else:
-        chosen = [fit.of(parameter) for parameter in _PARAMETERS[kind]]
+    wanted = ("friction", "inertia", "ripple") if kind == "drives" else (kind,)
+    chosen = [fit.of(parameter) for each in wanted for parameter in _PARAMETERS.get(each, ())]
+    if "ripple" in wanted:
+        chosen += [e for e in fit.estimates if e.name.startswith("ripple.")]
     rows = []
     for estimate in chosen:
         text = trouble or _doubt(estimate, fit, plateau)
@@ -113,13 +114,14 @@ def patch_of(kind: str, fits: dict[str, DriveFit], origin: str) -> str:
     lines: list[str] = []
     for name, fit in fits.items():
         rows = _parts(kind, name, fit)
-        if any(row.verdict != "good" for row in rows):
+        ripples = [row for row in rows if row.parameter.startswith("ripple.")]
+        plain = [row for row in rows if row not in ripples and row.verdict == "good"]
+        sound = bool(ripples) and all(row.verdict == "good" for row in ripples)
+        if not plain and not sound:
             continue
-        lines += [f"[identified.{name}]"]
-        if kind != "ripple":
-            lines += [f"{row.parameter} = {row.value:.6g}" for row in rows]
+        lines += [f"[identified.{name}]", *(f"{row.parameter} = {row.value:.6g}" for row in plain)]
         lines += [f'origin = "{origin}"', ""]
-        if kind == "ripple":
+        if sound:
             lines += _ripple_rows(name, fit)
     return "\n".join(lines)
 

@@ -94,12 +94,18 @@ def curves(fits: dict[str, DriveFit], measured: Measured, constants: list[float]
 
 
 _STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1b2430; max-width: 1180px; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin: 0; } .pale { color: #6b7686; } img { max-width: 100%; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #1b2430; max-width: 1180px; margin: 2rem auto;
+  padding: 0 1rem; }
+h1 { font-size: 1.6rem; margin: 0; }
+.pale { color: #6b7686; }
+img { max-width: 100%; }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
-th { text-align: left; color: #6b7686; } th, td { padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #e4e8ee; }
-.bad td { color: #b3261e; } .verdict { padding: .8rem 1rem; border-left: 5px solid #1d6f42; background: #f1f7f3; }
-.verdict.bad { border-color: #b3261e; background: #fcf1f0; } pre { background: #f4f6f9; padding: 1rem; overflow: auto; }
+th { text-align: left; color: #6b7686; }
+th, td { padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #e4e8ee; }
+.bad td { color: #b3261e; }
+.verdict { padding: .8rem 1rem; border-left: 5px solid #1d6f42; background: #f1f7f3; }
+.verdict.bad { border-color: #b3261e; background: #fcf1f0; }
+pre { background: #f4f6f9; padding: 1rem; overflow: auto; }
 """
 
 
@@ -108,15 +114,10 @@ def page(result: dict[str, Any], fits: dict[str, DriveFit], patch: str, png: byt
     e = html.escape
     bad = [part for part in result["parts"] if part["verdict"] != "good"]
     head = f"{result['hand']}: {result['command']}"
-    verdict = (
-        f"{len(bad)} of {len(result['parts'])} parameters are not good" if bad else "All parameters are good"
-    )
-    rows = "".join(
-        f"<tr{' class=bad' if part['verdict'] != 'good' else ''}><td>{e(part['name'])}</td>"
-        f"<td>{e(part['parameter'])}</td><td>{part['value']:.5g}</td>"
-        f"<td>{part['low']:.5g} to {part['high']:.5g}</td><td>{e(part['unit'])}</td><td>{e(part['text'])}</td></tr>"
-        for part in sorted(result["parts"], key=lambda part: part["verdict"] == "good")
-    )
+    verdict = "All parameters are good"
+    if bad:
+        verdict = f"{len(bad)} of {len(result['parts'])} parameters are not good"
+    rows = "".join(_row(part) for part in sorted(result["parts"], key=lambda part: part["verdict"] == "good"))
     drives = "".join(
         f"<tr><td>{e(name)}</td><td>{1e3 * fit.residual_nm:.2f}</td><td>{100 * fit.explained:.3f}</td>"
         f"<td>{1e3 * fit.delay_s:.3f}</td></tr>"
@@ -131,6 +132,15 @@ def page(result: dict[str, Any], fits: dict[str, DriveFit], patch: str, png: byt
 <p class=pale>{e(result["date"])}, {result["simulated_s"]:.0f} s of motion</p>
 <div class="verdict{" bad" if bad else ""}">{e(verdict)}.</div>
 <table><tr><th>part<th>parameter<th>value<th>95 % interval<th>unit<th></tr>{rows}</table>{picture}
-<h2>Fits</h2><table><tr><th>drive<th>residual [mN m]<th>explained [%]<th>current behind angle [ms]</tr>{drives}</table>
+<h2>Fits</h2>
+<table><tr><th>drive<th>residual [mN m]<th>explained [%]<th>current behind angle [ms]</tr>{drives}</table>
 <h2>Lines for the hand file</h2><pre>{e(patch)}</pre></body></html>
 """
+
+
+def _row(part: dict[str, Any]) -> str:
+    """A parameter as a row of the table."""
+    mark = "" if part["verdict"] == "good" else " class=bad"
+    interval = f"{part['low']:.5g} to {part['high']:.5g}"
+    texts = part["name"], part["parameter"], f"{part['value']:.5g}", interval, part["unit"], part["text"]
+    return f"<tr{mark}>" + "".join(f"<td>{html.escape(text)}</td>" for text in texts) + "</tr>"

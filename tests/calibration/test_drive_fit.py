@@ -1,4 +1,4 @@
-"""The fit of a drive: true values lie in the stated intervals, with noise as without, and nonsense is refused."""
+"""The fit of a drive: true values lie in the stated intervals, nonsense is refused."""
 
 from __future__ import annotations
 
@@ -29,10 +29,16 @@ def turning(amplitude, hz, seconds, true, rng, noise_nm, step_rad):
     return Turning(t, seen, torque + noise_nm * rng.standard_normal(len(t)))
 
 
+def drawn(rng):
+    """gamma 1 to 3, inertia, and amplitude and phase of the harmonics."""
+    waves = [(rng.uniform(0.01, 0.1), rng.uniform(-170.0, 170.0)) for _ in HARMONICS]
+    return rng.uniform(5, 20), rng.uniform(0.2, 1.0), rng.uniform(0.02, 0.1), rng.uniform(2e-3, 1e-2), waves
+
+
 def drive(seed, noise_nm=0.0, step_rad=6e-5):
     rng = np.random.default_rng(seed)
-    waves = [(rng.uniform(0.01, 0.1), rng.uniform(-170.0, 170.0)) for _ in HARMONICS]
-    true = (rng.uniform(5, 20), rng.uniform(0.2, 1.0), rng.uniform(0.02, 0.1), rng.uniform(2e-3, 1e-2), waves)
+    true = drawn(rng)
+    waves = true[4]
     stretches = [
         turning(a, hz, s, true, rng, noise_nm, step_rad)
         for a, hz, s in ((3.3, 0.025, 40.0), (3.3, 0.1, 10.0), (0.5, 2.0, 6.0))

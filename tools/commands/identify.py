@@ -18,21 +18,19 @@ Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went int
 
 Examples:
 
-flexor identify friction --hand finger_bench --lockstep --out friction
+flexor identify drives --hand finger_bench --lockstep --out drives
 
 flexor identify ripple m_index_1 --hand my_hand.toml --bus my_bus.toml --tendons-off --out ripple
 
-flexor apply friction --to my_hand.toml
+flexor apply drives --to my_hand.toml
 """
 
 
 @app.command(epilog=EPILOG)
 def identify(
-    kind: Annotated[str, typer.Argument(help="friction, inertia or ripple.")],
+    kind: Annotated[str, typer.Argument(help="friction, inertia, ripple, or drives: all three.")],
     parts: Annotated[list[str] | None, typer.Argument(help="Motors or fingers; default: all motors.")] = None,
-    hand: Annotated[
-        str, typer.Option(help="Name of a shipped hand, or path of a hand file.")
-    ] = "finger_bench",
+    hand: Annotated[str, typer.Option(help="A shipped hand, or a hand file.")] = "finger_bench",
     bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,
     lockstep: Annotated[bool, typer.Option(help="In simulated time.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the results.")] = None,
