@@ -51,7 +51,9 @@ def truth(plain):
     hand = read_hand(RunOptions(hand="finger_bench"))
     plant = draw_mismatch(hand.model, SEED, hand.file.tolerances)[0]
     own = read_hand(RunOptions(hand=str(plain))).model[0]
-    return plant, own["motor_torque_constant_nm_a"] / plant["motor_torque_constant_nm_a"], hand.names
+    count = len(hand.names.motors)
+    scale = own["motor_torque_constant_nm_a"][:count] / plant["motor_torque_constant_nm_a"][:count]
+    return plant, scale, hand.names
 
 
 def test_true_values_lie_in_the_intervals(plain, run):
@@ -119,9 +121,10 @@ def test_on_motion_that_was_not_fitted_the_feedforward_now_fits(plain, run, tmp_
         state, measured = turned.frames["state"][used], turned.frames["measurement"][used]
         fed = state["friction_torque_nm"][:, 0] + state["ripple_torque_nm"][:, 0]
         wanted = measured["motor_current_a"][:, 0] * turned.hand.model["motor_torque_constant_nm_a"][0, 0]
-        missing = wanted - fed
+        # the position loop's own chatter, far above what joints feel, is no error of the feedforward
+        missing = np.convolve(wanted - fed, np.full(30, 1.0 / 30.0), mode="valid")
         errors.append(float(np.sqrt(np.mean(missing**2))))
-        turn = 100.0 * measured["motor_angle_rad"][:, 0]
+        turn = 100.0 * np.convolve(measured["motor_angle_rad"][:, 0], np.full(30, 1.0 / 30.0), mode="valid")
         waves.append(abs(np.mean((missing - missing.mean()) * np.exp(-1j * turn))))
     assert errors[0] > 3.0 * errors[1] and waves[0] > 10.0 * waves[1], (errors, waves)
 
