@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import socket
 import sys
 import tempfile
@@ -34,6 +36,7 @@ settings.load_profile("flexor")
 
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="flexor-state-")
 """Faults of tested runs write their snapshots there."""
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 ROOT = Path(__file__).parent
 REAL_CLOCKS = ("contracts", "emulators", "realtime", "runtime/test_processes.py")
 """Folders and files whose tests start processes or devices with real clocks."""
