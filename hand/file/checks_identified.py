@@ -13,8 +13,8 @@ from signals.sizes import RIPPLES
 Raw = dict[str, Any]
 
 
-def _rows(table: Any) -> list[tuple[str, object]]:
-    return [(text_of(row, "shaft"), row.get("order")) for _, row in dicts_at(table, "ripple")]
+def _rows(table: Any) -> list[tuple[str, str]]:
+    return [(text_of(row, "shaft"), str(row.get("order"))) for _, row in dicts_at(table, "ripple")]
 
 
 def identified_refusals(raw: Raw) -> Iterator[Refusal]:
