@@ -70,7 +70,10 @@ def fade_change_over(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     entering = mem.entering[f] != 0
     left = mem.fade_left
     for k in range(m.finger_n_tendons[f]):
-        i = m.tendon_motor[m.finger_tendon[f, k]]
+        t = m.finger_tendon[f, k]
+        i = m.tendon_motor[t]
+        if m.tendon_follows[t] != 0:
+            continue
         if entering:
             mem.offset_torque_nm[i] = s.motor_torque_nm[i] - s.ref_motor_torque_nm[i]
         else:

@@ -29,6 +29,9 @@ def motor_position(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
+        s.ref_tension_n[t] = 0.0
+        if m.tendon_follows[t] != 0:
+            continue
         offset, radius = mem.offset_motor_rad[i], m.spool_radius_m[t]
         mem.shaped_motor_rad[i], mem.shaped_motor_rad_s[i] = glide(
             mem.shaped_motor_rad[i],
@@ -53,7 +56,6 @@ def motor_position(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
             + s.friction_torque_nm[i]
             + s.ripple_torque_nm[i]
         )
-        s.ref_tension_n[t] = 0.0
 
 
 @law

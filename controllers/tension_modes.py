@@ -9,6 +9,7 @@ from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide
 from mechanics.blend import share_left, share_rate
 from mechanics.finger_rows import add_row
+from mechanics.lines import part_of_motor
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.typed import Goal, Model, State
@@ -27,7 +28,7 @@ def turn_n_rad(m: Model, s: State, t: int) -> float:
 def tension_pace(m: Model, s: State, t: int) -> tuple[float, float]:
     """Rate [N/s] and its change [N/s2] of tendon ``t``'s tension that its motor can make of its stiffness."""
     i = m.tendon_motor[t]
-    turn = turn_n_rad(m, s, t)
+    turn = abs(turn_n_rad(m, s, t))
     fastest = SPEED_SHARE * m.motor_speed_limit_rad_s[i] * turn
     hardest = TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * turn
     return min(fastest, float(m.tension_rate_n_s)), hardest
@@ -101,26 +102,31 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
     """
     wanted_paths(m, mem, f)
     for k in range(m.finger_n_tendons[f]):
-        s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
+        i = m.tendon_motor[m.finger_tendon[f, k]]
+        s.ref_motor_torque_nm[i] = s.ref_motor_speed_rad_s[i] = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         before = mem.ref_tension_n_s[t]
         wanted_speed = wanted_motor_speed(m, s, t, mem.row[k], follow_tension(m, mem, s, t, from_goal))
-        s.ref_motor_speed_rad_s[i] = wanted_speed
-        s.friction_torque_nm[i] = friction_torque_nm(m, i, wanted_speed)
-        s.ripple_torque_nm[i] = mem.ripple_nm[i]
+        share, weight, stiffness = part_of_motor(m, s, f, t)
+        s.ref_motor_speed_rad_s[i] += share * wanted_speed
         s.ref_motor_torque_nm[i] += tension_torque_nm(
             m,
             t,
             mem.ref_tension_n[t],
             s.tension_n[t],
-            s.tendon_stiffness_n_m[t],
-            s.motor_speed_rad_s[i] - wanted_speed,
+            stiffness,
+            share * (s.motor_speed_rad_s[i] - wanted_speed),
+            weight,
         )
         if from_goal:
             acceleration = (mem.ref_tension_n_s[t] - before) / (m.dt_s * turn_n_rad(m, s, t))
-            s.ref_motor_torque_nm[i] += m.motor_inertia_kg_m2[i] * acceleration
+            s.ref_motor_torque_nm[i] += share * m.motor_inertia_kg_m2[i] * acceleration
     for k in range(m.finger_n_tendons[f]):
-        i = m.tendon_motor[m.finger_tendon[f, k]]
-        s.ref_motor_torque_nm[i] += s.friction_torque_nm[i] + s.ripple_torque_nm[i]
+        t = m.finger_tendon[f, k]
+        i = m.tendon_motor[t]
+        if m.tendon_follows[t] == 0:
+            s.friction_torque_nm[i] = friction_torque_nm(m, i, s.ref_motor_speed_rad_s[i])
+            s.ripple_torque_nm[i] = mem.ripple_nm[i]
+            s.ref_motor_torque_nm[i] += s.friction_torque_nm[i] + s.ripple_torque_nm[i]

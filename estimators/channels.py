@@ -198,7 +198,8 @@ def take_motors_and_halls(m: Model, z: Measurement, mem: EstimatorMemory, s: Sta
         return
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]
-        s.finger_status[f] |= take_motor(m, z, mem, s, i, f)
+        if m.tendon_follows[t] == 0:
+            s.finger_status[f] |= take_motor(m, z, mem, s, i, f)
         if m.hall_weight[t] > 0.0:
             s.finger_status[f] |= take_hall(m, z, mem, s, t)
         elif mem.started == 0:

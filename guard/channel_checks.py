@@ -193,6 +193,25 @@ def all_say_nothing(m: Model, mem: GuardMemory, z: Measurement, s: State) -> boo
 
 
 @law
+def check_motor_channel(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int) -> None:
+    """Latch what the channel of tendon ``t``'s motor says: not a number, reset, lost, too old."""
+    i = m.tendon_motor[t]
+    motor = int(z.motor_status[i])
+    mem.missing_s[i] = silence_s(mem.missing_s[i], motor, m.dt_s)
+    if m.encoder_reference[i] == NO_REFERENCE:
+        lose_phase(m, s, i)
+    if not_a_number(motor, z.motor_angle_rad[i]):
+        latch_probed(mem, s, f, t, NOT_FINITE_MEASUREMENT, i, 0.0, 0.0)
+    if (motor & CAME_BACK) != 0:
+        lose_phase(m, s, i)
+        latch_probed(mem, s, f, t, MOTOR_RESET, i, float(motor), 0.0)
+    if mem.missing_s[i] > LOST_S:
+        lose_phase(m, s, i)
+        latch_probed(mem, s, f, t, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
+    check_age(m, mem, s, f, t, MEASUREMENT_TOO_OLD, i, z.motor_time_ns[i])
+
+
+@law
 def check_channels(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch what the channels say: not a number, lost, reset, too old; the finger of the channel only."""
     mem.all_well = 1 if all_say_nothing(m, mem, z, s) else 0
@@ -200,19 +219,8 @@ def check_channels(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None
         return
     check_bus(m, mem, z, s)
     for t in range(m.n_tendons):
-        f, i = m.tendon_finger[t], m.tendon_motor[t]
-        motor = int(z.motor_status[i])
-        mem.missing_s[i] = silence_s(mem.missing_s[i], motor, m.dt_s)
-        if m.encoder_reference[i] == NO_REFERENCE:
-            lose_phase(m, s, i)
-        if not_a_number(motor, z.motor_angle_rad[i]):
-            latch_probed(mem, s, f, t, NOT_FINITE_MEASUREMENT, i, 0.0, 0.0)
-        if (motor & CAME_BACK) != 0:
-            lose_phase(m, s, i)
-            latch_probed(mem, s, f, t, MOTOR_RESET, i, float(motor), 0.0)
-        if mem.missing_s[i] > LOST_S:
-            lose_phase(m, s, i)
-            latch_probed(mem, s, f, t, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)
-        check_age(m, mem, s, f, t, MEASUREMENT_TOO_OLD, i, z.motor_time_ns[i])
+        f = m.tendon_finger[t]
+        if m.tendon_follows[t] == 0:
+            check_motor_channel(m, mem, z, s, f, t)
         if m.hall_weight[t] > 0.0:
             check_hall_channel(m, mem, z, s, f, t)

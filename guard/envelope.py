@@ -28,6 +28,7 @@ from typing import Final
 from guard.memory import GuardMemory
 from mechanics.collocated import from_tendons
 from mechanics.curves import CURVED
+from mechanics.lines import load_nm, sense_of
 from mechanics.thumb import INSERTION
 from signals.compiled import law
 from signals.typed import Model, State
@@ -125,7 +126,7 @@ def note_turns(m: Model, mem: GuardMemory) -> None:
         for b in range(m.finger_n_joints[f]):
             arm = abs(m.P_tj_m[t, m.finger_joint[f, b]])
             if arm != 0.0:
-                least = min(least, arm / m.spool_radius_m[t])
+                least = min(least, arm / abs(m.spool_radius_m[t]))
         bent = m.tendon_kind[t] == INSERTION or m.finger_kind[f] == CURVED
         mem.least_turn[t] = 0.0 if bent else least
 
@@ -166,7 +167,7 @@ def joints_free(m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float) 
     """
     limit = m.motor_torque_limit_nm[m.tendon_motor[t]]
     way = m.envelope_damping_nms_rad * mem.least_turn[t] * mem.least_margin_rad_s[f]
-    return bool(abs(x) <= limit and way >= limit + m.spool_radius_m[t] * s.tension_n[t])
+    return bool(abs(x) <= limit and way >= limit + abs(load_nm(m, s, f, t)))
 
 
 @law
@@ -180,8 +181,8 @@ def tension_free(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     fastest, limit = 3.0 * mem.fastest_m_s[f], 2.0 * m.motor_torque_limit_nm[i]
     way = min(m.elongation_max_m[t] - s.elongation_m[t], s.elongation_m[t] - m.elongation_min_m[t])
     way -= REACTION_S * fastest
-    speed = fastest + m.spool_radius_m[t] * limit / m.envelope_damping_nms_rad
-    brake = BRAKE_SHARE * m.spool_radius_m[t] * limit  # 2 a, times the motor's inertia
+    speed = fastest + abs(m.spool_radius_m[t]) * limit / m.envelope_damping_nms_rad
+    brake = BRAKE_SHARE * abs(m.spool_radius_m[t]) * limit  # 2 a, times the motor's inertia
     return bool(way > 0.0 and brake * way > speed * speed * m.motor_inertia_kg_m2[i])
 
 
@@ -192,7 +193,7 @@ def joint_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tupl
     Both have the motor's friction in addition: where a joint stands at its stop, its tendon still winds as
     fast as its partners, and does not fall behind them.
     """
-    i, radius = m.tendon_motor[t], m.spool_radius_m[t]
+    i, radius = m.tendon_motor[t], abs(m.spool_radius_m[t])
     wind = unwind = NO_LIMIT
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -203,7 +204,7 @@ def joint_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tupl
             up, down = turn * mem.margin_up_rad_s[j], turn * mem.margin_down_rad_s[j]
             wind = min(wind, down if arm > 0.0 else up)
             unwind = min(unwind, up if arm > 0.0 else down)
-    hold = radius * s.tension_n[t]
+    hold = load_nm(m, s, f, t)
     friction = COULOMB_SHARE * m.friction_gamma_2_nm[i]
     return (
         hold - friction - m.envelope_damping_nms_rad * unwind,
@@ -219,8 +220,8 @@ def tension_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tu
     has all its way left: it may be wound, by a probe too. What joints add to its speed counts where it makes
     things worse: a joint at its stop, or held, does not give way.
     """
-    i, radius = m.tendon_motor[t], m.spool_radius_m[t]
-    speed = radius * s.motor_speed_rad_s[i] + mem.wrist_m_s[t]
+    i, radius = m.tendon_motor[t], abs(m.spool_radius_m[t])
+    speed = m.spool_radius_m[t] * s.motor_speed_rad_s[i] + mem.wrist_m_s[t]
     joints = 0.0
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -228,7 +229,7 @@ def tension_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tu
     stretching, letting = speed + max(joints, 0.0), speed + min(joints, 0.0)
     brake = BRAKE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i] * radius
     damping = m.envelope_damping_nms_rad / radius
-    hold = radius * s.tension_n[t]
+    hold = load_nm(m, s, f, t)
     tight = allowed_speed(m.elongation_max_m[t] - s.elongation_m[t], stretching, brake) - stretching
     least = -m.motor_torque_limit_nm[i]
     if mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
@@ -262,5 +263,5 @@ def wrist_envelope(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     for a in range(m.n_axes):
         load = mem.wrist_load[a]
         if abs(load) > WRIST_CARE and load * m.wrist_arm_m[t, a] < 0.0:  # its torque is -arm f
-            wind = min(wind, m.wrist_wind_rad_s * (1.0 - abs(load)) - s.motor_speed_rad_s[i])
-    return float(m.spool_radius_m[t] * s.tension_n[t] + m.envelope_damping_nms_rad * wind)
+            wind = min(wind, m.wrist_wind_rad_s * (1.0 - abs(load)) - sense_of(m, t) * s.motor_speed_rad_s[i])
+    return float(load_nm(m, s, m.tendon_finger[t], t) + m.envelope_damping_nms_rad * wind)

@@ -24,6 +24,7 @@ from guard.reaction import begin_reaction, change_choice, fault_torque_nm, note_
 from guard.winding import check_windings, winding_temperatures
 from mechanics.coupling import move_jacobian, tendon_jacobian
 from mechanics.finger_rows import move_rows, place_rows
+from mechanics.lines import sense_of
 from signals.compiled import law
 from signals.faults import Cause
 from signals.layout import Records
@@ -97,6 +98,30 @@ def torque_by_state(
 
 
 @law
+def tendon_bounds(
+    m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
+) -> tuple[float, int]:
+    """Torque ``x`` [N m] that winds tendon ``t``, within what its joints and its tension allow."""
+    if s.finger_state[f] != FAULT:  # a probe has to wind, wherever the joint seems to be
+        x, bits = range_bounds(m, mem, s, f, t, x, bits)
+    return envelope_bounds(m, mem, s, f, t, x, bits)
+
+
+@law
+def shared_bounds(
+    m: Model, mem: GuardMemory, s: State, f: int, i: int, x: float, bits: int
+) -> tuple[float, int]:
+    """The same for every tendon that motor ``i`` winds, each in its own sense."""
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if m.tendon_motor[t] == i:
+            sense = sense_of(m, t)
+            x, bits = tendon_bounds(m, mem, s, f, t, sense * x, bits)
+            x *= sense
+    return x, bits
+
+
+@law
 def command_motors(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Command) -> None:
     """Currents [A] of all motors into the command, torques and clips into the state."""
     for f in range(m.n_fingers):
@@ -106,11 +131,14 @@ def command_motors(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Comm
         for k in range(m.finger_n_tendons[f]):
             t = m.finger_tendon[f, k]
             i = m.tendon_motor[t]
+            if m.tendon_follows[t] != 0:
+                continue
             x, bits = torque_by_state(m, mem, z, s, f, t, reaction)
             if powered:
-                if s.finger_state[f] != FAULT:  # a probe has to wind, wherever the joint seems to be
-                    x, bits = range_bounds(m, mem, s, f, t, x, bits)
-                x, bits = envelope_bounds(m, mem, s, f, t, x, bits)
+                if m.finger_shares[f] == 0:
+                    x, bits = tendon_bounds(m, mem, s, f, t, x, bits)
+                else:
+                    x, bits = shared_bounds(m, mem, s, f, i, x, bits)
             x, bits = motor_bounds(m, mem, s, i, x, bits)
             x, bits = rate_bounds(m, mem, i, x, bits)
             if not math.isfinite(x):

@@ -80,7 +80,7 @@ def range_bounds(
     if room >= 1.0:
         return x, bits
     limit = m.motor_torque_limit_nm[m.tendon_motor[t]]
-    most = max(room * limit, m.spool_radius_m[t] * m.tension_min_n[t])
+    most = max(room * limit, abs(m.spool_radius_m[t]) * m.tension_min_n[t])
     return bounded(x, -limit, most, JOINT_RANGE, bits)
 
 

@@ -224,6 +224,8 @@ def suspected(m: Model, mem: GuardMemory, s: State, t: int) -> bool:
     """True if tendon ``t`` is at its slack stop while it should be taut, and nothing else threw it there."""
     if mem.slack_s[t] == 0.0 or mem.taut[t] == 0 or mem.thrown[t] != 0:
         return False
+    if m.finger_shares[m.tendon_finger[t]] != 0:  # sets of tendons cannot be let go there
+        return False
     return bool(wanted_tension_n(m, mem, s, t) > m.least_wanted_n)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from guard.channel_checks import since_sample_s
 from guard.latch import latch_finger, latch_probed
 from guard.memory import GuardMemory
+from mechanics.lines import load_nm, sense_of
 from mechanics.plausible import motor_way_rad, usable
 from signals.compiled import law
 from signals.faults import Cause
@@ -69,7 +70,7 @@ def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_
     if moved:
         mem.still_s[i] = mem.still_wanted_rad[i] = 0.0
         mem.still_residual_m[i] = s.residual_m[t]
-    excess = s.motor_torque_nm[i] - m.spool_radius_m[t] * s.tension_n[t]
+    excess = s.motor_torque_nm[i] - sense_of(m, t) * load_nm(m, s, f, t)
     if moved or abs(excess) <= m.excess_torque_nm:
         mem.blocked_s[i] = 0.0
         mem.still_tension_n[i] = s.tension_n[t]
@@ -115,6 +116,8 @@ def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     kept = math.exp(-m.dt_s / ENERGY_MEMORY_S)
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]
+        if m.tendon_follows[t] != 0:
+            continue
         if usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             fresh = z.motor_time_ns[i] != mem.motor_sample_ns[i]  # an old sample is no standstill
             time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])

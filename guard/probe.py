@@ -17,6 +17,7 @@ from guard.memory import GuardMemory
 from guard.tension_checks import at_slack_stop
 from guard.urgent import partners
 from mechanics.friction import motor_friction_nm
+from mechanics.lines import sense_of
 from signals.compiled import law
 from signals.faults import Cause
 from signals.typed import Model, State
@@ -78,7 +79,7 @@ def judge_probe(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 
 @law
 def probe_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
-    """Torque [N m] that winds at the probe's speed; never unwinds, never above its limit."""
+    """Torque [N m] that winds tendon ``t`` at the probe's speed; never unwinds, never above its limit."""
     i = m.tendon_motor[t]
     friction = motor_friction_nm(
         m.probe_speed_rad_s,
@@ -86,5 +87,7 @@ def probe_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> flo
         m.friction_gamma_2_nm[i],
         m.friction_gamma_3_nms_rad[i],
     )
-    torque = friction + m.probe_damping_nms_rad * (m.probe_speed_rad_s - s.motor_speed_rad_s[i])
+    torque = friction + m.probe_damping_nms_rad * (
+        m.probe_speed_rad_s - sense_of(m, t) * s.motor_speed_rad_s[i]
+    )
     return float(min(max(torque, 0.0), m.release_torque_nm))

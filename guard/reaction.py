@@ -25,16 +25,13 @@ from typing import Final
 from guard.channel_checks import LOST_S, hall_believed
 from guard.hold import hold_torque_nm
 from guard.latch import FAULT
+from guard.letting_go import GIVE_UP_S, level_shared, release_nm, rest_nm, shared_release_nm, way_m
 from guard.lookahead import DONE, NOTHING, begin_look
 from guard.memory import GuardMemory
 from guard.probe import PROBED, begin_probe, probe_torque_nm
-from guard.simulated_break import coasting_m
-from guard.tension_checks import TENSION_LOST, at_slack_stop
-from guard.urgent import RAMP_S, URGENT_S, partners
-from mechanics.friction import motor_friction_nm
+from guard.tension_checks import TENSION_LOST
+from guard.urgent import URGENT_S, partners
 from mechanics.plausible import sensors_sound, usable
-from mechanics.springs import stiffness_of_force
-from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
 from signals.faults import BLINDS, Blinds, Cause
 from signals.modes import Reaction
@@ -51,8 +48,6 @@ RELEASE_S: Final = 0.8
 """Time in which the greatest tension of a finger at ease is led down, all others at its rate."""
 PRESSES_SHARE: Final = 0.5
 """Least over greatest tension below which a finger presses on something."""
-RELEASED_S: Final = 0.005
-GIVE_UP_S: Final = 1.0
 HOLD_SHARE: Final = 0.5
 """Share of the torque limit in the reaction HOLD."""
 
@@ -173,115 +168,30 @@ def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int)
             most_n, least_n = max(most_n, s.tension_n[t]), min(least_n, s.tension_n[t])
     fast = cause == TENSION_LOST or least_n < PRESSES_SHARE * most_n
     mem.release_n_s[f] = m.release_rate_n_s if fast else most_n / RELEASE_S
+    if m.finger_shares[f] != 0:
+        level_shared(m, mem, s, f, part if cause == TENSION_LOST else -1)
     for k in range(m.finger_n_tendons[f]):
         if mem.blind[m.finger_tendon[f, k]] != 0:
             spare_partners(m, mem, z, s, f, m.finger_tendon[f, k])
     for k in range(m.finger_n_tendons[f]):
         mem.release_to_n[m.finger_tendon[f, k]] = mem.least_n[m.finger_tendon[f, k]]
     if cause == TENSION_LOST:
-        hurry(m, mem, s, f, part)
+        if m.finger_shares[f] == 0:
+            hurry(m, mem, s, f, part)
         begin_probe(mem, s, f, m.tendon_motor[part])
-
-
-@law
-def way_m(m: Model, s: State, t: int) -> float:
-    """Length [m] that motor and wrist take from tendon ``t``."""
-    return float(m.spool_radius_m[t] * s.motor_angle_rad[m.tendon_motor[t]] + s.wrist_length_m[t])
-
-
-@law
-def note_way(m: Model, mem: GuardMemory, s: State, t: int) -> None:
-    """Tension [N] that tendon ``t`` would have by now if the joints had stood still since the fault."""
-    way = way_m(m, s, t)
-    mem.led_n[t] = max(mem.led_n[t] + stiffness_of_force(m, t, mem.led_n[t]) * (way - mem.led_m[t]), 0.0)
-    mem.led_m[t] = way
-
-
-@law
-def left_n(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
-    """Tension [N] of tendon ``t`` that is left to be led down; what a push adds to a finger at ease is not.
-
-    One that presses on something keeps nothing of it: what it presses on may give way.
-    """
-    if mem.probe_phase[f] != 0 or mem.release_n_s[f] >= m.release_rate_n_s:
-        return float(s.tension_n[t])
-    return float(min(s.tension_n[t], mem.led_n[t]))
-
-
-@law
-def is_released(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
-    """True once tendon ``t`` is down at its tension, at its slack stop, or takes too long; stays so.
-
-    One that is to go slack is, once it will coast there.
-    """
-    i = m.tendon_motor[t]
-    slack = at_slack_stop(m, t, s.lever_angle_rad[t])
-    coasts = mem.release_to_n[t] == 0.0 and s.elongation_m[t] <= coasting_m(
-        m, i, m.spool_radius_m[t], s.motor_speed_rad_s[i]
-    )
-    if slack or coasts or left_n(m, mem, s, f, t) <= mem.release_to_n[t] + m.released_tension_n:
-        mem.released_s[t] += m.dt_s
-    enough = 0.0 if mem.urgent[t] != 0 else RELEASED_S
-    if mem.released_s[t] > enough or mem.fault_age_s[f] > GIVE_UP_S:
-        mem.released_s[t] = GIVE_UP_S
-        return True
-    return False
-
-
-@law
-def rest_nm(m: Model, s: State, i: int) -> float:
-    """Torque [N m] against a motor that still winds in; never one that winds."""
-    w = s.motor_speed_rad_s[i]
-    return -min(m.rest_damping_nms_rad * w, m.rest_torque_nm) if w > m.rest_speed_rad_s else 0.0
-
-
-@law
-def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
-    """Torque [N m], never one that winds in, that leads the tension of tendon ``t`` down; zero once there."""
-    i = m.tendon_motor[t]
-    note_way(m, mem, s, t)
-    if is_released(m, mem, s, f, t):
-        return 0.0
-    early = mem.fault_age_s[f] < URGENT_S
-    if mem.probe_phase[f] != 0 and mem.urgent[t] != 0:
-        mem.release_n[t] = s.tension_n[t]
-        limit = float(m.motor_torque_limit_nm[i])
-        # on its ramp from then on, from what there was
-        less = -mem.last_torque_nm[i] - limit * m.dt_s / RAMP_S
-        return -limit if early else -max(less, m.release_torque_nm)
-    if mem.probe_phase[f] != 0 and early:
-        return 0.0
-    before = mem.release_n[t]
-    mem.release_n[t] = max(before - mem.release_n_s[f] * m.dt_s, mem.release_to_n[t])
-    rate = (mem.release_n[t] - before) / m.dt_s
-    speed = rate / max(s.tendon_stiffness_n_m[t], 1.0) / m.spool_radius_m[t]
-    g1, g2, g3 = (
-        m.friction_gamma_1_s_rad[i],
-        m.friction_gamma_2_nm[i],
-        m.friction_gamma_3_nms_rad[i],
-    )
-    torque = tension_torque_nm(
-        m,
-        t,
-        mem.release_n[t],
-        left_n(m, mem, s, f, t),
-        s.tendon_stiffness_n_m[t],
-        s.motor_speed_rad_s[i] - speed,
-    ) + motor_friction_nm(speed, g1, g2, g3)
-    return float(min(max(torque, -m.release_torque_nm), 0.0))
 
 
 @law
 def fault_torque_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int, reaction: int) -> float:
     """Torque [N m] of the motor of tendon ``t`` in a finger in fault."""
     i = m.tendon_motor[t]
+    if m.finger_shares[f] != 0 and (reaction == RELEASE or mem.probe_phase[f] != 0):
+        return shared_release_nm(m, mem, s, f, i)
     if mem.probe_phase[f] != 0 and mem.probe_tendon[f] == t:
-        return probe_torque_nm(m, mem, s, f, t) if mem.probe_phase[f] < PROBED else rest_nm(m, s, i)
+        return probe_torque_nm(m, mem, s, f, t) if mem.probe_phase[f] < PROBED else rest_nm(m, s, t)
     if reaction != RELEASE:
         if s.machine == FAULT:  # the wrist stands too; its sensor, which may be the cause, moves no tendon
             mem.hold_wrist_m[t] = s.wrist_length_m[t]
         limit = m.motor_torque_limit_nm[i] * (HOLD_SHARE if reaction == HOLD else 1.0)
         return float(min(max(hold_torque_nm(m, mem, s, t), -limit), limit))
-    if mem.left_alone[t] != 0 or mem.unseen_s[t] > 0.0:
-        return 0.0
-    return let_go_nm(m, mem, s, f, t)
+    return release_nm(m, mem, s, f, t)

@@ -49,7 +49,7 @@ def skew_m(m: Model, z: Measurement, s: State, f: int) -> float:
             first_ns, last_ns = min(first_ns, z.hall_time_ns[t]), max(last_ns, z.hall_time_ns[t])
         oldest_ns = first_ns if k == 0 else min(oldest_ns, first_ns)
         newest_ns = last_ns if k == 0 else max(newest_ns, last_ns)
-        speed = max(speed, m.spool_radius_m[t] * abs(s.motor_speed_rad_s[i]))
+        speed = max(speed, abs(m.spool_radius_m[t] * s.motor_speed_rad_s[i]))
     return float(1e-9 * float(newest_ns - oldest_ns) * speed)
 
 

@@ -27,9 +27,18 @@ def scheduled_kp(m: Model, stiffness_n_m: float) -> float:
 
 @law
 def tension_torque_nm(
-    m: Model, t: int, wanted_n: float, tension_n: float, stiffness_n_m: float, speed_error_rad_s: float
+    m: Model,
+    t: int,
+    wanted_n: float,
+    tension_n: float,
+    stiffness_n_m: float,
+    speed_error_rad_s: float,
+    weight: float,
 ) -> float:
-    """Motor torque [N m] of tendon ``t``'s loop; the speed error is measured minus wanted motor speed."""
+    """Motor torque [N m] of tendon ``t``'s loop; the speed error is measured minus wanted motor speed.
+
+    ``weight`` is that of its error: 1 of a tendon with a motor of its own (``mechanics.lines``).
+    """
     load = m.spool_radius_m[t] * wanted_n
     damping = m.tension_kd_nms_rad * speed_error_rad_s
-    return float(load + scheduled_kp(m, stiffness_n_m) * (wanted_n - tension_n) - damping)
+    return float(load + weight * scheduled_kp(m, stiffness_n_m) * (wanted_n - tension_n) - damping)

@@ -156,7 +156,7 @@ def _noise_count(model: RecordArray, z: Any, t: int) -> float | None:
     tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
     motors = m["tendon_motor"][tendons]
     angle = z["motor_angle_rad"][: number * length, motors].reshape(number, length, -1)
-    wound = np.ptp(angle, axis=1) * m["spool_radius_m"][tendons]
+    wound = np.ptp(angle, axis=1) * abs(m["spool_radius_m"][tendons])
     free = ~_at_rail(model, z, t)[: number * length].reshape(number, length).any(axis=1)
     rest = (wound.max(axis=1) < REST_M) & free
     if int(rest.sum()) < LEAST_WINDOWS:

@@ -208,7 +208,8 @@ tendon_finger              | index | tendon | i8 | configs | finger that the ten
 tendon_kind                | enum  | tendon | i8 | configs | signals.modes.TendonKind
 tendon_spring              | index | tendon | i8 | configs | spring mechanism of the tendon
 spring_scale               | 1     | tendon | f8 | configs | spring constant relative to the mechanism's
-spool_radius_m             | m     | tendon | f8 | configs | radius of the motor's spool
+spool_radius_m             | m     | tendon | f8 | configs | radius of the motor's spool; negative: wound as the motor's angle falls
+tendon_follows             | bool  | tendon | i8 | configs | 1: a tendon before it has the same motor, which is looked at there
 tendon_compliance_m_n      | m/N   | tendon | f8 | configs | l0/EA of the tendon
 tension_min_n              | N     | tendon | f8 | configs | least tension that the distribution asks for
 tension_max_n              | N     | tendon | f8 | configs | greatest tension that the distribution asks for
@@ -262,6 +263,7 @@ finger_n_joints            | 1     | finger | i8 | configs | joints of the finge
 finger_joint               | index | finger x finger_joint | i8 | configs | its joints, proximal first
 finger_n_tendons           | 1     | finger | i8 | configs | tendons of the finger
 finger_tendon              | index | finger x finger_tendon | i8 | configs | its tendons
+finger_shares              | bool  | finger | i8 | configs | 1: a motor of it winds several tendons, or one as its angle falls
 finger_carried             | bool  | finger | i8 | configs | 1: its tendons run over joints of what carries it too
 finger_loaded              | bool  | finger | i8 | configs | 1: tendons of fingers that it carries run over its joints too
 finger_condition           | 1     | finger | f8 | configs | condition number of its coupling at q = 0

@@ -73,7 +73,7 @@ def rate_n_s(m: Any) -> float:
 
 def spool_m(m: Any) -> float:
     """Radius of the largest spool [m]: the way of a tendon per turn of its motor."""
-    return float(m["spool_radius_m"][: m["n_tendons"]].max())
+    return float(abs(m["spool_radius_m"][: m["n_tendons"]]).max())
 
 
 def resolution_count(m: Any) -> float:

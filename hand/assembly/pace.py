@@ -138,7 +138,7 @@ def motor_bounds(model: RecordArray, arms_m: FloatArray) -> tuple[FloatArray, Fl
     """
     m = model[0]
     motor = m["tendon_motor"][: len(arms_m)]
-    turns = arms_m / m["spool_radius_m"][: len(arms_m), None]  # of the motor per coordinate
+    turns = arms_m / abs(m["spool_radius_m"][: len(arms_m), None])  # of the motor per coordinate
     slowest = (turns / m["motor_speed_limit_rad_s"][motor][:, None]).max(axis=0)
     inertia, torque = m["motor_inertia_kg_m2"][motor], m["motor_torque_limit_nm"][motor]
     weakest = (turns * (inertia / torque)[:, None]).max(axis=0)

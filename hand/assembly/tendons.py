@@ -36,6 +36,8 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         finger = hand.fingers[tendon.finger]
         m["tendon_motor"][t] = names.index("motor", tendon.motor)
         m["tendon_finger"][t] = names.index("finger", tendon.finger)
+        if tendon.spool_radius_m is not None:
+            m["spool_radius_m"][t] = tendon.spool_radius_m
         m["tendon_spring"][t] = springs.index(tendon.spring or hand.tendon.spring)
         m["spring_scale"][t] = 1.0 if tendon.spring_scale is None else tendon.spring_scale
         m["tendon_compliance_m_n"][t] = tendon.length_m / hand.tendon.axial_stiffness_n
@@ -64,6 +66,7 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
             m["tendon_kind"][t] = TendonKind.INSERTION_POINTS
             m["insertion_palm_m"][t] = points.palm_m[tendon.insertion]
             m["insertion_bone_m"][t] = points.bone_m[tendon.insertion]
+    _store_shares(model)
     _store_weights(hand, model)
 
 
@@ -82,6 +85,16 @@ def _store_weights(hand: HandFile, model: RecordArray) -> None:
             if other.finger == tendon.finger and other.hall_used is not False
         ]
         m["hall_weight"][t] = 0.0 if tendon.hall_used is False else min(same) / variance[t]
+
+
+def _store_shares(model: RecordArray) -> None:
+    """Which tendons come after another one of their motor, and which fingers have such, or mirrored ones."""
+    m = model[0]
+    n = int(m["n_tendons"])
+    motor = m["tendon_motor"][:n]
+    m["tendon_follows"][:n] = [motor[t] in motor[:t] for t in range(n)]
+    odd = (m["tendon_follows"][:n] != 0) | (m["spool_radius_m"][:n] < 0.0)
+    m["finger_shares"][m["tendon_finger"][:n][odd]] = 1
 
 
 def _store_common(hand: HandFile, model: RecordArray, count: int) -> None:

@@ -74,8 +74,25 @@ def _finger(
             path=at, found=f"{len(tendons)} tendons ({named}) for {len(joints)} joints", legal=legal
         )
         return
-    ranked = list(_rank(at, P_tj_m, joints, named))
+    ranked = list(_rank(at, P_tj_m, joints, named)) or list(_moved(at, P_tj_m, joints, tendons))
     yield from ranked or _seen(at, P_tj_m, joints, tendons)
+
+
+def _moved(
+    at: Path, P_tj_m: FloatArray, joints: list[str], tendons: list[tuple[int, dict[str, Any]]]
+) -> Iterator[Refusal]:
+    """Motors that wind several tendons still have to move every joint: a pair by its difference alone."""
+    motors = list(dict.fromkeys(text_of(t, "motor") for _, t in tendons))
+    if len(motors) == len(tendons):
+        return
+    rows = np.zeros((len(motors), len(joints)))
+    for (_, tendon), row in zip(tendons, P_tj_m, strict=True):
+        radius = number_of(tendon.get("spool_radius_m")) or 1.0
+        rows[motors.index(text_of(tendon, "motor"))] += radius * row
+    motion = unseen_motion(rows, joints)
+    if motion:
+        legal = "at least as many motors as joints, and spool_radius_m of opposite sign for opposed tendons"
+        yield Refusal(path=at, found=f"{', '.join(motors)} cannot make the motion {motion}", legal=legal)
 
 
 def _seen(

@@ -7,7 +7,7 @@ from typing import Any
 
 from hand.file.errors import shown
 from hand.file.locate import Path
-from hand.file.raw import dict_at, dicts_at, text_of, whole_of
+from hand.file.raw import dict_at, dicts_at, number_of, text_of, whole_of
 from hand.file.refusals import Refusal
 from signals.choices import nearest
 
@@ -33,6 +33,24 @@ def _twice(entries: list[tuple[Path, Any]], what: str) -> Iterator[Refusal]:
             first[value] = path
 
 
+def shared_motors(tendons: list[tuple[int, Raw]]) -> Iterator[Refusal]:
+    """Motors that several tendons name without a word on how it winds each, or in several fingers."""
+    first: dict[str, tuple[int, Raw]] = {}
+    for k, tendon in tendons:
+        motor = text_of(tendon, "motor")
+        if not motor or motor not in first:
+            first[motor] = k, tendon
+            continue
+        n, before = first[motor]
+        path, also = ("tendons", k, "motor"), ("tendons", n, "motor")
+        found = f"{shown(motor)} a second time"
+        if any(number_of(row.get("spool_radius_m")) is None for row in (before, tendon)):
+            legal = "every motor winds one tendon, or each tendon of it has its own signed spool_radius_m"
+            yield Refusal(path=path, found=found, legal=legal, also=also)
+        elif text_of(tendon, "finger") != text_of(before, "finger"):
+            yield Refusal(path=path, found=found, legal="a motor winds tendons of one finger", also=also)
+
+
 def duplicates(raw: Raw) -> Iterator[Refusal]:
     """Names, device ids and sensor channels that come twice, each with the entry that has it first."""
     tendons = list(dicts_at(raw, "tendons"))
@@ -47,7 +65,7 @@ def duplicates(raw: Raw) -> Iterator[Refusal]:
         if isinstance(d.get("cause"), str)
     ]
     yield from _twice(causes, "every cause once")
-    yield from _twice(of("motor"), "every motor winds one tendon")
+    yield from shared_motors(tendons)
     yield from _twice(of("hall_channel"), "every Hall channel at one tendon")
     yield from _twice([(p, n) for p, n, _ in joint_entries(raw)], "every joint name once in the hand")
     ids: list[tuple[Path, Any]] = [

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Count, Fraction, Name, NonNegative, Point, Positive, Sign, Vec2, Vec3
+from hand.file.values import Count, Fraction, Name, NonNegative, NonZero, Point, Positive, Sign, Vec2, Vec3
 from signals.tables import Table
 
 
@@ -151,6 +151,9 @@ class Tendon(Table):
     """Finger that it moves."""
     motor: Name
     """Motor that winds it."""
+    spool_radius_m: Annotated[NonZero | None, Field(exclude_if=_none)] = None
+    """Radius of its spool, if not the common one; negative: wound as the motor's angle falls. Every tendon of
+    a motor that winds several has one."""
     hall_channel: Count
     """Channel of its Hall sensor, from 1; a bus file may say another."""
     dh_dq_m_rad: dict[Name, float] | None = None

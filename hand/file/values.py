@@ -77,6 +77,15 @@ def _sign(value: int) -> int:
 
 
 Sign = Annotated[int, AfterValidator(_sign)]
+
+
+def _not_zero(value: float) -> float:
+    if value == 0.0:
+        raise PydanticCustomError("not_zero", "a number other than 0")
+    return value
+
+
+NonZero = Annotated[float, AfterValidator(_not_zero)]
 Interval = Annotated[Vec2, AfterValidator(_rising)]
 UnitVec3 = Annotated[Vec3, AfterValidator(_unit)]
 InertiaDiagonal = Annotated[PositiveVec3, AfterValidator(_inertia)]

@@ -111,7 +111,7 @@ def plant_of(model: Any, f: int, tension_n: float, hall_hz: float, delay: int) -
         mass=H[:n, :n].copy(),
         viscous=np.array(m["joint_viscous_nms_rad"][joints]),
         stiffness=np.array([stiffness_of_force(m, t, tension_n) for t in tendons]),
-        radius=np.array(m["spool_radius_m"][tendons]),
+        radius=np.abs(m["spool_radius_m"][tendons]),
         inertia=np.array(m["motor_inertia_kg_m2"][motors]),
         friction=float(m["friction_gamma_3_nms_rad"][motors[0]]),
         hall_hz=hall_hz,

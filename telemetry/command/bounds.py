@@ -103,7 +103,7 @@ def _tendon_forces(m: Any) -> tuple[Floats, Floats]:
     low, high = m["tension_min_n"][:n].copy(), m["tension_max_n"][:n].copy()
     for t in range(n):
         if high[t] <= 0.0:  # a rigid drive stands in the tendon's place and pushes as well as it pulls
-            high[t] = m["motor_torque_limit_nm"][m["tendon_motor"][t]] / m["spool_radius_m"][t]
+            high[t] = m["motor_torque_limit_nm"][m["tendon_motor"][t]] / abs(m["spool_radius_m"][t])
             low[t] = -high[t]
     return low, high
 
@@ -127,7 +127,7 @@ def _joint_torques(m: Any, arms: Floats) -> tuple[Floats, Floats]:
 def _joint_speeds(m: Any, arms: Floats) -> Floats:
     """Joint speed [rad/s] at which the first of its tendons' motors is at its limit, at the best pose."""
     n = int(m["n_tendons"])
-    winding = m["motor_speed_limit_rad_s"][m["tendon_motor"][:n]] * m["spool_radius_m"][:n]
+    winding = m["motor_speed_limit_rad_s"][m["tendon_motor"][:n]] * abs(m["spool_radius_m"][:n])
     slowest = (np.abs(arms) / np.maximum(winding, 1e-12)[None, :, None]).max(axis=1).min(axis=0)
     fastest = np.where(slowest > 0.0, 1.0 / np.maximum(slowest, 1e-12), 0.0)
     return _spread(fastest, len(m["joint_min_rad"]))
@@ -159,7 +159,7 @@ def _motor_travel(m: Any, arms: Floats) -> Floats:
     path += np.ptp(m["spring_path_m"][m["tendon_spring"][:n]], axis=1)
     path += m["tension_max_n"][:n] * m["tendon_compliance_m_n"][:n]
     travel = np.zeros(len(m["motor_torque_limit_nm"]))
-    np.maximum.at(travel, m["tendon_motor"][:n], path / m["spool_radius_m"][:n])
+    np.maximum.at(travel, m["tendon_motor"][:n], path / abs(m["spool_radius_m"][:n]))
     return travel
 
 

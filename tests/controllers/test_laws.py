@@ -68,8 +68,8 @@ def test_fading_is_exponential_whatever_the_step(value: float, dt_s: float, cons
 def test_the_tension_loop_balances_its_load_and_pushes_towards_its_want(
     wanted: float, tension: float, stiffness: float, speed_error: float
 ) -> None:
-    torque = tension_torque_nm(M, 0, wanted, tension, stiffness, speed_error)
-    balanced = tension_torque_nm(M, 0, wanted, wanted, stiffness, 0.0)
+    torque = tension_torque_nm(M, 0, wanted, tension, stiffness, speed_error, 1.0)
+    balanced = tension_torque_nm(M, 0, wanted, wanted, stiffness, 0.0, 1.0)
     assert balanced == pytest.approx(M["spool_radius_m"][0] * wanted)
     pushed = torque - balanced + M["tension_kd_nms_rad"] * speed_error
     assert pushed * (wanted - tension) >= 0.0

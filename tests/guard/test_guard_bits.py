@@ -9,8 +9,8 @@ import pytest
 
 from guard.detectors import detect
 from guard.guard import guard
+from guard.letting_go import rest_nm
 from guard.limits import motor_bounds, range_bounds, rate_bounds, room_in_range
-from guard.reaction import rest_nm
 from mechanics.motor import command_bounds_nm
 from signals.faults import Cause
 from signals.modes import ChannelStatus, Clip, MachineState, Request

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.channel_checks import LOST_S
+from guard.letting_go import rest_nm
 from guard.lookahead import DONE
 from guard.reaction import (
     RELEASE_S,
     change_choice,
     reaction_of,
-    rest_nm,
 )
 from guard.simulated_break import coasting_m
 from mechanics.friction import motor_friction_nm
@@ -243,7 +243,7 @@ def test_a_finger_at_ease_is_led_down_by_the_loop_in_the_time_of_its_greatest_te
     for k in range(1, 100):
         wanted = 20.0 + rate * k / 3000.0
         speed = rate / 7176.0 / RADIUS_M
-        expected = tension_torque_nm(fault.m, 1, wanted, 20.0, 7176.0, -0.3 - speed)
+        expected = tension_torque_nm(fault.m, 1, wanted, 20.0, 7176.0, -0.3 - speed, 1.0)
         expected += motor_friction_nm(speed, *laws)
         fault.s["motor_speed_rad_s"][1] = -0.3
         assert fault.torque(1) == pytest.approx(min(max(expected, -1.37), 0.0), rel=1e-9)

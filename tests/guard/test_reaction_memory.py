@@ -130,7 +130,9 @@ def test_an_estimate_without_stiffness_counts_as_one_newton_per_metre(stiffness:
     fault.mem["release_n"][1] = 5.0 + 1e-9
     speed = -1e-9 / fault.bench.dt_s / max(stiffness, 1.0) / 0.01
     laws = [float(fault.m[n][1]) for n in FRICTION]
-    expected = tension_torque_nm(fault.m, 1, 5.0, 6.5, stiffness, -speed) + motor_friction_nm(speed, *laws)
+    expected = tension_torque_nm(fault.m, 1, 5.0, 6.5, stiffness, -speed, 1.0) + motor_friction_nm(
+        speed, *laws
+    )
     assert fault.torque(1) == pytest.approx(min(max(expected, -1.37), 0.0), rel=1e-9)
 
 
@@ -153,7 +155,9 @@ def test_a_motor_that_unwinds_too_fast_is_let_run_and_not_driven_back() -> None:
     wanted = 20.0 - 500.0 * fault.bench.dt_s
     speed = -500.0 / 6e4 / 0.01
     laws = [float(fault.m[n][1]) for n in FRICTION]
-    loop = tension_torque_nm(fault.m, 1, wanted, 12.0, 6e4, -14.0 - speed) + motor_friction_nm(speed, *laws)
+    loop = tension_torque_nm(fault.m, 1, wanted, 12.0, 6e4, -14.0 - speed, 1.0) + motor_friction_nm(
+        speed, *laws
+    )
     assert loop > 0.05, "the loop would wind"
     assert fault.torque(1) == 0.0
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from guard.hold import begin_hold
+from guard.letting_go import is_released
 from guard.probe import judge_probe
-from guard.reaction import begin_reaction, fault_torque_nm, is_released, note_lost_sight
+from guard.reaction import begin_reaction, fault_torque_nm, note_lost_sight
 from guard.urgent import pulls_into_stop
 from signals.compiled import law
 from signals.faults import Cause
