@@ -164,7 +164,7 @@ def refuse_tendon_options(options: RunOptions) -> None:
     """Refuse options that a mechanism has no use for; raises ``MechanismHandError``."""
     given = {
         "--bus": options.bus is not None,
-        "--mismatch, --plant": options.mismatch is not None or options.plant is not None,
+        **{"--mismatch": options.mismatch is not None, "--plant": options.plant is not None},
         "--pretension": options.pretension_n is not None,
         "--fault": bool(options.faults),
         "--without": bool(options.without),
