@@ -21,7 +21,7 @@ FIELDS: Final = (
     "finger_tip_body", "finger_tip_m", "joint_finger", "joint_impedance_nm_rad", "joint_min_rad",
     "joint_max_rad", "tendon_finger", "tendon_kind", "P_tj_m", "insertion_palm_m", "insertion_bone_m",
     "forearm_point_m", "palm_point_m", "tension_min_n", "tension_max_n", "tension_limit_n", "pretension_n",
-    "thumb_metacarpal_m", "wrist_size_m", "wrist_neutral_rad", "wrist_origin_m",
+    "thumb_metacarpal_m", "wrist_size_m", "wrist_neutral_rad", "wrist_origin_m", "winding_limit_degc",
 )  # fmt: skip
 """Fields of the model from which a picture of the hand and its bands are made."""
 SPACES: Final = {

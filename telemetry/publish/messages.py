@@ -132,22 +132,6 @@ def meta_units(has_truth: bool) -> dict[str, dict[str, str]]:
     }
 
 
-def meta_limits(names: HandNames, model: RecordArray) -> dict[str, Any]:
-    """Bands of the hand file, for screens: tensions and angles by name, windings as derating and fault."""
-    m = model[0]
-
-    def band(parts: tuple[str, ...], *fields: str) -> dict[str, list[float]]:
-        columns = [m[field][: len(parts)].tolist() for field in fields]
-        return {name: list(values) for name, values in zip(parts, zip(*columns, strict=True), strict=True)}
-
-    return {
-        "tension_n": band(names.tendons, "tension_min_n", "tension_max_n", "tension_limit_n"),
-        "joint_rad": band(names.joints, "joint_min_rad", "joint_max_rad"),
-        "axis_rad": band(names.axes, "axis_min_rad", "axis_max_rad"),
-        "winding_degc": m["winding_limit_degc"].tolist(),
-    }
-
-
 def schema_sha256(has_truth: bool) -> str:
     """Hash of keys, units and codes: changes with the meaning of a message."""
     text = json.dumps([meta_units(has_truth), meta_codes()], sort_keys=True)

@@ -23,7 +23,6 @@ from telemetry.publish.messages import (
     RawMessage,
     ViewMessage,
     meta_codes,
-    meta_limits,
     meta_names,
     meta_units,
     pack,
@@ -83,11 +82,6 @@ class Publisher:
         self._finger_of_joint = {
             joint: names.fingers[f] for joint, f in zip(names.joints, of_joint, strict=True) if f >= 0
         }
-        of_tendon = model["tendon_finger"][0, : len(names.tendons)].tolist()
-        self._finger_of_tendon = {
-            tendon: names.fingers[f] for tendon, f in zip(names.tendons, of_tendon, strict=True) if f >= 0
-        }
-        self._limits = meta_limits(names, model)
         self._meta = self._meta_payload(names, has_truth, places)
         self._next = {"view": 0, "health": 0, "meta": 0, "raw": 0}
         self._counts = {"health": 0, "event": 0}
@@ -104,10 +98,8 @@ class Publisher:
                 **self._facts,
                 "names": meta_names(names),
                 "finger_of_joint": self._finger_of_joint,
-                "finger_of_tendon": self._finger_of_tendon,
                 "keys": meta_units(has_truth),
                 "codes": meta_codes(names.foreign),
-                "limits": self._limits,
                 "endpoints": {"publish": places.publish, "command": places.command},
             }
         )

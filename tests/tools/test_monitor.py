@@ -45,8 +45,17 @@ def watched(tendons: int = 38, broken: bool = False) -> Watched:
     found.meta = {
         "hand": "many",
         "finger_of_joint": {j: j.split("_")[0] for j in joints},
-        "finger_of_tendon": {n: n.split("_")[0] for n in names},
-        "limits": {"tension_n": {n: [3.0, 40.0, 55.0] for n in names}},
+        "names": {"finger": list(FINGERS), "tendon": names, "joint": joints},
+        "geometry": {
+            "tension_min_n": [3.0] * tendons,
+            "tension_max_n": [40.0] * tendons,
+            "tension_limit_n": [55.0] * tendons,
+            "tendon_finger": [k % 5 for k in range(tendons)],
+            "joint_min_rad": [-0.5] * 19,
+            "joint_max_rad": [1.5] * 19,
+            "winding_limit_degc": [100.0, 125.0],
+        },
+        "ranges": {"axes": {"pitch": [-0.6, 0.6]}},
     }
     fault = {"finger": "index", "cause": "TENDON_BROKEN", "text": "index_4: broken", "hint": "replace it"}
     found.health = {"latched": [fault] if broken else []}

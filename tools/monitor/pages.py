@@ -97,8 +97,7 @@ def _shown(names: Any, search: str) -> list[str]:
 
 
 def _band(watched: Watched, tendon: str) -> tuple[float, float, float]:
-    found = watched.meta.get("limits", {}).get("tension_n", {}).get(tendon)
-    return tuple(found) if found else (LEAST, 100.0, 135.0)
+    return watched.bands.tension_n.get(tendon, (LEAST, 100.0, 135.0))
 
 
 def _tension_style(watched: Watched, tendon: str) -> str:
@@ -112,7 +111,7 @@ def _tension_style(watched: Watched, tendon: str) -> str:
 def fingers(watched: Watched, search: str, width: int, rows: int) -> Any:
     """Page 1: one line a finger: state, cause, joints against their goals, tendons against their bands."""
     view, by_joint = watched.view, watched.meta.get("finger_of_joint", {})
-    by_tendon = watched.meta.get("finger_of_tendon", {})
+    by_tendon = watched.bands.finger_of_tendon
     table = _table(
         ("finger", "left"), ("state", "left"), ("mode", "left"), ("off goal", "right"),
         ("N least", "right"), ("most", "right"), ("cause", "left"),
@@ -157,10 +156,12 @@ def tendons(watched: Watched, search: str, width: int, rows: int) -> Any:
 def joints(watched: Watched, search: str, width: int, rows: int) -> Any:
     """Page 3: every joint within its range, and the wrist's axes."""
     view = watched.view
-    limits = watched.meta.get("limits", {})
-    lines = [(n, view["pos"][n], view["cmd"][n], view["vel"][n], view["torque"][n], "joint_rad")
+    bands = watched.bands
+    lines = [(n, view["pos"][n], view["cmd"][n], view["vel"][n], view["torque"][n], bands.joint_rad)
              for n in _shown(view["pos"], search)]  # fmt: skip
-    lines += [(n, v, None, None, None, "axis_rad") for n, v in view.get("axis", {}).items() if search in n]
+    lines += [
+        (n, v, None, None, None, bands.axis_rad) for n, v in view.get("axis", {}).items() if search in n
+    ]
     across = max(1, width // 62)
     tables = []
     for k in range(0, len(lines), max(rows, -(-len(lines) // across))):
@@ -168,8 +169,8 @@ def joints(watched: Watched, search: str, width: int, rows: int) -> Any:
             ("joint", "left"), ("deg", "right"), ("want", "right"), ("deg/s", "right"), ("N m", "right"),
             ("", "left"),
         )  # fmt: skip
-        for name, angle, wanted, speed, torque, kind in lines[k : k + max(rows, -(-len(lines) // across))]:
-            low, high = limits.get(kind, {}).get(name, (-1.0, 1.0))
+        for name, angle, wanted, speed, torque, ranges in lines[k : k + max(rows, -(-len(lines) // across))]:
+            low, high = ranges.get(name, (-1.0, 1.0))
             outside = not low - 0.02 <= angle <= high + 0.02
             table.add_row(
                 name,
@@ -188,7 +189,7 @@ def motors(watched: Watched, search: str, width: int, rows: int) -> Any:
     """Page 4: every motor: temperature, current, torque, what the guard cut, status."""
     view = watched.view
     names = sorted(_shown(view["temp"], search), key=lambda name: -view["temp"][name])
-    warm, hot = watched.meta.get("limits", {}).get("winding_degc", (100.0, 125.0))
+    warm, hot = watched.bands.winding_degc
     across = max(1, width // 40)
     tables = []
     for part in _split(names, max(rows, -(-len(names) // across))):

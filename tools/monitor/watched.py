@@ -12,6 +12,46 @@ STALE_S: Final = 0.5
 """Silence after which a screen says that it shows the past."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """What the values of a hand may be, from ``meta``.
+
+    Attributes:
+        tension_n: tendon -> least, most, limit.
+        joint_rad: joint -> ends of its range.
+        axis_rad: wrist axis -> the same.
+        winding_degc: derating and fault.
+        finger_of_tendon: tendon -> its finger.
+    """
+
+    tension_n: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    joint_rad: dict[str, tuple[float, float]] = field(default_factory=dict)
+    axis_rad: dict[str, tuple[float, float]] = field(default_factory=dict)
+    winding_degc: tuple[float, float] = (100.0, 125.0)
+    finger_of_tendon: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, meta: dict[str, Any]) -> Bands:
+        """Those of a hand."""
+        names, m = meta["names"], meta["geometry"]
+
+        def rows(space: str, *fields: str) -> dict[str, Any]:
+            return dict(zip(names[space], zip(*(m[each] for each in fields), strict=True), strict=True))
+
+        warm, hot = m["winding_limit_degc"]
+        return cls(
+            rows("tendon", "tension_min_n", "tension_max_n", "tension_limit_n"),
+            rows("joint", "joint_min_rad", "joint_max_rad"),
+            {axis: (low, high) for axis, (low, high) in meta["ranges"]["axes"].items()},
+            (warm, hot),
+            {
+                tendon: names["finger"][f]
+                for tendon, (f,) in rows("tendon", "tendon_finger").items()
+                if f >= 0
+            },
+        )
+
+
 @dataclass(slots=True)
 class Watched:
     """The newest of everything that came from the hand.
@@ -19,7 +59,7 @@ class Watched:
     Attributes:
         view: newest view; ``None`` before the first.
         health: newest health message.
-        meta: names and limits.
+        meta: names, geometry, ranges.
         events: newest events that are not counted, oldest first.
         counted: kind of a repeated warning -> how often, and its newest text.
         lost: messages that never arrived.
@@ -32,6 +72,7 @@ class Watched:
     counted: dict[str, tuple[int, str]] = field(default_factory=dict)
     lost: int = 0
     came_s: float = field(default_factory=time.monotonic)
+    _bands: Bands | None = None
 
     @property
     def age_s(self) -> float:
@@ -67,6 +108,13 @@ class Watched:
             self.counted[event["kind"]] = count + 1, event["text"]
         else:
             self.events = [*self.events, event][-EVENTS:]
+
+    @property
+    def bands(self) -> Bands:
+        """What the hand's values may be."""
+        if self._bands is None and self.meta:
+            self._bands = Bands.of(self.meta)
+        return self._bands or Bands()
 
     @property
     def faults(self) -> list[dict[str, Any]]:
