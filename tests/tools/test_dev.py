@@ -40,8 +40,18 @@ def installs(lines: list[str]) -> list[str]:
 
 def test_a_run_installs_no_test_tools_and_the_second_run_nothing(clone: Path) -> None:
     (done,) = installs(calls(clone, "run"))
-    assert done.endswith("-e .[report,view]") and "-c constraints.txt" in done
+    assert done.endswith("-e .[report]") and "-c constraints.txt" in done
     assert installs(calls(clone, "run")) == []
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "hasy", "--view"), ("flexor", "view"), ("flexor", "run", "--view")]
+)
+def test_the_page_is_installed_by_whoever_asks_for_it_and_once(clone: Path, words: tuple[str, ...]) -> None:
+    calls(clone, "run")
+    (done,) = installs(calls(clone, *words))
+    assert done.endswith("-e .[report,view]")
+    assert installs(calls(clone, *words)) == installs(calls(clone, "run")) == []
 
 
 def test_what_the_tests_need_is_enough_for_a_run(clone: Path) -> None:
