@@ -68,11 +68,11 @@ def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode
 def fade_change_over(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Torque starts from the present command: what the change would have made a step fades away."""
     entering = mem.entering[f] != 0
-    left = mem.fade_left
+    left, shares = mem.fade_left, m.finger_shares[f] != 0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
-        if m.tendon_follows[t] != 0:
+        if shares and m.tendon_follows[t] != 0:
             continue
         if entering:
             mem.offset_torque_nm[i] = s.motor_torque_nm[i] - s.ref_motor_torque_nm[i]

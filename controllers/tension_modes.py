@@ -101,16 +101,21 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
     rotor's own acceleration is known and fed forward: without it a step overshoots by an eighth.
     """
     wanted_paths(m, mem, f)
+    shares, share, weight = m.finger_shares[f] != 0, 1.0, 1.0
     for k in range(m.finger_n_tendons[f]):
-        i = m.tendon_motor[m.finger_tendon[f, k]]
-        s.ref_motor_torque_nm[i] = s.ref_motor_speed_rad_s[i] = 0.0
+        s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         before = mem.ref_tension_n_s[t]
         wanted_speed = wanted_motor_speed(m, s, t, mem.row[k], follow_tension(m, mem, s, t, from_goal))
-        share, weight, stiffness = part_of_motor(m, s, f, t)
-        s.ref_motor_speed_rad_s[i] += share * wanted_speed
+        stiffness, turning = s.tendon_stiffness_n_m[t], wanted_speed
+        if shares:
+            share, weight, stiffness = part_of_motor(m, s, f, t)
+            turning *= share
+            if m.tendon_follows[t] != 0:
+                turning += s.ref_motor_speed_rad_s[i]
+        s.ref_motor_speed_rad_s[i] = turning
         s.ref_motor_torque_nm[i] += tension_torque_nm(
             m,
             t,
@@ -126,7 +131,7 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
-        if m.tendon_follows[t] == 0:
+        if not (shares and m.tendon_follows[t] != 0):
             s.friction_torque_nm[i] = friction_torque_nm(m, i, s.ref_motor_speed_rad_s[i])
             s.ripple_torque_nm[i] = mem.ripple_nm[i]
             s.ref_motor_torque_nm[i] += s.friction_torque_nm[i] + s.ripple_torque_nm[i]

@@ -14,7 +14,7 @@ from guard.latch import latch_finger
 from guard.memory import GuardMemory
 from guard.residual_checks import share_of
 from mechanics.friction import motor_friction_nm
-from mechanics.lines import load_nm, sense_of
+from mechanics.lines import motor_load_nm
 from mechanics.plausible import usable
 from signals.compiled import law
 from signals.faults import Cause
@@ -41,7 +41,7 @@ def friction_factor(m: Model, mem: GuardMemory, s: State, i: int, t: int) -> tup
     expected = motor_friction_nm(
         speed, m.friction_gamma_1_s_rad[i], m.friction_gamma_2_nm[i], m.friction_gamma_3_nms_rad[i]
     )
-    left = mem.last_torque_nm[i] - sense_of(m, t) * load_nm(m, s, m.tendon_finger[t], t)
+    left = mem.last_torque_nm[i] - motor_load_nm(m, s, m.tendon_finger[t], t)
     return (left, expected) if speed > 0.0 else (-left, -expected)
 
 
@@ -77,8 +77,6 @@ def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int, 
 @law
 def loads_believed(m: Model, z: Measurement, f: int, t: int) -> bool:
     """True if the Hall sensors of all that tendon ``t``'s motor winds can be believed."""
-    if m.finger_shares[f] == 0:
-        return hall_believed(m, z, t)
     for k in range(m.finger_n_tendons[f]):
         o = m.finger_tendon[f, k]
         if m.tendon_motor[o] == m.tendon_motor[t] and not hall_believed(m, z, o):
@@ -89,11 +87,11 @@ def loads_believed(m: Model, z: Measurement, f: int, t: int) -> bool:
 @law
 def check_friction(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch grown friction of all motors whose channels can be believed."""
-    fast = share_of(m.dt_s, FAST_S)
+    fast, shared = share_of(m.dt_s, FAST_S), m.n_motors < m.n_tendons
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]
-        if m.tendon_follows[t] != 0:
+        if shared and m.tendon_follows[t] != 0:
             continue
         motor = usable(int(z.motor_status[i]), z.motor_angle_rad[i])
-        if motor and loads_believed(m, z, m.tendon_finger[t], t):
+        if motor and (loads_believed(m, z, m.tendon_finger[t], t) if shared else hall_believed(m, z, t)):
             check_friction_growth(m, mem, s, m.tendon_finger[t], t, fast)

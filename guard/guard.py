@@ -25,7 +25,7 @@ from guard.winding import check_windings, winding_temperatures
 from mechanics.coupling import move_jacobian, tendon_jacobian
 from mechanics.finger_rows import move_rows, place_rows
 from mechanics.lines import sense_of
-from signals.compiled import law
+from signals.compiled import inlined, law
 from signals.faults import Cause
 from signals.layout import Records
 from signals.modes import Clip, MotorMode
@@ -97,12 +97,15 @@ def torque_by_state(
     return 0.0, bits
 
 
-@law
+@inlined
 def tendon_bounds(
-    m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
+    m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int, whole: bool
 ) -> tuple[float, int]:
-    """Torque ``x`` [N m] that winds tendon ``t``, within what its joints and its tension allow."""
-    if s.finger_state[f] != FAULT:  # a probe has to wind, wherever the joint seems to be
+    """Torque ``x`` [N m] that winds tendon ``t``, within what its joints and its tension allow.
+
+    ``whole``: the finger is not in fault; a probe has to wind, wherever the joint seems to be.
+    """
+    if whole:
         x, bits = range_bounds(m, mem, s, f, t, x, bits)
     return envelope_bounds(m, mem, s, f, t, x, bits)
 
@@ -116,7 +119,7 @@ def shared_bounds(
         t = m.finger_tendon[f, k]
         if m.tendon_motor[t] == i:
             sense = sense_of(m, t)
-            x, bits = tendon_bounds(m, mem, s, f, t, sense * x, bits)
+            x, bits = tendon_bounds(m, mem, s, f, t, sense * x, bits, s.finger_state[f] != FAULT)
             x *= sense
     return x, bits
 
@@ -126,19 +129,20 @@ def command_motors(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Comm
     """Currents [A] of all motors into the command, torques and clips into the state."""
     for f in range(m.n_fingers):
         reaction, powered = reaction_of(m, s, f), s.finger_state[f] >= HOLDING
+        shares, whole = m.finger_shares[f] != 0, s.finger_state[f] != FAULT
         if powered:
             joint_margins(m, mem, s, f)
         for k in range(m.finger_n_tendons[f]):
             t = m.finger_tendon[f, k]
             i = m.tendon_motor[t]
-            if m.tendon_follows[t] != 0:
+            if shares and m.tendon_follows[t] != 0:
                 continue
             x, bits = torque_by_state(m, mem, z, s, f, t, reaction)
             if powered:
-                if m.finger_shares[f] == 0:
-                    x, bits = tendon_bounds(m, mem, s, f, t, x, bits)
-                else:
+                if shares:
                     x, bits = shared_bounds(m, mem, s, f, i, x, bits)
+                else:
+                    x, bits = tendon_bounds(m, mem, s, f, t, x, bits, whole)
             x, bits = motor_bounds(m, mem, s, i, x, bits)
             x, bits = rate_bounds(m, mem, i, x, bits)
             if not math.isfinite(x):

@@ -8,7 +8,7 @@ from typing import Final
 from guard.channel_checks import since_sample_s
 from guard.latch import latch_finger, latch_probed
 from guard.memory import GuardMemory
-from mechanics.lines import load_nm, sense_of
+from mechanics.lines import motor_load_nm
 from mechanics.plausible import motor_way_rad, usable
 from signals.compiled import law
 from signals.faults import Cause
@@ -70,7 +70,7 @@ def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_
     if moved:
         mem.still_s[i] = mem.still_wanted_rad[i] = 0.0
         mem.still_residual_m[i] = s.residual_m[t]
-    excess = s.motor_torque_nm[i] - sense_of(m, t) * load_nm(m, s, f, t)
+    excess = s.motor_torque_nm[i] - motor_load_nm(m, s, f, t)
     if moved or abs(excess) <= m.excess_torque_nm:
         mem.blocked_s[i] = 0.0
         mem.still_tension_n[i] = s.tension_n[t]
@@ -113,10 +113,10 @@ def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int, 
 @law
 def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch the faults of all motors."""
-    kept = math.exp(-m.dt_s / ENERGY_MEMORY_S)
+    kept, shared = math.exp(-m.dt_s / ENERGY_MEMORY_S), m.n_motors < m.n_tendons
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]
-        if m.tendon_follows[t] != 0:
+        if shared and m.tendon_follows[t] != 0:
             continue
         if usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             fresh = z.motor_time_ns[i] != mem.motor_sample_ns[i]  # an old sample is no standstill

@@ -2,14 +2,14 @@
 
 A tendon with a negative ``spool_radius_m`` is wound as its motor's angle falls. An antagonist pair on one
 spool is two tendons with radii of opposite sign: their motor sets the difference of their tensions, not their
-mean. ``finger_shares`` says that a finger has such tendons; all others pay one comparison.
+mean. ``finger_shares`` says that a finger has such tendons; what asks it in a loop asks it before the loop.
 """
 
 from __future__ import annotations
 
 import math
 
-from signals.compiled import law
+from signals.compiled import inlined, law
 from signals.typed import Model, State
 
 
@@ -19,17 +19,31 @@ def sense_of(m: Model, t: int) -> float:
     return math.copysign(1.0, m.spool_radius_m[t])
 
 
-@law
+@inlined
 def load_nm(m: Model, s: State, f: int, t: int) -> float:
     """Torque [N m] with which all tendons of tendon ``t``'s motor pull against its winding ``t``."""
     if m.finger_shares[f] == 0:
         return float(m.spool_radius_m[t] * s.tension_n[t])
+    return sense_of(m, t) * shared_load_nm(m, s, f, t)
+
+
+@inlined
+def motor_load_nm(m: Model, s: State, f: int, t: int) -> float:
+    """The same against the motor's own sense: positive pulls its angle down."""
+    if m.finger_shares[f] == 0:
+        return float(m.spool_radius_m[t] * s.tension_n[t])
+    return shared_load_nm(m, s, f, t)
+
+
+@law
+def shared_load_nm(m: Model, s: State, f: int, t: int) -> float:
+    """Torque [N m] against the angle of tendon ``t``'s motor by all tendons that it winds."""
     total = 0.0
     for k in range(m.finger_n_tendons[f]):
         o = m.finger_tendon[f, k]
         if m.tendon_motor[o] == m.tendon_motor[t]:
             total += m.spool_radius_m[o] * s.tension_n[o]
-    return sense_of(m, t) * total
+    return total
 
 
 @law
@@ -41,8 +55,6 @@ def part_of_motor(m: Model, s: State, f: int, t: int) -> tuple[float, float, flo
         stiffnesses [N/m]. With one gain for all and these weights, the error of a mean tension, which the
         motor cannot change, cancels.
     """
-    if m.finger_shares[f] == 0:
-        return 1.0, 1.0, float(s.tendon_stiffness_n_m[t])
     count = radius = stiffness = 0.0
     for k in range(m.finger_n_tendons[f]):
         o = m.finger_tendon[f, k]
