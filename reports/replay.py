@@ -23,7 +23,7 @@ _CURVES: Final = 3
 
 
 class Compared(Protocol):
-    """Two runs over the same measurements: ``runtime.replay.Replayed``."""
+    """Two runs over the same measurements: ``trials.replay.Replayed``."""
 
     recorded: RecordArray
     frames: RecordArray

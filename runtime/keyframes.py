@@ -2,7 +2,7 @@
 
 A keyframe holds the model, the memories of estimator, controller and guard, the state and the last command at
 the end of a cycle. With the measurements and goals of the log behind it the same laws give the same commands
-bit by bit (``runtime.replay``). The control process leaves one before its first cycle, and when io asks.
+bit by bit (``trials.replay``). The control process leaves one before its first cycle, and when io asks.
 """
 
 from __future__ import annotations

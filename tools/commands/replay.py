@@ -40,7 +40,7 @@ def replay(
 ) -> None:
     """Tick a recorded log again and compare every command and state, bit for bit, with what was sent."""
     from reports.replay import draw_replay, table
-    from runtime.replay import replay as tick_again
+    from trials.replay import replay as tick_again
 
     found = tick_again(
         file, hand=other, controller=controller, settings=tuple(settings or ()), watch=_progress

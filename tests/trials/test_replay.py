@@ -25,12 +25,12 @@ from runtime.keyframes import (
     unpacked,
 )
 from runtime.logs import open_log
-from runtime.replay import ReplayError, replay
 from runtime.session import Session, run_lockstep
 from sim.options import Fault
 from telemetry.record.reader import read_log
 from telemetry.shm.segment import KEYFRAME_BYTES
 from tools.commands.replay import app
+from trials.replay import ReplayError, replay
 
 
 def recorded(path: Path, hand: str, motion: str, seconds: float, **more) -> Path:
@@ -86,7 +86,7 @@ def test_a_changed_log_is_different_from_its_first_changed_cycle_on(tmp_path, mo
     path = recorded(tmp_path / "a.mcap", "finger_bench", "hold", 0.2)
     log = read_log(path)
     log.frames["measurement"]["motor_angle_rad"][400:, 2] += 1e-12
-    monkeypatch.setattr("runtime.replay.read_log", lambda _: log)
+    monkeypatch.setattr("trials.replay.read_log", lambda _: log)
     found = replay(path)
     assert found.first is not None and found.first.cycle == 400
 
