@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import io
 import json
 from pathlib import Path
@@ -13,6 +11,7 @@ import numpy as np
 
 from calibration.drive_fit import DriveFit
 from calibration.free_turning import Measured
+from reports import page
 from reports.files import write_text
 
 RESULT: Final = "result.json"
@@ -35,10 +34,10 @@ def save_raw(folder: Path, measured: Measured, motors: list[str]) -> None:
     np.savez_compressed(folder / RAW, **arrays)
 
 
-def save(folder: Path, result: dict[str, Any], patch: str, page: str) -> None:
+def save(folder: Path, result: dict[str, Any], patch: str, made: str) -> None:
     """Write what was found; the result last, so that a folder with one is whole."""
     write_text(folder / PATCH, patch)
-    write_text(folder / PAGE, page)
+    write_text(folder / PAGE, made)
     write_text(folder / RESULT, json.dumps(result, indent=2) + "\n")
 
 
@@ -93,54 +92,37 @@ def curves(fits: dict[str, DriveFit], measured: Measured, constants: list[float]
     return out.getvalue()
 
 
-_STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1b2430; max-width: 1180px; margin: 2rem auto;
-  padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin: 0; }
-.pale { color: #6b7686; }
-img { max-width: 100%; }
-table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
-th { text-align: left; color: #6b7686; }
-th, td { padding: .25rem .8rem .25rem 0; border-bottom: 1px solid #e4e8ee; }
-.bad td { color: #b3261e; }
-.verdict { padding: .8rem 1rem; border-left: 5px solid #1d6f42; background: #f1f7f3; }
-.verdict.bad { border-color: #b3261e; background: #fcf1f0; }
-pre { background: #f4f6f9; padding: 1rem; overflow: auto; }
-"""
-
-
-def page(result: dict[str, Any], fits: dict[str, DriveFit], patch: str, png: bytes | None) -> str:
+def page_of(result: dict[str, Any], fits: dict[str, DriveFit], patch: str, png: bytes | None) -> str:
     """Verdict first, then every parameter with its interval, the curves and the lines to merge."""
-    e = html.escape
-    bad = [part for part in result["parts"] if part["verdict"] != "good"]
-    head = f"{result['hand']}: {result['command']}"
-    verdict = "All parameters are good"
-    if bad:
-        verdict = f"{len(bad)} of {len(result['parts'])} parameters are not good"
-    rows = "".join(_row(part) for part in sorted(result["parts"], key=lambda part: part["verdict"] == "good"))
-    drives = "".join(
-        f"<tr><td>{e(name)}</td><td>{1e3 * fit.residual_nm:.2f}</td><td>{100 * fit.explained:.3f}</td>"
-        f"<td>{1e3 * fit.delay_s:.3f}</td></tr>"
+    parts = sorted(result["parts"], key=lambda part: part["verdict"] == "good")
+    bad = [part["verdict"] != "good" for part in parts]
+    troubles = [
+        (p["name"], f"{p['parameter']}: {p['text']}", "") for p, b in zip(parts, bad, strict=True) if b
+    ]
+    rows = [
+        (
+            p["name"],
+            p["parameter"],
+            f"{p['value']:.5g}",
+            f"{p['low']:.5g} to {p['high']:.5g}",
+            p["unit"],
+            p["text"],
+        )
+        for p in parts
+    ]
+    drives = [
+        (name, f"{1e3 * fit.residual_nm:.2f}", f"{100 * fit.explained:.3f}", f"{1e3 * fit.delay_s:.3f}")
         for name, fit in fits.items()
+    ]
+    heads = ("drive", "residual [mN m]", "explained [%]", "current behind angle [ms]")
+    return page.page(
+        f"{result['hand']}: {result['command']}",
+        f"{result['date']}, {result['simulated_s']:.0f} s of motion",
+        [
+            page.verdict("All parameters are good.", troubles),
+            page.table("Parameters", ("part", "parameter", "value", "95 % interval", "unit", ""), rows, bad),
+            page.picture("Friction", "torque over speed", png),
+            page.table("Fits", heads, drives),
+            page.lines("Lines for the hand file", patch),
+        ],
     )
-    picture = ""
-    if png is not None:
-        data = base64.b64encode(png).decode()
-        picture = f'<h2>Friction</h2><img alt="torque over speed" src="data:image/png;base64,{data}">'
-    return f"""<!doctype html><html lang=en><head><meta charset=utf-8><title>{e(head)}</title>
-<style>{_STYLE}</style></head><body><h1>{e(head)}</h1>
-<p class=pale>{e(result["date"])}, {result["simulated_s"]:.0f} s of motion</p>
-<div class="verdict{" bad" if bad else ""}">{e(verdict)}.</div>
-<table><tr><th>part<th>parameter<th>value<th>95 % interval<th>unit<th></tr>{rows}</table>{picture}
-<h2>Fits</h2>
-<table><tr><th>drive<th>residual [mN m]<th>explained [%]<th>current behind angle [ms]</tr>{drives}</table>
-<h2>Lines for the hand file</h2><pre>{e(patch)}</pre></body></html>
-"""
-
-
-def _row(part: dict[str, Any]) -> str:
-    """A parameter as a row of the table."""
-    mark = "" if part["verdict"] == "good" else " class=bad"
-    interval = f"{part['low']:.5g} to {part['high']:.5g}"
-    texts = part["name"], part["parameter"], f"{part['value']:.5g}", interval, part["unit"], part["text"]
-    return f"<tr{mark}>" + "".join(f"<td>{html.escape(text)}</td>" for text in texts) + "</tr>"

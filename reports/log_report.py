@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import json
 import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from hand.hand import Hand
+from reports import page
 from reports.faults import FaultWatch
 from reports.finding import Level
 from reports.picture import draw_run
@@ -162,88 +160,34 @@ def _tracking_rms(frames: RecordArray) -> float:
     return float(np.sqrt(np.nanmean(np.square(away, dtype=np.float64)))) if away.size else 0.0
 
 
-_STYLE: Final = """
-:root { --ink: #1b2430; --pale: #6b7686; --line: #e4e8ee; --bad: #b3261e; --good: #1d6f42; }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 1180px; margin: 2rem auto;
-  padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin: 0; }
-h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-.pale { color: var(--pale); }
-table { border-collapse: collapse; width: 100%; }
-th { text-align: left; font-weight: 600; color: var(--pale); }
-th, td { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-.verdict { padding: .8rem 1rem; border-left: 5px solid var(--good); background: #f1f7f3; margin: 1rem 0; }
-.verdict.bad { border-color: var(--bad); background: #fcf1f0; }
-.fault { margin: .4rem 0; }
-.fault b { color: var(--bad); }
-img { max-width: 100%; }
-"""
-
-
-def page(facts: dict[str, Any], png: bytes | None) -> str:
+def page_of(facts: dict[str, Any], png: bytes | None) -> str:
     """The page; nothing in it comes from elsewhere."""
-    e = html.escape
-    head = f"{facts['hand']} - {facts['motion'] or 'hold'}"
     where = "simulated" if facts["simulated"] else "on hardware"
     line = (
         f"{facts['seconds']:.2f} s at {facts['rate_hz']:g} Hz, {where}, {facts['frames']} frames, "
         f"{facts['absent']} absent, {facts['missed']} slots missed, file {facts['log']}"
     )
-    parts = [
-        "<!doctype html><html lang=en><head><meta charset=utf-8>",
-        '<meta name=viewport content="width=device-width, initial-scale=1">',
-        f"<title>{e(head)}</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{e(head)}</h1><p class=pale>{e(line)}</p>",
-        _verdict(facts),
-        _table(
-            "Worst moments",
-            ("", "part", "value", "at"),
-            [
-                (m["what"], m["part"], f"{m['value']:.4g} {m['unit']}", f"{m['time_s']:.3f} s")
-                for m in facts["moments"]
-            ],
-        ),
+    troubles = [(f["cause"], f"at {f['time_s']:.3f} s: {f['text']}", f["hint"]) for f in facts["faults"]]
+    troubles += [("damaged log", part, "") for part in facts["damage"]]
+    worst = [
+        (m["what"], m["part"], f"{m['value']:.4g} {m['unit']}", f"{m['time_s']:.3f} s")
+        for m in facts["moments"]
     ]
-    if png is not None:
-        data = base64.b64encode(png).decode()
-        parts.append(f'<h2>Curves</h2><img alt="curves of the run" src="data:image/png;base64,{data}">')
-    parts.append(
-        _table(
-            "Sensors that fail",
-            ("tendon", "finding", "what to do"),
-            [(s["tendon"], s["fact"], s["fix"]) for s in facts["sensors"]],
-        )
-    )
+    sensors = [(s["tendon"], s["fact"], s["fix"]) for s in facts["sensors"]]
     timing = [(stage, *(f"{row[k]:.1f}" for k in row)) for stage, row in facts["timing_us"].items()]
-    parts.append(_table("Loop [us]", ("stage", "p50", "p99", "p99.9", "max"), timing))
     start = facts["events"][0]["timestamp"] if facts["events"] else 0.0
     events = [
         (f"{x['timestamp'] - start:.3f} s", x["level"], x["kind"], x["text"], x.get("hint", ""))
         for x in facts["events"]
     ]
-    parts.append(_table("Events", ("after the first", "level", "kind", "what", "hint"), events))
     versions = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-    parts.append(f"<p class=pale>hand file {e(facts['hand_sha256'][:12])}; {e(versions)}</p></body></html>")
-    return "\n".join(parts) + "\n"
-
-
-def _verdict(facts: dict[str, Any]) -> str:
-    e = html.escape
-    told = [
-        f"<div class=fault><b>{e(f['cause'])}</b> at {f['time_s']:.3f} s: {e(f['text'])}"
-        f"<br><span class=pale>{e(f['hint'])}</span></div>"
-        for f in facts["faults"]
+    parts = [
+        page.verdict("No fault.", troubles),
+        page.table("Worst moments", ("", "part", "value", "at"), worst),
+        page.picture("Curves", "curves of the run", png),
+        page.table("Sensors that fail", ("tendon", "finding", "what to do"), sensors),
+        page.table("Loop [us]", ("stage", "p50", "p99", "p99.9", "max"), timing),
+        page.table("Events", ("after the first", "level", "kind", "what", "hint"), events),
+        page.note(f"hand file {facts['hand_sha256'][:12]}; {versions}"),
     ]
-    told += [f"<div class=fault><b>damaged log</b> {e(part)}</div>" for part in facts["damage"]]
-    if told:
-        return f"<div class='verdict bad'>{''.join(told)}</div>"
-    return "<div class=verdict>No fault.</div>"
-
-
-def _table(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    if not rows:
-        return ""
-    e = html.escape
-    head = "".join(f"<th>{e(text)}</th>" for text in heads)
-    body = "".join("<tr>" + "".join(f"<td>{e(text)}</td>" for text in row) + "</tr>" for row in rows)
-    return f"<h2>{e(title)}</h2><table><tr>{head}</tr>{body}</table>"
+    return page.page(f"{facts['hand']} - {facts['motion'] or 'hold'}", line, parts)

@@ -9,12 +9,12 @@ import pytest
 import tomlkit
 from typer.testing import CliRunner
 
+from calibration.compare import rows_of
 from calibration.patching import PatchError, apply, history, merged, revert
 from hand.assembly.assemble import model_of
 from hand.file import load_hand
 from hand.file.loader import load_hand as load
 from tools.commands.apply import app as apply_app
-from tools.commands.compare import rows_of
 from tools.commands.history import app as history_app
 
 PATCH = """

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from reports.log_report import facts_of, moments, page
+from reports.log_report import facts_of, moments, page_of
 from reports.sensor_curves import hand_of_log
 from runtime.session import run_lockstep
 from telemetry.record.reader import read_log
@@ -87,5 +87,5 @@ def test_texts_of_a_log_cannot_become_markup(broken):
     evil = "<script>alert(1)</script>"
     facts["events"] = [{"timestamp": 1.0, "level": evil, "kind": evil, "text": evil, "hint": evil}]
     facts["motion"], facts["damage"] = evil, [evil]
-    made = page(facts, None)
+    made = page_of(facts, None)
     assert "<script" not in made and made.count("&lt;script&gt;") >= 6

@@ -4,33 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-def rows_of(one: dict[str, Any], two: dict[str, Any]) -> list[dict[str, Any]]:
-    """Parameters of both runs: values, change, and whether the intervals exclude that nothing changed."""
-    before = {(p["name"], p["parameter"]): p for p in one["parts"]}
-    rows = []
-    for part in two["parts"]:
-        old = before.get((part["name"], part["parameter"]))
-        if old is None:
-            continue
-        away = part["value"] - old["value"]
-        if part["unit"] == "deg":
-            away = (away + 180.0) % 360.0 - 180.0
-        spread = ((part["high"] - part["value"]) ** 2 + (old["high"] - old["value"]) ** 2) ** 0.5
-        rows.append(
-            {
-                "name": part["name"], "parameter": part["parameter"], "unit": part["unit"],
-                "before": old["value"], "after": part["value"], "change": away, "interval": spread,
-                "changed": abs(away) > spread,
-            }
-        )  # fmt: skip
-    return rows
 
 
 @app.command(epilog="Example: flexor compare friction-in-may friction-in-june")
@@ -40,6 +18,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """List what changed from one identification run to another by more than both intervals."""
+    from calibration.compare import rows_of
     from calibration.run_folder import load
 
     rows = rows_of(load(before), load(after))

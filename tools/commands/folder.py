@@ -7,7 +7,7 @@ from typing import Final
 
 from signals.choices import WrongChoice
 
-RESULTS: Final = ("report.json", "run.png")
+RESULTS: Final = ("report.json", "run.png", "result.json")
 """Files of a run whose names do not tell it from others; logs are numbered."""
 
 

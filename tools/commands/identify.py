@@ -47,6 +47,7 @@ def identify(
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
+    from tools.commands.telling import progress
 
     if kind not in KINDS:
         raise WrongChoice(f"no kind {kind!r} to identify; {advice(kind, KINDS)}")
@@ -59,34 +60,41 @@ def identify(
     motors = _motors(read, parts or [])
     begun = time.monotonic()
     try:
-        measured = measure(read, options, motors, _watcher(begun))
+        with progress(f"identify {kind}") as told:
+            measured = measure(read, options, motors, told.share if told is not None else lambda _: None)
     except Faulted as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(3) from None
     fits = fits_of(read, measured, motors)
     folder = _folder(out, kind, read.name)
-    date = time.strftime("%Y-%m-%d")
     rows = parts_of(kind, fits)
-    patch = patch_of(kind, fits, f"identified: {date} run {folder.name}")
-    result: dict[str, Any] = {
-        "command": f"identify {kind}",
-        "hand": read.name,
-        "hand_file": read.file.path,
-        "hand_sha256": read.sha256,
-        "date": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "seconds": time.monotonic() - begun,
-        "simulated_s": measured.seconds,
-        "parts": [row.as_dict() for row in rows],
-        "patch": str(folder / "patch.toml"),
-        "report": str(folder / "report.html"),
-        "notices": [],
-    }
+    patch = patch_of(kind, fits, f"identified: {time.strftime('%Y-%m-%d')} run {folder.name}")
+    result = _result(kind, read, folder, time.monotonic() - begun, measured.seconds, rows)
     _write(folder, result, patch, fits, measured, read, motors)
     if as_json:
         print(json.dumps(result))
     else:
         _show(result)
     raise typer.Exit(int(any(row.verdict != "good" for row in rows)))
+
+
+def _result(
+    kind: str, hand: Any, folder: Path, seconds: float, simulated_s: float, rows: list[Any]
+) -> dict[str, Any]:
+    """What ``--json`` says."""
+    return {
+        "command": f"identify {kind}",
+        "hand": hand.name,
+        "hand_file": hand.file.path,
+        "hand_sha256": hand.sha256,
+        "date": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "seconds": seconds,
+        "simulated_s": simulated_s,
+        "parts": [row.as_dict() for row in rows],
+        "patch": str(folder / "patch.toml"),
+        "report": str(folder / "report.html"),
+        "notices": [],
+    }
 
 
 def _motors(hand: Any, parts: list[str]) -> list[int]:
@@ -110,27 +118,10 @@ def _motors(hand: Any, parts: list[str]) -> list[int]:
     return sorted(dict.fromkeys(found))
 
 
-def _watcher(begun: float) -> Any:
-    if not sys.stderr.isatty():
-        return lambda _: None
-
-    def told(share: float) -> None:
-        left = (time.monotonic() - begun) * (1.0 - share) / max(share, 1e-3)
-        print(f"\rmeasuring {100 * share:3.0f} %, {left:4.0f} s left ", end="", file=sys.stderr, flush=True)
-        if share >= 1.0:
-            print(file=sys.stderr)
-
-    return told
-
-
 def _folder(out: Path | None, kind: str, hand: str) -> Path:
-    from tools.commands.folder import make_folder
+    from tools.commands.folder import free_folder, make_folder
 
-    wanted = out or Path(f"identify-{kind}-{hand}-{time.strftime('%Y%m%d-%H%M%S')}")
-    found, count = wanted, 1
-    while (found / "result.json").exists():
-        count += 1
-        found = wanted.with_name(f"{wanted.resolve().name}-{count}")
+    found = free_folder(out or Path(f"identify-{kind}-{hand}-{time.strftime('%Y%m%d-%H%M%S')}"))
     make_folder(found)
     return found
 
@@ -138,11 +129,11 @@ def _folder(out: Path | None, kind: str, hand: str) -> Path:
 def _write(
     folder: Path, result: dict[str, Any], patch: str, fits: Any, measured: Any, hand: Any, motors: list[int]
 ) -> None:
-    from calibration.run_folder import curves, page, save, save_raw
+    from calibration.run_folder import curves, page_of, save, save_raw
 
     constants = [float(hand.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
     save_raw(folder, measured, list(fits))
-    save(folder, result, patch, page(result, fits, patch, curves(fits, measured, constants)))
+    save(folder, result, patch, page_of(result, fits, patch, curves(fits, measured, constants)))
 
 
 def _show(result: dict[str, Any]) -> None:

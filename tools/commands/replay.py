@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,11 +23,6 @@ flexor replay run.mcap --controller mine:control
 """
 
 
-def _progress(done: float) -> None:
-    if sys.stderr.isatty():
-        print(f"\rreplaying {100 * done:3.0f} %", end="" if done < 1 else "\n", file=sys.stderr, flush=True)
-
-
 @app.command(epilog=EPILOG)
 def replay(
     file: Annotated[Path, typer.Argument(help="A log (.mcap).")],
@@ -40,11 +34,12 @@ def replay(
 ) -> None:
     """Tick a recorded log again and compare every command and state, bit for bit, with what was sent."""
     from reports.replay import draw_replay, table
+    from tools.commands.telling import progress
     from trials.replay import replay as tick_again
 
-    found = tick_again(
-        file, hand=other, controller=controller, settings=tuple(settings or ()), watch=_progress
-    )
+    chosen: dict[str, Any] = {"hand": other, "controller": controller, "settings": tuple(settings or ())}
+    with progress("replay") as told:
+        found = tick_again(file, **chosen, watch=told.share if told is not None else lambda _: None)
     asked = other is not None or controller is not None or bool(settings)
     result: dict[str, Any] = {
         "file": str(file),

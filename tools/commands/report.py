@@ -19,13 +19,13 @@ def report(
 ) -> None:
     """Write a recorded run as one HTML file: faults first, worst moments, curves, sensors, events."""
     from reports.files import write_text
-    from reports.log_report import facts_of, page, picture
+    from reports.log_report import facts_of, page_of, picture
     from telemetry.record.reader import read_log
 
     log = read_log(file)
     facts = facts_of(file, log)
     target = out if out is not None else file.with_suffix(".html")
-    write_text(target, page(facts, picture(file, log, facts)))
+    write_text(target, page_of(facts, picture(file, log, facts)))
     if as_json:
         print(json.dumps(facts | {"report": str(target)}))
         return

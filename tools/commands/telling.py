@@ -14,7 +14,8 @@ from hand.options import RunOptions
 
 TOLD: Final = ("fault", "recording", "heat")
 """Kinds of events that a person at the terminal waits for."""
-_TURN_S: Final = 0.2
+_TURN_S: Final = 0.05
+"""Longest wait for an event, and so for the end."""
 
 
 class Told:

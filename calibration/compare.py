@@ -1,0 +1,27 @@
+"""Two runs of identification side by side: what has changed by more than both intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def rows_of(one: dict[str, Any], two: dict[str, Any]) -> list[dict[str, Any]]:
+    """Parameters of both runs: values, change, and whether the intervals exclude that nothing changed."""
+    before = {(p["name"], p["parameter"]): p for p in one["parts"]}
+    rows = []
+    for part in two["parts"]:
+        old = before.get((part["name"], part["parameter"]))
+        if old is None:
+            continue
+        away = part["value"] - old["value"]
+        if part["unit"] == "deg":
+            away = (away + 180.0) % 360.0 - 180.0
+        spread = ((part["high"] - part["value"]) ** 2 + (old["high"] - old["value"]) ** 2) ** 0.5
+        rows.append(
+            {
+                "name": part["name"], "parameter": part["parameter"], "unit": part["unit"],
+                "before": old["value"], "after": part["value"], "change": away, "interval": spread,
+                "changed": abs(away) > spread,
+            }
+        )  # fmt: skip
+    return rows
