@@ -14,6 +14,17 @@ with flexor.Hand() as hand, hand.control("my script") as control:
 from flexor.client import Hand
 from flexor.control import Control
 from flexor.errors import HandError, HandSilent, Refused, SchemaMismatch
+from flexor.stream import Following, Stream
 from flexor.views import View
 
-__all__ = ["Control", "Hand", "HandError", "HandSilent", "Refused", "SchemaMismatch", "View"]
+__all__ = [
+    "Control",
+    "Following",
+    "Hand",
+    "HandError",
+    "HandSilent",
+    "Refused",
+    "SchemaMismatch",
+    "Stream",
+    "View",
+]

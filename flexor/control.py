@@ -10,49 +10,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from threading import Event, RLock, Thread
+from math import inf
+from threading import RLock
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
+from flexor.again import ALIVE_EVERY_S, Again
+from flexor.connection import Connection
 from flexor.effect import numbers, situation, what_holds, what_holds_fingers
 from flexor.errors import HandError, HandSilent, Refused
 from flexor.recording import Record
-from flexor.views import View
+from flexor.stream import Stream
 from signals.minimum_jerk import rise, slope
 
 RATE_HZ: Final = 100.0
 """Rate at which ``move`` and ``sleep`` send."""
 _ACTIVE_WITHIN_S: Final = 2.0
 _DONE_WITHIN_S: Final = 0.5
-_ALIVE_EVERY_S: Final = 0.03
-"""Time between two messages of a keep-alive; a goal lives 0.1 s."""
 _SETTLED: Final = 5
 """Goals of a move after which a mode set just before it must have been taken."""
 _AGAIN: Final = "goals came too late, or another request: activate() again"
 _NEXT: Final = {"fault": "look at its faults, then rearm() and activate()"}
-
-
-class Connection(Protocol):
-    """What commanding needs of a hand's connection: ``flexor.Hand``."""
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        """Names, units, codes of the hand."""
-
-    def view(self) -> View:
-        """The newest view."""
-
-    def listen(self, *topics: str) -> None:
-        """Subscribe now."""
-
-    def request(self, op: str, *, lease: int = 0, deadline_s: float = 0.0, **args: Any) -> dict[str, Any]:
-        """One request and its answer."""
-
-    def stop(self, by: str = "") -> dict[str, Any]:
-        """Stop the hand now."""
-
-    def snapshot(self) -> str:
-        """Write down the last seconds."""
 
 
 class Control:
@@ -71,8 +49,8 @@ class Control:
         self._goal: dict[str, dict[str, float]] = {}
         self._active = False
         self._meta: dict[str, Any] = {}
-        self._ending, self._turn = Event(), RLock()
-        self._alive: Thread | None = None
+        self._turn = RLock()
+        self._alive: Again | None = None
         self._said_s = 0.0
 
     def __enter__(self) -> Self:
@@ -103,38 +81,51 @@ class Control:
             answer = self.hand.request("lease", do="take", holder=self.name, why=self._take)
         self._lease = int(answer["lease"])
         if keep_alive:
-            self._ending.clear()
-            self._alive = Thread(target=self._keep_alive, name=f"flexor: {self.name}", daemon=True)
-            self._alive.start()
+            self._alive = Again(self._say_again, self.name)
         return self
 
     def close(self) -> None:
         """Let an active hand go over to holding, and return the lease; safe to call twice."""
-        alive, self._alive = self._alive, None
-        if alive is not None:
-            self._ending.set()
-            alive.join()
+        if self._alive is not None:
+            self._alive.end()
+        self._alive = None
         if not self._lease:
             return
         active, self._active = self._active, False
         with suppress(HandError):  # lost already, or in fault: the hand holds by itself
             if active:
-                self._ask("arm")
+                self.said("arm")
                 self._until("close", "not_holding", lambda machine: machine != "active")
         with suppress(HandError):
-            self._ask("lease", do="return")
+            self.said("lease", do="return")
         self._lease = 0
 
-    def _keep_alive(self) -> None:
-        """Say again what was said last; whoever calls next hears what has become of it."""
-        while not self._ending.wait(_ALIVE_EVERY_S):
-            with suppress(HandError), self._turn:
-                if time.monotonic() - self._said_s < _ALIVE_EVERY_S:
-                    continue
-                if self._active:
-                    self._ask("goal", **self._goal)
-                else:
-                    self._ask("lease", do="keep")
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Names, units, codes of the hand; empty where it did not tell them."""
+        return self._meta
+
+    def forget(self, *arguments: str) -> None:
+        """Say these arguments of the last goal no longer."""
+        with self._turn:
+            for key in arguments:
+                self._goal.pop(key, None)
+
+    def remember(self, **arguments: dict[str, float]) -> None:
+        """Say these from now on, as after a ``goal``."""
+        with self._turn:
+            for key, values in arguments.items():
+                self._goal.setdefault(key, {}).update(values)
+
+    def _say_again(self) -> None:
+        """What was said last, if that is some time ago; whoever calls next hears what has become of it."""
+        with suppress(HandError), self._turn:
+            if time.monotonic() - self._said_s < ALIVE_EVERY_S:
+                return
+            if self._active:
+                self.said("goal", **self._goal)
+            else:
+                self.said("lease", do="keep")
 
     def arm(self) -> None:
         """Hold the measured pose: from off or ready, and from active.
@@ -143,7 +134,7 @@ class Control:
             Refused: not the holder, or the hand is in fault (``rearm`` first).
         """
         self._active = False
-        self._ask("arm")
+        self.said("arm")
 
     def activate(self) -> None:
         """Arm and activate; the hand starts from where it is.
@@ -151,16 +142,16 @@ class Control:
         Raises:
             Refused: not the holder, or the hand is in fault (``rearm`` first).
         """
-        state = self._ask("arm")["state"]
+        state = self.said("arm")["state"]
         if state["machine"] == "fault":
             raise Refused("activate", "in_fault", situation(state), "look at its faults, then rearm()")
-        self._ask("activate")
+        self.said("activate")
         until = time.monotonic() + _ACTIVE_WITHIN_S
-        while (state := self._ask("lease", do="keep")["state"])["machine"] != "active":
+        while (state := self.said("lease", do="keep")["state"])["machine"] != "active":
             if time.monotonic() > until:
                 raise Refused("activate", "not_active", situation(state), "look at its faults")
             time.sleep(0.005)
-            self._ask("activate")
+            self.said("activate")
         self._active = True
 
     def goal(
@@ -184,20 +175,15 @@ class Control:
                 has fallen to holding or is in fault since ``activate``; the text says why.
             TypeError: a value is no number.
         """
-        named: dict[str, Mapping[str, float] | None] = {
-            "joints": joints,
-            "tensions": tensions,
-            "motors": motors,
-        }
-        args = {k: numbers(k, v) for k, v in {**named, **more}.items() if v}
+        named = {"joints": joints, "tensions": tensions, "motors": motors, **more}
+        args = {k: numbers(k, v) for k, v in named.items() if v}
         self._send_goal("goal", args, self._active)
 
     def _send_goal(self, op: str, args: dict[str, dict[str, float]], active: bool) -> dict[str, Any]:
         """Send a goal and remember it; raise if the hand should follow it and does not."""
         with self._turn:
-            state: dict[str, Any] = self._ask("goal", **args)["state"]
-            for key, values in args.items():
-                self._goal.setdefault(key, {}).update(values)
+            state: dict[str, Any] = self.said("goal", **args)["state"]
+            self.remember(**args)
         held = what_holds(state) if active else ""
         if held:
             raise Refused(
@@ -205,17 +191,30 @@ class Control:
             )
         return state
 
+    def stream(
+        self, rate_hz: float = 60.0, *, ramp_s: float = 1.0, speed_rad_s: float = inf, jump_rad: float = 0.6
+    ) -> Stream:
+        """Follow a person's hand or a script that sends poses with times; use as a context manager.
+
+        Args:
+            rate_hz: how often you send, roughly (10 to 500).
+            ramp_s: time in which the hand goes from where it is to the poses.
+            speed_rad_s: greatest speed of a joint; the hand's own limits count as well.
+            jump_rad: a step between two poses that is passed over, until the next pose confirms it.
+        """
+        return Stream(self, rate_hz=rate_hz, ramp_s=ramp_s, speed_rad_s=speed_rad_s, jump_rad=jump_rad)
+
     @property
     def record(self) -> Record:
         """``record.start()`` and ``record.stop()``: a log at full rate on the hand's computer."""
-        return Record(lambda do: str(self._ask("record", do=do)["file"]), self.hand.snapshot)
+        return Record(lambda do: str(self.said("record", do=do)["file"]), self.hand.snapshot)
 
     def mode(self, mode: str, finger: str = "*") -> None:
         """Mode of a finger or of all: joint_impedance, joint_torque, tendon_force, motor_position, ...
 
         An active finger takes it at once; any other when it is activated.
         """
-        self._ask("mode", fingers={finger: mode})
+        self.said("mode", fingers={finger: mode})
 
     def move(self, joints: Mapping[str, float], seconds: float = 1.0) -> None:
         """Move joints [rad] from the last goal (or from where they are) smoothly, and wait for the end.
@@ -268,7 +267,7 @@ class Control:
             Refused: ``in_fault``: the fault is back, its cause is still there.
         """
         self._active = False
-        self._ask("rearm")
+        self.said("rearm")
         self._until("rearm", "in_fault", lambda machine: machine != "fault")
 
     def off(self) -> None:
@@ -278,7 +277,7 @@ class Control:
             Refused: ``not_off``: the hand did not let go.
         """
         self._active = False
-        self._ask("off")
+        self.said("off")
         self._until("off", "not_off", lambda machine: machine not in ("holding", "active"))
 
     def stop(self) -> None:
@@ -289,12 +288,13 @@ class Control:
     def _until(self, op: str, code: str, reached: Callable[[str], bool]) -> None:
         """Wait until the hand has done what it acknowledged."""
         until = time.monotonic() + _DONE_WITHIN_S
-        while not reached((state := self._ask("lease", do="keep")["state"]).get("machine", "")):
+        while not reached((state := self.said("lease", do="keep")["state"]).get("machine", "")):
             if time.monotonic() > until:
                 raise Refused(op, code, f"{situation(state)} still", "look at its faults")
             time.sleep(0.005)
 
-    def _ask(self, op: str, **args: Any) -> dict[str, Any]:
+    def said(self, op: str, **args: Any) -> dict[str, Any]:
+        """One request under the lease, and its answer."""
         with self._turn:
             self._said_s = time.monotonic()
             return self.hand.request(op, lease=self._lease, **args)

@@ -49,6 +49,7 @@ class ClientGoal:
     Attributes:
         goal: the record, shape (1,).
         frame: newest frame (a FRAME scalar), or ``None``.
+        bounds: of every number that a client may send.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class ClientGoal:
     ) -> None:
         self.frame: Any = None
         self._names, self._model, self._segment = names, model, segment
-        self._bounds = goal_bounds(model)
+        self.bounds = goal_bounds(model)
         self._age_ns = int(float(model["command_age_s"][0]) * 1e9)
         self._first = default_goal(model, pretension_n)
         self._first["time_ns"] = ANCIENT_NS
@@ -76,6 +77,11 @@ class ClientGoal:
             if before["state"]["machine"] == active and frame["state"]["machine"] != active:
                 self.forget()
         self.frame = frame
+
+    @property
+    def live(self) -> bool:
+        """Nothing has come between the goal and the hand since a client sent it."""
+        return self._live
 
     def usable(self, now_ns: int) -> bool:
         """A client stands behind the goal now."""
@@ -101,11 +107,11 @@ class ClientGoal:
         Raises:
             Refusal: something in it is wrong.
         """
-        scratch = self._base(now_ns)
+        scratch = self.where(now_ns)
         if isinstance(args, GoalArgs):
             frame = self.frame
             motor_now = None if frame is None else frame["measurement"]["motor_angle_rad"]
-            count = apply_goal(args, self._names, self._model, scratch, self._bounds, motor_now)
+            count = apply_goal(args, self._names, self._model, scratch, self.bounds, motor_now)
             scratch["time_ns"] = now_ns
         else:
             count = apply_mode(args, self._names, scratch)
@@ -116,8 +122,37 @@ class ClientGoal:
 
     def start(self, now_ns: int) -> None:
         """The goal of an activation: the client's if it is fresh, else the measured pose."""
-        self.goal[:] = self._base(now_ns)
+        self.goal[:] = self.where(now_ns)
         self.goal["time_ns"] = now_ns
+        self._live = self._dirty = True
+
+    def where(self, now_ns: int) -> RecordArray:
+        """Copy of the goal to build on: as it stands while usable, else at rest in the measured pose."""
+        base = self.goal.copy()
+        if self.usable(now_ns):
+            return base
+        base["time_ns"] = ANCIENT_NS
+        for field in _AT_REST:
+            base[field] = 0.0
+        if self.frame is not None:
+            for field, record, signal in _MEASURED:
+                found = self.frame[record][signal]
+                base[field][0] = np.where(np.isfinite(found), found, base[field][0])
+        return base
+
+    def steer(self, fields: dict[str, tuple[Any, Any]], now_ns: int, sent_ns: int) -> None:
+        """Set parts of the goal's fields on behalf of the client that sent something at ``sent_ns``.
+
+        Args:
+            fields: field of the goal -> indices and values.
+            now_ns: monotonic time.
+            sent_ns: time of what the values come from.
+        """
+        if not self.usable(now_ns):
+            self.goal[:] = self.where(now_ns)
+        for field, (index, values) in fields.items():
+            self.goal[field][0, index] = values
+        self.goal["time_ns"] = max(int(self.goal["time_ns"][0]), sent_ns)
         self._live = self._dirty = True
 
     def request(self, request: Request) -> int:
@@ -137,17 +172,3 @@ class ClientGoal:
             self._dirty = False
             self.goal["seq"] += np.uint64(1)
         self._segment.post_goal(self.goal)
-
-    def _base(self, now_ns: int) -> RecordArray:
-        """Copy of the goal to build on: as it stands while usable, else at rest in the measured pose."""
-        base = self.goal.copy()
-        if self.usable(now_ns):
-            return base
-        base["time_ns"] = ANCIENT_NS
-        for field in _AT_REST:
-            base[field] = 0.0
-        if self.frame is not None:
-            for field, record, signal in _MEASURED:
-                found = self.frame[record][signal]
-                base[field][0] = np.where(np.isfinite(found), found, base[field][0])
-        return base

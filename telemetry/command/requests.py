@@ -66,6 +66,19 @@ class GoalArgs(msgspec.Struct, forbid_unknown_fields=True):
     pretension: dict[str, float] = {}
 
 
+class StreamArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of ``stream``: begin, send or end; ``t`` in seconds of the sender's clock."""
+
+    do: str
+    t: float | None = None
+    joints: dict[str, float] = {}
+    axes: dict[str, float] = {}
+    rate_hz: float = 60.0
+    ramp_s: float = 1.0
+    jump_rad: float = 0.6
+    speed_rad_s: float = math.inf
+
+
 class ModeArgs(msgspec.Struct, forbid_unknown_fields=True):
     """Arguments of ``mode``: finger name (or ``*``) -> mode name."""
 
@@ -104,6 +117,7 @@ class NoArgs(msgspec.Struct, forbid_unknown_fields=True):
 
 ARGS: Final[dict[str, Any]] = {
     "goal": GoalArgs,
+    "stream": StreamArgs,
     "mode": ModeArgs,
     "lease": LeaseArgs,
     "get": GetArgs,

@@ -16,14 +16,15 @@ import msgspec
 
 from signals.clock import WallClock
 from signals.clock import now_ns as clock_now_ns
-from signals.faults import blamed
 from signals.modes import MachineState, Request
 from signals.names import HandNames
 from signals.records import RecordArray
+from telemetry.command.answers import blamed_of, state_of
 from telemetry.command.client_goal import ClientGoal
 from telemetry.command.lease import NAME_LENGTH, TTL_NS, Lease, plain
 from telemetry.command.recording import Recordings, record
 from telemetry.command.requests import FREE, Message, Refusal, id_of, parse
+from telemetry.command.streaming import Streaming
 from telemetry.shm.segment import Segment
 
 _LOG: Final = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ class CommandServer:
     ) -> None:
         self.lease = Lease()
         self.client_goal = ClientGoal(names, model, segment, pretension_n)
+        self.streaming = Streaming(names, model, self.client_goal)
         self.refused = self.broken = 0
         self.view: dict[str, Any] = {}
         self.recordings: Recordings | None = None
@@ -117,6 +119,7 @@ class CommandServer:
         if lost:
             self.client_goal.renew()
             self._note("lease", f"{lost} fell silent: its lease has expired", "acquire it again")
+        self.streaming.play(now_ns)
         self.client_goal.flush()
 
     def stop(self) -> None:
@@ -184,11 +187,16 @@ class CommandServer:
             who = self._who(request, args, client)
             self._note("recording", f"{op} {getattr(args, 'do', '')} by {who}".replace("  ", " "), path)
             return {"file": path}
-        if op in ("goal", "mode"):
+        if op in ("goal", "mode", "stream"):
             if self._motion is not None:
                 hint = "start flexor run without --motion"
                 raise Refusal("busy", f"the motion {self._motion!r} runs", hint)
-            return {"changed": self.client_goal.change(args, now_ns)}
+            if op == "stream":
+                return {"stream": self.streaming.do(args, now_ns)}
+            changed = self.client_goal.change(args, now_ns)
+            if op == "goal":
+                self.streaming.goal_sent(args, now_ns)
+            return {"changed": changed}
         who = self._who(request, args, client)
         self._check_request(_REQUESTS[op])
         if op == "activate":
@@ -235,7 +243,7 @@ class CommandServer:
             raise Refusal("busy", "control has not taken the stop before this yet", "ask again")
         machine = self._machine()
         if machine == MachineState.FAULT and request != Request.REARM:
-            hand, fingers = self._blamed()
+            hand, fingers = blamed_of(self.client_goal.frame["state"], self._names)
             why = hand or ", ".join(fingers.values())
             raise Refusal("in_fault", f"the hand is in fault ({why})", "look at its faults, then rearm")
         standing = machine in (MachineState.HOLDING, MachineState.ACTIVE)
@@ -275,26 +283,4 @@ class CommandServer:
         return None if frame is None else MachineState(int(frame["state"]["machine"]))
 
     def _state(self) -> dict[str, Any]:
-        holder, machine, frame = self.lease.holder, self._machine(), self.client_goal.frame
-        if machine is None:
-            return {"machine": "starting", "holder": holder}
-        state, n_fingers = frame["state"], len(self._names.fingers)
-        return {
-            "machine": machine.name.lower(),
-            "tick": int(state["tick"]),
-            "hand_cause": int(state["hand_cause"]),
-            **{
-                key: [int(c) for c in state[key][:n_fingers]]
-                for key in ("finger_cause", "finger_state", "finger_mode")
-            },
-            **dict(zip(("hand_fault", "finger_fault"), self._blamed(), strict=True)),
-            "holder": holder,
-        }
-
-    def _blamed(self) -> tuple[str, dict[str, str]]:
-        """Latched cause and part in words: of the hand, and finger -> its own."""
-        s, names = self.client_goal.frame["state"], self._names
-        codes, parts = s["finger_cause"].tolist(), s["finger_cause_part"].tolist()
-        each = zip(names.fingers, codes, parts, strict=False)
-        fingers = {finger: blamed(code, names, part) for finger, code, part in each if code}
-        return blamed(int(s["hand_cause"]), names, int(s["hand_cause_part"])), fingers
+        return state_of(self.client_goal.frame, self._names) | {"holder": self.lease.holder}
