@@ -20,7 +20,7 @@ GRID: Final = "#e4e8ee"
 RED: Final = "#c8321e"
 BAND: Final = "#fdf0ed"
 COLOURS: Final = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8", "#b3404a", "#4aa3a8", "#7a6a2f", "#5b6b8f")
-_STYLE: Final[Any] = {
+STYLE: Final[Any] = {
     "font.size": 9.0,
     "font.family": "DejaVu Sans",
     "text.color": INK,
@@ -245,7 +245,7 @@ def draw_run(frames: RecordArray, hand: Hand, stats: Any, report: dict[str, Any]
         return None
     time = (frames["state"]["time_ns"] - frames["state"]["time_ns"][0]) / 1e9
     names = hand.names
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(16.5, 10.2), dpi=110)
         left = figure.add_gridspec(
             3, 2, left=0.05, right=0.76, top=0.89, bottom=0.055, hspace=0.42, wspace=0.14

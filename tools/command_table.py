@@ -30,7 +30,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "history": ("history", "List what was applied to a hand file."),
     "revert": ("revert", "Put a hand file back to what it was."),
     "compare": ("compare", "List what changed between two identification runs."),
-    "design": ("design", "What a hand would need so that a broken tendon spares its stops."),
+    "design": ("design", "What a geometry gives: springs, guides, wrist, coupling; what a break asks for."),
     "emulate": ("emulate", "Emulate devices on a virtual port or bus."),
     "scan": ("scan", "Find devices on a bus."),
     "bus": ("bus", "Speak with devices of a bus."),

@@ -16,6 +16,7 @@ import numpy as np
 from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
 from mechanics.springs import stiffness_of_force
+from reports.design.sheet import aligned
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 from signals.records import RecordArray
@@ -242,12 +243,10 @@ def lines(hand: Hand, found: list[Throw]) -> list[str]:
         stop = {1: "upper", -1: "lower", 0: "-"}[throw.side]
         figures = (f"{throw.working_n:.0f}", f"{1e3 * throw.energy_j:.1f}", f"{throw.speed_rad_s:.1f}")
         rows.append((throw.tendon, throw.joint or "-", stop, *figures, f"{throw.braked_rad_s:.1f}", *wanted))
-    widths = [max(len(row[c]) for row in rows) for c in range(len(HEADINGS))]
-    text = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     bad = sum(not throw.safe for throw in found)
     return [
         f"{hand.name}: one tendon breaks; limit {rules.STOP_SPEED_RAD_S:.0f} rad/s into a stop",
-        *text,
+        *aligned(rows),
         f"{bad} of {len(found)} breaks hit a stop that the strongest brake does not spare; "
         f"damping is over the last {np.degrees(BUMPER_RAD):.0f} deg ahead of the stop",
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from hand.file.checks_physics import geometry_of
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
+from hand.file.tendons import Guides
 from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide
 from mechanics.springs import spring_tables
 from signals.modes import FingerKind, TendonKind
@@ -16,12 +17,17 @@ from signals.names import HandNames
 from signals.records import RecordArray
 
 
+def guide_law(guides: Guides, pair: str, law: str) -> GuideLaw:
+    """Friction law of a pair of tendon and guide."""
+    values = guides.pairs[pair]
+    if law == "rope":
+        return RopeGuide(mu=values.rope_friction)
+    return SaturatingGuide(c0=values.c0_frac, c1_rad=values.c1_per_rad)
+
+
 def guide_of(hand: HandFile) -> GuideLaw:
     """The guides' friction law."""
-    pair = hand.guides.pairs[hand.guides.pair]
-    if hand.guides.law == "rope":
-        return RopeGuide(mu=pair.rope_friction)
-    return SaturatingGuide(c0=pair.c0_frac, c1_rad=pair.c1_per_rad)
+    return guide_law(hand.guides, hand.guides.pair, hand.guides.law)
 
 
 def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
