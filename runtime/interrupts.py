@@ -12,6 +12,8 @@ _WORDS: Final = {
     signal.SIGTERM: "SIGTERM",
     signal.SIGHUP: "SIGHUP (closed terminal)",
 }
+EARLIER: Final[list[int]] = []
+"""Signals that came as ``KeyboardInterrupt``; a library that is being imported may swallow that silently."""
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
@@ -63,6 +65,15 @@ class Interrupts:
     def __exit__(self, *_error: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Act on a signal that came while something else had them, and that nobody acted on.
+
+        Raises:
+            Interrupted: there was one.
+        """
+        if EARLIER and not self.number:
+            self._on(EARLIER[0], None)
 
     def _on(self, number: int, _frame: FrameType | None) -> None:
         self.number = self.number or number

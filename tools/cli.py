@@ -3,22 +3,24 @@
 # ruff: noqa: E402 - a signal has to be dealt with before the longer imports
 from __future__ import annotations
 
-import signal
+import _signal  # type: ignore[import-not-found]
 
-_PYTHONS = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+_PYTHONS = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
 if _PYTHONS:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C during the imports: no traceback
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Ctrl-C during the imports: no traceback
 
 import errno
 import importlib
 import io
 import os
+import signal
 import sys
 from typing import Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from runtime.interrupts import EARLIER
 from signals.choices import nearest
 from signals.rooms import ROOMS
 from tools.command_table import COMMANDS, command_of, help_line, packaged
@@ -57,6 +59,8 @@ class _Lazy(TyperGroup):
         if listed:
             return TyperCommand(cmd_name, help=entry[1])
         command = typer.main.get_command(importlib.import_module(f"tools.commands.{entry[0]}").app)
+        if EARLIER:  # an import has swallowed it
+            raise KeyboardInterrupt
         command.name = cmd_name
         return command
 
@@ -144,10 +148,10 @@ def _open_streams() -> None:
 
 def _code(command: Any, words: list[str]) -> int:
     """Run a command; every error becomes one clear line on stderr and an exit code."""
-    interrupted: list[int] = []
+    EARLIER.clear()
 
     def on_interrupt(number: int, frame: Any) -> None:
-        interrupted.append(number)
+        EARLIER.append(number)
         signal.default_int_handler(number, frame)
 
     before = signal.getsignal(signal.SIGINT)
@@ -174,7 +178,7 @@ def _code(command: Any, words: list[str]) -> int:
             raise
         return _told(error)
     except Exception as error:  # the border of the process: whatever it is, it is told in a line
-        if interrupted:  # a library made something else of it
+        if EARLIER:  # a library made something else of it
             print("stopped", file=sys.stderr)
             return 130
         if os.environ.get("FLEXOR_DEBUG"):

@@ -302,11 +302,22 @@ def test_pipes_that_end_and_streams_that_are_closed_give_no_trace(line, codes):
     assert "Traceback" not in done.stderr and "internal" not in done.stderr and "Exception" not in done.stderr
 
 
-@pytest.mark.parametrize("after_s", [0.15, 0.4, 0.8])
+OURS_NOW = """
+import sys, tools
+print("ours", flush=True)
+import tools.cli
+tools.cli.main({words!r})
+"""
+
+
+@pytest.mark.parametrize("after_s", [0.05, 0.15, 0.4, 0.8])
 def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
-    words = [sys.executable, "-m", "tools.cli", "run", "finger_bench", "--lockstep", "--for", "9000"]
+    # from the moment that our code runs: what Python itself says while it starts is not ours
+    text = OURS_NOW.format(words=["run", "finger_bench", "--lockstep", "--for", "9000"])
+    words = [sys.executable, "-c", text]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     try:
+        assert run.stdout is not None and run.stdout.readline() == "ours\n"
         time.sleep(after_s)
         run.send_signal(signal.SIGINT)
         _, err = run.communicate(timeout=60)
@@ -314,6 +325,35 @@ def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
         run.kill()
     assert run.returncode in (130, -signal.SIGINT), err
     assert "Traceback" not in err and "internal" not in err
+
+
+SWALLOWED = """
+import signal, sys
+import tools.cli
+
+class Swallows:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            try:
+                signal.raise_signal(signal.SIGINT)
+                sum(range(1000))
+            except KeyboardInterrupt:
+                pass
+
+sys.meta_path.insert(0, Swallows())
+tools.cli.main({words!r})
+"""
+
+
+@pytest.mark.parametrize("module", ["tools.commands.run", "hand.options", "tools.commands.running"])
+def test_ctrl_c_that_an_import_swallows_ends_the_command_all_the_same(module):
+    words = ["run", "finger_bench", "--lockstep", "--for", "9000"]
+    text = SWALLOWED.format(module=module, words=words)
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=60, env=ENVIRONMENT, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_example_controller_runs_as_its_text_says():

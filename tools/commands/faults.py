@@ -123,6 +123,7 @@ def _answer(trial: int | None, none: bool, **given: Any) -> CampaignResult:
         try:
             from hand.file.text import read_once
 
+            interrupts.check()
             with read_once():
                 return _asked(interrupts, trial, none, **given)
         except (Interrupted, Exception):

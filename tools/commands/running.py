@@ -23,6 +23,7 @@ def carry_out(options: Any, interrupts: Interrupts) -> Ended:
     try:
         from hand.file.text import read_once
 
+        interrupts.check()
         check_places(options)
         with read_once():
             return (_with_processes if options.publish else _in_process)(options, interrupts)
