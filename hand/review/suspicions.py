@@ -190,6 +190,15 @@ def _sensors(hand: HandFile) -> Found:
             return
 
 
+def _forgotten(hand: HandFile) -> Found:
+    """A tendon without a sensor among others that have one; ``hall_used = false`` says that it is meant."""
+    for k, tendon in enumerate(hand.tendons):
+        same = [t.name for t in hand.tendons if t.finger == tendon.finger and hand.sees(t.name)]
+        if same and tendon.hall_used is None and hand.channel_at(tendon.name) is None:
+            text = f"no sensor, but {', '.join(same)} have one; if it has none, say hall_used = false"
+            yield ("tendons", k), text
+
+
 def _force_sensors(hand: HandFile) -> Found:
     """A force sensor has to see what tendons bear, and to tell the least tension from nothing."""
     tendon = hand.tendon
@@ -249,6 +258,7 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _bones,
     _inertias,
     _sensors,
+    _forgotten,
     _force_sensors,
     _derived,
     _strength,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hand.assembly.assemble import hand_sha256, model_of, names_of
 from hand.assembly.straight import elongation_of_tension_m
 from hand.file import parse_hand
+from hand.review.suspicions import suspicions
 from mechanics.springs import (
     count_of_lever,
     elongation_of_lever,
@@ -130,3 +131,18 @@ def test_a_lever_needs_what_belongs_to_it(gone: str, key: str) -> None:
         end += 1
     found = refusal("\n".join(lines[:at] + lines[end:]))
     assert [p for p in found if p.key == key and "lever" in p.legal or "hall_channel" in p.legal]
+
+
+def test_a_forgotten_sensor_is_suspected_and_one_that_is_said_to_be_missing_is_not() -> None:
+    """Five tendons of four joints: four of them tell the angles."""
+    text = TEXTS["finger_bench"]
+    gone = text.replace(", hall_channel = 3", "")
+    said = text.replace("hall_channel = 3", "hall_used = false").replace(
+        "[origin.tendons]", '[origin.tendons]\nhall_used = "assumed"'
+    )
+    assert not suspicions(parse_hand(text, "hand.toml"))
+    (told,) = suspicions(parse_hand(gone, "hand.toml"))
+    assert "no sensor" in told.text
+    hand = parse_hand(said, "hand.toml")
+    assert not suspicions(hand)
+    assert model_of(hand)[0]["hall_weight"][:5].tolist() == [1.0, 1.0, 0.0, 1.0, 1.0]
