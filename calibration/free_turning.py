@@ -8,22 +8,18 @@ spools.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.drive_fit import Turning
+from calibration.motion_run import must_be_sound, run_motion
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.processes.supervisor import Supervisor
-from runtime.session import Session
 from signals.records import RecordArray
-from telemetry.record.reader import read_log
 
 LEAD_S: Final = 1.2
 """The start of a run, in which the motion takes over, is left out."""
@@ -31,10 +27,6 @@ QUICK_SHARE: Final = 0.25
 """Of a motor's greatest torque that the quick sine takes for the inertia."""
 SPEED_SHARE: Final = 0.5
 """Of its greatest speed."""
-
-
-class Faulted(RuntimeError):
-    """The hand went into fault while its drives were measured; says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +60,15 @@ class Measured:
             Turning(times, angles[:, k], currents[:, k] * torque_constant_nm_a)
             for times, angles, currents in zip(self.times_s, self.angles_rad, self.currents_a, strict=True)
         ]
+
+    def arrays(self, motors: list[str]) -> dict[str, Any]:
+        """Angles and currents of every phase by name, for ``run_folder.save_raw``."""
+        found: dict[str, Any] = {"motors": np.array(motors)}
+        for k, times in enumerate(self.times_s):
+            found[f"time_s_{k}"] = times
+            found[f"angle_rad_{k}"] = self.angles_rad[k]
+            found[f"current_a_{k}"] = self.currents_a[k].astype(np.float32)
+        return found
 
 
 def phases_of(hand: Hand, motors: list[int]) -> list[Phase]:
@@ -115,55 +116,20 @@ def measure(
     phases = phases_of(hand, motors)
     total = sum(phase.seconds for phase in phases)
     found = Measured([], [], [], 0.0)
-    with tempfile.TemporaryDirectory() as folder:
-        for number, phase in enumerate(phases):
-            path = Path(folder) / f"phase_{number}.toml"
-            path.write_text(motion_text(hand, motors, phase))
-            chosen = replace(options, motion=str(path), seconds=phase.seconds + LEAD_S)
-            begun = found.seconds
+    for phase in phases:
+        begun, frames = found.seconds, list[RecordArray]()
 
-            def told(share: float, begun: float = begun, length: float = phase.seconds) -> None:
-                watch((begun + share * length) / total)
+        def told(share: float, begun: float = begun, length: float = phase.seconds) -> None:
+            watch((begun + share * length) / total)
 
-            run = _simulated if chosen.lockstep else _in_processes
-            frames = run(hand, chosen, Path(folder) / f"run_{number}", told)
-            _keep(found, frames, motors)
-            found.seconds += phase.seconds
+        def keep(batch: RecordArray, frames: list[RecordArray] = frames) -> None:
+            frames.append(batch["measurement"].copy())
+
+        motion = motion_text(hand, motors, phase)
+        must_be_sound(run_motion(hand, options, motion, phase.seconds + LEAD_S, keep, told))
+        _keep(found, frames, motors)
+        found.seconds += phase.seconds
     return found
-
-
-def _simulated(
-    hand: Hand, options: RunOptions, folder: Path, watch: Callable[[float], None]
-) -> list[RecordArray]:
-    kept: list[RecordArray] = []
-    session = Session(options, lambda _: None, lambda f: kept.append(f["measurement"].copy()), _copy(hand))
-    try:
-        session.run(options.seconds or 0.0, watch)
-    finally:
-        session.close()
-    _must_be_sound(session.audience.faults.all)
-    return kept
-
-
-def _copy(hand: Hand) -> Hand:
-    return replace(hand, model=hand.model.copy())
-
-
-def _in_processes(
-    hand: Hand, options: RunOptions, folder: Path, watch: Callable[[float], None]
-) -> list[RecordArray]:
-    options = replace(options, record=True, out=str(folder))
-    outcome = Supervisor(options, hand.rate_hz, lambda _: None, watch).run()
-    report = outcome.report or {}
-    if outcome.code or "log" not in report:
-        faults = "; ".join(f["text"] for f in report.get("faults", ()))
-        raise Faulted(f"the run ended with code {outcome.code}: {faults or outcome.message}")
-    return [read_log(report["log"]).frames["measurement"]]
-
-
-def _must_be_sound(faults: list[Any]) -> None:
-    if faults:
-        raise Faulted("; ".join(f"{fault.text} ({fault.hint})" for fault in faults))
 
 
 def _keep(found: Measured, frames: list[RecordArray], motors: list[int]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from calibration.drive_fit import DriveFit, Estimate, Harmonic, fit_drive
 from calibration.free_turning import Measured
+from calibration.part import BAD, GOOD, Part
 from hand.hand import Hand
 
 KINDS: Final = ("friction", "inertia", "ripple", "drives")
@@ -23,24 +23,6 @@ _PARAMETERS: Final = {
     "friction": ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"),
     "inertia": ("motor_inertia_kg_m2",),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One parameter of one part, as the command's JSON has it."""
-
-    name: str
-    parameter: str
-    value: float
-    low: float
-    high: float
-    unit: str
-    verdict: str
-    text: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
 
 
 def harmonics_of(hand: Hand) -> tuple[Harmonic, ...]:
@@ -82,7 +64,7 @@ def _parts(kind: str, name: str, fit: DriveFit) -> list[Part]:
     rows = []
     for estimate in chosen:
         text = trouble or _doubt(estimate, fit, plateau)
-        verdict = "not good" if text else "good"
+        verdict = BAD if text else GOOD
         rows.append(
             Part(
                 name, estimate.name, estimate.value, estimate.low, estimate.high, estimate.unit, verdict,
@@ -115,8 +97,8 @@ def patch_of(kind: str, fits: dict[str, DriveFit], origin: str) -> str:
     for name, fit in fits.items():
         rows = _parts(kind, name, fit)
         ripples = [row for row in rows if row.parameter.startswith("ripple.")]
-        plain = [row for row in rows if row not in ripples and row.verdict == "good"]
-        sound = bool(ripples) and all(row.verdict == "good" for row in ripples)
+        plain = [row for row in rows if row not in ripples and row.verdict == GOOD]
+        sound = bool(ripples) and all(row.verdict == GOOD for row in ripples)
         if not plain and not sound:
             continue
         lines += [f"[identified.{name}]", *(f"{row.parameter} = {row.value:.6g}" for row in plain)]

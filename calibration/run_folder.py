@@ -1,16 +1,17 @@
-"""A run of identification on disk: result, patch, raw data, and one page for people."""
+"""A run of identification or calibration on disk: result, patch, raw data, and one page for people."""
 
 from __future__ import annotations
 
-import io
 import json
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from calibration.drive_fit import DriveFit
-from calibration.free_turning import Measured
+from calibration.part import GOOD, OPEN, ORDER, Part
+from hand.hand import Hand
 from reports import page
 from reports.files import write_text
 
@@ -24,13 +25,34 @@ class RunError(ValueError):
     """A folder that holds no run; names what is missing."""
 
 
-def save_raw(folder: Path, measured: Measured, motors: list[str]) -> None:
-    """Angles and currents of every phase, as numpy arrays by name."""
-    arrays: dict[str, Any] = {"motors": np.array(motors)}
-    for k, times in enumerate(measured.times_s):
-        arrays[f"time_s_{k}"] = times
-        arrays[f"angle_rad_{k}"] = measured.angles_rad[k]
-        arrays[f"current_a_{k}"] = measured.currents_a[k].astype(np.float32)
+def result_of(
+    command: str,
+    hand: Hand,
+    folder: Path,
+    parts: Sequence[Part],
+    *,
+    seconds: float,
+    simulated_s: float,
+    notices: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What ``--json`` says of a run whose files lie in a folder."""
+    return {
+        "command": command,
+        "hand": hand.name,
+        "hand_file": hand.file.path,
+        "hand_sha256": hand.sha256,
+        "date": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "seconds": seconds,
+        "simulated_s": simulated_s,
+        "parts": [part.as_dict() for part in parts],
+        "patch": str(folder / PATCH),
+        "report": str(folder / PAGE),
+        "notices": list(notices),
+    }
+
+
+def save_raw(folder: Path, arrays: dict[str, Any]) -> None:
+    """What was measured, as numpy arrays by name."""
     np.savez_compressed(folder / RAW, **arrays)
 
 
@@ -52,77 +74,45 @@ def load(folder: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RunError(
-            f"{path}: {error.strerror}; legal: a folder that flexor identify has written"
+            f"{path}: {error.strerror}; legal: a folder that flexor identify or calibrate has written"
         ) from None
     except ValueError as error:
         raise RunError(f"{path} is damaged: {error}") from None
     if not isinstance(found, dict) or not isinstance(found.get("parts"), list):
-        raise RunError(f"{path} is no result of flexor identify")
+        raise RunError(f"{path} is no result of flexor identify or calibrate")
     return found
 
 
-def curves(fits: dict[str, DriveFit], measured: Measured, constants: list[float]) -> bytes | None:
-    """Torque over speed with the fitted law, drive by drive, as a PNG; ``None`` without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
-    names, across = list(fits), 4
-    rows = -(-len(names) // across)
-    figure = Figure(figsize=(3.1 * across, 2.4 * rows), layout="constrained")
-    axes = figure.subplots(rows, across, squeeze=False, sharex=True, sharey=True).ravel()
-    for k, (axis, name) in enumerate(zip(axes, names, strict=False)):
-        turning = measured.turning(k, constants[k])[1]
-        step = max(1, len(turning.time_s) // 4000)
-        speed = np.gradient(turning.angle_rad, turning.time_s)
-        axis.plot(speed[::step], turning.torque_nm[::step], ".", color="#b9c2cf", markersize=1.5)
-        fit = fits[name]
-        w = np.linspace(speed.min(), speed.max(), 400)
-        g1, g2, g3 = (fit.of(p).value for p in ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"))
-        axis.plot(w, g2 * np.arctan(g1 * w) + g3 * w, color="#c8321e", linewidth=1.3)
-        axis.set_title(name, fontsize=9)
-        axis.grid(alpha=0.3)
-        axis.tick_params(labelsize=7)
-    for axis in axes[len(names) :]:
-        axis.set_visible(False)
-    figure.supxlabel("speed at the gear output [rad/s]", fontsize=9)
-    figure.supylabel("torque [N m]", fontsize=9)
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110)
-    return out.getvalue()
-
-
-def page_of(result: dict[str, Any], fits: dict[str, DriveFit], patch: str, png: bytes | None) -> str:
-    """Verdict first, then every parameter with its interval, the curves and the lines to merge."""
-    parts = sorted(result["parts"], key=lambda part: part["verdict"] == "good")
-    bad = [part["verdict"] != "good" for part in parts]
+def page_of(result: dict[str, Any], sections: Sequence[str], patch: str) -> str:
+    """Verdict first, then every part with its interval, the run's own sections, the lines to merge."""
+    parts = sorted(result["parts"], key=lambda part: ORDER.index(part["verdict"]))
+    bad = [part["verdict"] != GOOD for part in parts]
     troubles = [
-        (p["name"], f"{p['parameter']}: {p['text']}", "") for p, b in zip(parts, bad, strict=True) if b
+        (p["name"], f"{p['parameter']}: {p['text']}", "") for p in parts if p["verdict"] not in (GOOD, OPEN)
     ]
     rows = [
         (
             p["name"],
             p["parameter"],
-            f"{p['value']:.5g}",
-            f"{p['low']:.5g} to {p['high']:.5g}",
+            _figure(p["value"]),
+            f"{_figure(p['low'])} to {_figure(p['high'])}" if p["low"] is not None else "",
             p["unit"],
             p["text"],
         )
         for p in parts
     ]
-    drives = [
-        (name, f"{1e3 * fit.residual_nm:.2f}", f"{100 * fit.explained:.3f}", f"{1e3 * fit.delay_s:.3f}")
-        for name, fit in fits.items()
-    ]
-    heads = ("drive", "residual [mN m]", "explained [%]", "current behind angle [ms]")
+    heads = ("part", "parameter", "value", "95 % interval", "unit", "")
     return page.page(
         f"{result['hand']}: {result['command']}",
         f"{result['date']}, {result['simulated_s']:.0f} s of motion",
         [
-            page.verdict("All parameters are good.", troubles),
-            page.table("Parameters", ("part", "parameter", "value", "95 % interval", "unit", ""), rows, bad),
-            page.picture("Friction", "torque over speed", png),
-            page.table("Fits", heads, drives),
-            page.lines("Lines for the hand file", patch),
+            page.verdict("All parts are good.", troubles),
+            page.table("Parts", heads, rows, bad),
+            *sections,
+            *([page.lines("Lines for the hand file", patch)] if patch else []),
         ],
     )
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.5g}"

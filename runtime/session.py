@@ -57,6 +57,7 @@ class Session:
         buffer: what is kept in memory.
         record: called with every batch of frames.
         hand: a hand that is read already; its model is copied.
+        start: arm and activate by itself; else whoever drives the session asks for it.
     """
 
     def __init__(
@@ -65,11 +66,12 @@ class Session:
         buffer: Callable[[Hand], FrameBuffer | None] = default_buffer,
         record: Callable[[RecordArray], None] | None = None,
         hand: Hand | None = None,
+        start: bool = True,
     ) -> None:
         self.options = options
         self.hand = hand or read_hand(options)
         self.channel = Channel.local(2 * DRAIN, window=round(self.hand.rate_hz))
-        self.rig = build(options, self.hand, self.channel)
+        self.rig = build(options, self.hand, self.channel, start=start)
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz, ahead=Stretch(self.rig.pipeline))
         self.audience = Audience(self.hand, keep=buffer(self.hand), record=record)
         self.elapsed_s, self.cycles = 0.0, 0

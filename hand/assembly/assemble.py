@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from hand.assembly.drives import store_drives, store_loop
+from hand.assembly.drives import store_drives, store_loop, store_zeros
 from hand.assembly.figures import store_figures
 from hand.assembly.fingers import store_condition, store_fingers
 from hand.assembly.mismatch import draw_mismatch
@@ -78,6 +78,7 @@ def model_of(
             f"pretension: found {wanted} N; legal: {low:g} to {high:g} N (tendon.force_min_n, force_max_n)"
         )
     set_start(model, wanted)
+    store_zeros(hand, model)
     return model
 
 

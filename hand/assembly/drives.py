@@ -76,6 +76,18 @@ def _store_identified(hand: HandFile, m: Any) -> None:
             m["ripple_phase_rad"][i, k] = math.radians(ripple.phase_deg)
 
 
+def store_zeros(hand: HandFile, model: RecordArray) -> None:
+    """Offsets of tendons whose motor's angle of the straight hand was measured; it is 0 of the others."""
+    m = model[0]
+    for i, name in enumerate(hand.motors):
+        found = hand.identified.get(name)
+        if found is not None and found.zero_rad is not None:
+            wound = m["tendon_motor"][: m["n_tendons"]] == i
+            m["elongation_offset_m"][: m["n_tendons"]][wound] -= (
+                found.zero_rad * m["spool_radius_m"][: m["n_tendons"]][wound]
+            )
+
+
 def _harmonic(m: Any, ripple: Ripple) -> int:
     """Place of a harmonic among those of the hand; a new one follows them."""
     count, of_input = int(m["n_ripples"]), ripple.shaft == "input"

@@ -96,6 +96,9 @@ class Identified(Table):
     """Viscous friction."""
     motor_inertia_kg_m2: Positive | None = None
     """Inertia of everything that turns, at the gear output."""
+    zero_rad: float | None = None
+    """Its angle while the hand is straight at its start tension: the zero of ``homing.pose = "absolute"``,
+    and what a lost turn shows against."""
     ripple: tuple[Ripple, ...] = ()
     """Harmonics; one that the hand has is replaced, another is added."""
 

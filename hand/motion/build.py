@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from controllers.motion import ChannelKind
@@ -20,14 +20,14 @@ from signals.modes import Mode
 from signals.names import HandNames
 from signals.records import RecordArray
 
-_KINDS: Final[dict[str, tuple[ChannelKind, str, Mode, float]]] = {
-    "joint_deg": (ChannelKind.JOINT_ANGLE, "joint", Mode.JOINT_IMPEDANCE, math.pi / 180.0),
-    "joint_torque_nm": (ChannelKind.JOINT_TORQUE, "joint", Mode.JOINT_TORQUE, 1.0),
-    "tendon_n": (ChannelKind.TENDON_FORCE, "tendon", Mode.TENDON_FORCE, 1.0),
-    "motor_rad": (ChannelKind.MOTOR_ANGLE, "motor", Mode.MOTOR_POSITION, 1.0),
-    "motor_torque_nm": (ChannelKind.MOTOR_TORQUE, "motor", Mode.MOTOR_TORQUE, 1.0),
+_KINDS: Final[dict[str, tuple[ChannelKind, str, tuple[Mode, ...], float]]] = {
+    "joint_deg": (ChannelKind.JOINT_ANGLE, "joint", (Mode.JOINT_IMPEDANCE,), math.pi / 180.0),
+    "joint_torque_nm": (ChannelKind.JOINT_TORQUE, "joint", (Mode.JOINT_TORQUE, Mode.JOINT_IMPEDANCE), 1.0),
+    "tendon_n": (ChannelKind.TENDON_FORCE, "tendon", (Mode.TENDON_FORCE,), 1.0),
+    "motor_rad": (ChannelKind.MOTOR_ANGLE, "motor", (Mode.MOTOR_POSITION,), 1.0),
+    "motor_torque_nm": (ChannelKind.MOTOR_TORQUE, "motor", (Mode.MOTOR_TORQUE,), 1.0),
 }
-"""Kind of track -> channel, index space, mode that the finger needs, factor to SI."""
+"""Kind of track -> channel, index space, modes that the finger may have, factor to SI."""
 
 Key = tuple[ChannelKind, int]
 
@@ -132,19 +132,22 @@ def _add(
     *,
     forced: bool,
 ) -> None:
-    kind, space, mode, factor = _KINDS[track.kind]
+    kind, space, modes, factor = _KINDS[track.kind]
     chosen, refusals = _selected(track, at, space, names, model)
     built.refusals += refusals
     for index in chosen:
         finger = finger_of(model, space, index)
-        if built.modes[finger] != mode:
+        if built.modes[finger] not in modes:
             if not forced:
                 found = f"{names.of(space)[index]} in mode {built.modes[finger].name.lower()}"
-                legal = f"mode {mode.name.lower()} for a track of {track.kind}"
+                wanted = " or ".join(mode.name.lower() for mode in modes)
+                legal = f"mode {wanted} for a track of {track.kind}"
                 built.refusals.append(Refusal(path=at, found=found, legal=legal))
             continue
         key = (kind, index)
-        built.channels[key] = _table_of(track, finger).scaled(factor)
+        relative = isinstance(track, PartTrack) and track.relative
+        table = _table_of(track, finger).scaled(factor)
+        built.channels[key] = replace(table, relative=True) if relative else table
         built.source[key] = at
 
 

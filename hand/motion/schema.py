@@ -109,6 +109,14 @@ class PartTrack(_Track):
     """What the track gives, with its unit."""
     names: Annotated[tuple[str, ...], Field(min_length=1)]
     """Names, ``*`` and ``?`` as wildcards."""
+    relative: bool = False
+    """True: values count from where the motors stand at the start."""
+
+    @model_validator(mode="after")
+    def _counts_from_a_motor(self) -> PartTrack:
+        if self.relative and self.kind != "motor_rad":
+            raise PydanticCustomError("relative", "relative values of motor_rad alone")
+        return self
 
 
 class PalmTrack(_Track):

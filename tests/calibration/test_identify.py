@@ -96,7 +96,7 @@ def test_a_run_leaves_result_patch_page_and_raw_data(run):
     assert (out / "patch.toml").read_text().count("\n[identified.m_") >= 1
     page = (out / "report.html").read_text()
     said = page.partition("</style>")[2]
-    assert said.index("verdict") < said.index("<h2>Parameters") < said.index("<pre>") and "image/png" in said
+    assert said.index("verdict") < said.index("<h2>Parts") < said.index("<pre>") and "image/png" in said
     with np.load(out / "raw.npz") as raw:
         assert raw["angle_rad_0"].shape[1] == len(MOTORS)
 
@@ -134,7 +134,7 @@ def test_on_motion_that_was_not_fitted_the_feedforward_now_fits(plain, run, tmp_
     ("words", "told"),
     [
         (["frictoin"], "did you mean 'friction'"),
-        (["friction", "m_index_99"], "is no motor and no finger of finger_bench"),
+        (["friction", "m_index_99"], "is no motor, no tendon and no finger of finger_bench"),
         (["friction", "--bus", "x.toml"], "--tendons-off"),
     ],
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -42,11 +41,15 @@ def identify(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Turn motors without load; write friction, inertia or ripple with 95 % intervals, a page and a patch."""
-    from calibration.free_turning import Faulted, measure
+    from calibration.drive_page import sections
+    from calibration.free_turning import measure
     from calibration.identify import KINDS, fits_of, parts_of, patch_of
+    from calibration.motion_run import Faulted
+    from calibration.run_folder import page_of, result_of, save, save_raw
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
+    from tools.commands.measuring import folder_for, motors_named, say
     from tools.commands.telling import progress
 
     if kind not in KINDS:
@@ -57,7 +60,7 @@ def identify(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
     )
     read = read_hand(options)
-    motors = _motors(read, parts or [])
+    motors = motors_named(read, parts or [])
     begun = time.monotonic()
     try:
         with progress(f"identify {kind}") as told:
@@ -66,79 +69,13 @@ def identify(
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(3) from None
     fits = fits_of(read, measured, motors)
-    folder = _folder(out, kind, read.name)
+    folder = folder_for(out, f"identify {kind}", read.name)
     rows = parts_of(kind, fits)
     patch = patch_of(kind, fits, f"identified: {time.strftime('%Y-%m-%d')} run {folder.name}")
-    result = _result(kind, read, folder, time.monotonic() - begun, measured.seconds, rows)
-    _write(folder, result, patch, fits, measured, read, motors)
-    if as_json:
-        print(json.dumps(result))
-    else:
-        _show(result)
-    raise typer.Exit(int(any(row.verdict != "good" for row in rows)))
-
-
-def _result(
-    kind: str, hand: Any, folder: Path, seconds: float, simulated_s: float, rows: list[Any]
-) -> dict[str, Any]:
-    """What ``--json`` says."""
-    return {
-        "command": f"identify {kind}",
-        "hand": hand.name,
-        "hand_file": hand.file.path,
-        "hand_sha256": hand.sha256,
-        "date": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "seconds": seconds,
-        "simulated_s": simulated_s,
-        "parts": [row.as_dict() for row in rows],
-        "patch": str(folder / "patch.toml"),
-        "report": str(folder / "report.html"),
-        "notices": [],
-    }
-
-
-def _motors(hand: Any, parts: list[str]) -> list[int]:
-    """Indices of the motors that are meant by names of motors and fingers; all without names."""
-    from signals.choices import WrongChoice, advice
-
-    names, m = hand.names, hand.model[0]
-    if not parts:
-        return list(range(len(names.motors)))
-    found: list[int] = []
-    for part in parts:
-        if part in names.motors:
-            found.append(names.motors.index(part))
-        elif part in names.fingers:
-            f = names.fingers.index(part)
-            tendons = m["finger_tendon"][f][: m["finger_n_tendons"][f]]
-            found += [int(m["tendon_motor"][t]) for t in tendons]
-        else:
-            legal = (*names.motors, *names.fingers)
-            raise WrongChoice(f"{part!r} is no motor and no finger of {hand.name}; {advice(part, legal)}")
-    return sorted(dict.fromkeys(found))
-
-
-def _folder(out: Path | None, kind: str, hand: str) -> Path:
-    from tools.commands.folder import free_folder, make_folder
-
-    found = free_folder(out or Path(f"identify-{kind}-{hand}-{time.strftime('%Y%m%d-%H%M%S')}"))
-    make_folder(found)
-    return found
-
-
-def _write(
-    folder: Path, result: dict[str, Any], patch: str, fits: Any, measured: Any, hand: Any, motors: list[int]
-) -> None:
-    from calibration.run_folder import curves, page_of, save, save_raw
-
-    constants = [float(hand.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
-    save_raw(folder, measured, list(fits))
-    save(folder, result, patch, page_of(result, fits, patch, curves(fits, measured, constants)))
-
-
-def _show(result: dict[str, Any]) -> None:
-    for part in sorted(result["parts"], key=lambda part: part["verdict"] != "good"):
-        mark = "" if part["verdict"] == "good" else "NOT GOOD  "
-        print(f"{part['name']:14} {part['parameter']:34} {mark}{part['text']}")
-    print(f"\n{result['simulated_s']:.0f} s of motion in {result['seconds']:.0f} s; page {result['report']}")
-    print(f"flexor apply {Path(result['report']).parent} --to HAND.toml writes it into a hand file")
+    result = result_of(
+        f"identify {kind}", read, folder, rows, seconds=time.monotonic() - begun, simulated_s=measured.seconds
+    )
+    constants = [float(read.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
+    save_raw(folder, measured.arrays(list(fits)))
+    save(folder, result, patch, page_of(result, sections(fits, measured, constants), patch))
+    raise typer.Exit(say(result, as_json))

@@ -1,0 +1,34 @@
+"""A row of what a run has found: one parameter of one part, with its interval and a verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+GOOD: Final = "good"
+BAD: Final = "not good"
+OPEN: Final = "open"
+"""Not looked at, since something else has to be seen to first."""
+
+ORDER: Final = (BAD, OPEN, GOOD)
+"""In which they are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One parameter of one part, as the command's JSON has it; what is not known is not a number here."""
+
+    name: str
+    parameter: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    verdict: str
+    text: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, where an unknown number is ``null``."""
+        found = asdict(self)
+        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in found.items()}

@@ -1,0 +1,272 @@
+"""Is everything connected to what the hand file says? Asked before anything can pull a joint into its stop.
+
+First nothing moves. Then windings (``calibration.windings``) come that are so small that even a wrong cable
+makes no contradiction that the guard takes for a fault. Only a hand without a finding is wound as far as
+``MOST_DEG`` of a joint, which tells what each tendon moves. A stage with findings is the last one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.motion_run import Means, Told, Watch, run_motion
+from calibration.windings import LEAD_S, Floats, Plan, answers, motion_of, plan_of, responses
+from hand.assembly.straight import START_TENSION_MAX_N, elongation_of_tension_m
+from hand.hand import Hand
+from hand.options import RunOptions
+
+SMALL_SHARE: Final = 0.16
+"""Of the residual that latches a fault, wound each way at first: a reversed motor makes twice of it, from way
+to way four times, and half of that is what the lengths contradict each other by."""
+LARGE_SHARE: Final = 0.6
+"""The same once every motor is known to wind its own tendon the right way."""
+LEAST_ANSWER: Final = 0.15
+"""Stretch per winding that is an answer; a sound tendon's own is 0.4 and more."""
+LEAST_ECHO: Final = 0.06
+"""Stretch of another tendon per winding that shows what the joints make of it, friction apart."""
+EXPECTED: Final = 0.25
+"""The same by the model without friction, of a tendon that has to answer."""
+TAIL_S: Final = 0.3
+"""A run's start, and some rest at its end."""
+TURN_SHARE: Final = 0.25
+"""Of a motor's turn, by which a lost turn may be off from a whole one."""
+FIELDS: Final = (
+    ("measurement", "hall_count"),
+    ("state", "lever_angle_rad"),
+    ("state", "elongation_m"),
+    ("state", "motor_angle_rad"),
+    ("state", "tension_n"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with a part.
+
+    Attributes:
+        part: tendon.
+        what: one word: saturated, slack, lost_turn, unmoved, silent, reversed, swapped, elsewhere, misplaced,
+            fault.
+        text: a sentence, with figures and what to do.
+        value: its figure, in ``unit``.
+        unit: of the figure.
+    """
+
+    part: str
+    what: str
+    text: str
+    value: float = float("nan")
+    unit: str = "1"
+
+
+def standing(hand: Hand, means: Means) -> list[Finding]:
+    """What shows without a motion: saturated sensors, slack tendons, lost turns."""
+    m, names = hand.model[0], hand.names
+    still = means.time_s <= LEAD_S
+    count, lever = (means.of(x)[still].mean(axis=0) for x in ("hall_count", "lever_angle_rad"))
+    found: list[Finding] = []
+    for t, name in enumerate(names.tendons):
+        s, most = int(m["tendon_spring"][t]), float(m["hall_count_max"][t])
+        beyond = float(m["slack_margin_rad"][s])
+        if count[t] <= 0.5 or count[t] >= most - 0.5:
+            text = f"its Hall sensor stands at count {count[t]:.0f}, the end: look at magnet and cable"
+            found.append(Finding(name, "saturated", text, float(count[t]), "count"))
+        elif lever[t] >= m["lever_max_rad"][s] - beyond:
+            text = "it is slack: its lever lies at the slack stop; wind it in (flexor calibrate tension)"
+            found.append(Finding(name, "slack", text, float(np.degrees(lever[t])), "deg"))
+    bad = {finding.part for finding in found}
+    return found + [each for each in _lost_turns(hand, means, still) if each.part not in bad]
+
+
+def _lost_turns(hand: Hand, means: Means, still: NDArray[np.bool_]) -> list[Finding]:
+    """Motors whose angle of the straight hand is not the one in the hand file."""
+    m, found = hand.model[0], []
+    now = zeros_rad(hand, means, still)
+    for t, name in enumerate(hand.names.tendons):
+        i = int(m["tendon_motor"][t])
+        stored = hand.file.identified.get(hand.names.motors[i])
+        if stored is None or stored.zero_rad is None:
+            continue
+        away, turn = float(now[t]) - stored.zero_rad, 2.0 * np.pi / float(m["gear_ratio"][i])
+        count = round(away / turn)
+        if count == 0:
+            continue
+        way_mm = 1e3 * abs(away * float(m["spool_radius_m"][t]))
+        whole = abs(away - count * turn) < TURN_SHARE * turn
+        said = f"{abs(count)} turns of the motor" if whole else f"{np.degrees(away):.1f} deg at the spool"
+        text = (
+            f"{hand.names.motors[i]} has lost {said} ({way_mm:.1f} mm of tendon) against the hand file's "
+            f"zero_rad: reference it anew (flexor calibrate zero) or look for a tendon that jumped"
+        )
+        found.append(Finding(name, "lost_turn", text, float(count), "turn"))
+    return found
+
+
+def zeros_rad(hand: Hand, means: Means, still: NDArray[np.bool_]) -> Floats:
+    """Angle of each tendon's motor at which the straight hand has its start tension, shape (nt,)."""
+    m = hand.model[0]
+    n = int(m["n_tendons"])
+    straight = hand_at_zero(hand)
+    e = means.of("elongation_m")[still].mean(axis=0)[:n]
+    theta = means.of("motor_angle_rad")[still].mean(axis=0)[m["tendon_motor"][:n]]
+    return np.asarray(theta - (e - straight) / m["spool_radius_m"][:n])
+
+
+def hand_at_zero(hand: Hand) -> Floats:
+    """Elongation of each tendon of the straight hand at its start tension, shape (nt,)."""
+    start = min(float(hand.model[0]["pretension_n"][0]), START_TENSION_MAX_N)
+    return elongation_of_tension_m(hand.model, start)[: len(hand.names.tendons)]
+
+
+def moving(hand: Hand, plan: Plan, means: Means) -> list[Finding]:
+    """What the windings show of every tendon alone: does its own sensor answer, and with the right sign?"""
+    m, names = hand.model[0], hand.names
+    found, turned = answers(hand, plan, means)
+    strength = np.where(np.isfinite(found), np.abs(found), 0.0)
+    best = strength.argmax(axis=0)
+    peak = {t: int(best[k]) for k, t in enumerate(plan.tendons) if strength[best[k], k] >= LEAST_ANSWER}
+    findings = []
+    for k, t in enumerate(plan.tendons):
+        name, motor = names.tendons[t], names.motors[int(m["tendon_motor"][t])]
+        if not np.isfinite(turned[k]):
+            continue  # a finger was in fault by then, which is told
+        if turned[k] < 0.5:
+            text = (
+                f"{motor} turned {100 * turned[k]:.0f} % of what was asked: look at its power and its limits"
+            )
+            findings.append(Finding(name, "unmoved", text, float(turned[k])))
+        elif t not in peak:
+            text = (
+                f"no Hall sensor answers as {motor} winds: the tendon is off its spool, or the sensor is dead"
+            )
+            findings.append(Finding(name, "silent", text, float(strength[t, k])))
+        elif peak[t] != t:
+            findings.append(_crossed(hand, plan, found, peak, t))
+        elif found[t, k] < 0.0:
+            text = (
+                f"it gets looser as {motor} winds in: the tendon is wound the other way round, or the motor "
+                "turns backwards; change the sign of spool_radius_m, or wind it anew"
+            )
+            findings.append(Finding(name, "reversed", text, float(found[t, k])))
+    return findings
+
+
+def _crossed(hand: Hand, plan: Plan, found: Floats, peak: dict[int, int], t: int) -> Finding:
+    """The sensor of another tendon answers; what else answers tells which tendon was wound."""
+    names, other, k = hand.names, peak[t], plan.tendons.index(t)
+    share = float(found[other, k])
+    a, b = names.tendons[t], names.tendons[other]
+    motors = [names.motors[int(hand.model[0]["tendon_motor"][each])] for each in (t, other)]
+    if peak.get(other) != t:
+        text = f"as {motors[0]} winds, the Hall sensor of {b} answers: look at the cables of both"
+        return Finding(a, "elsewhere", text, share)
+    model, rest = responses(hand)[0], [r for r in range(len(names.tendons)) if r not in (t, other)]
+    echo = np.where(np.abs(found[rest, k]) > LEAST_ECHO, found[rest, k], 0.0)
+    own, others = (float(echo @ model[rest, each]) for each in (t, other))
+    halls, drives = f"the Hall cables of {a} and {b}", f"the cables of {motors[0]} and {motors[1]}"
+    if abs(own - others) < LEAST_ECHO * EXPECTED:
+        which = f"{halls}, or {drives}, are swapped"
+    else:
+        which = f"{halls if own > others else drives} are swapped"
+    text = f"as {motors[0]} winds, the Hall sensor of {b} answers, and the other way round: {which}"
+    return Finding(a, "swapped", text, share)
+
+
+def echoes(hand: Hand, plan: Plan, means: Means) -> list[Finding]:
+    """Tendons that move other joints than their rows of P say: the antagonist of another one answers."""
+    model, found, names = responses(hand)[0], answers(hand, plan, means)[0], hand.names
+    findings = []
+    for k, t in enumerate(plan.tendons):
+        others = np.where(np.isfinite(found[:, k]), found[:, k], 0.0)
+        others[t] = 0.0
+        loudest = int(others.argmax())
+        if others[loudest] < LEAST_ECHO or model[loudest, t] > 0.4 * EXPECTED:
+            continue
+        like = int(
+            model[loudest].argmax() if model[loudest, loudest] < EXPECTED else _partner(model, loudest)
+        )
+        alike, echo = names.tendons[like], names.tendons[loudest]
+        text = (
+            f"as it is wound, {echo} is stretched, which {alike} should do: it runs to the wrong place of "
+            f"the finger, or its row of dh_dq_m_rad is that of {alike}"
+        )
+        findings.append(Finding(names.tendons[t], "misplaced", text, float(others[loudest])))
+    return findings
+
+
+def _partner(model: Floats, t: int) -> int:
+    """Tendon whose winding stretches tendon ``t`` most."""
+    row = model[t].copy()
+    row[t] = -np.inf
+    return int(row.argmax())
+
+
+def told(hand: Hand, faults: list[Told], findings: list[Finding]) -> list[Finding]:
+    """Faults of the run whose part was not found out about otherwise."""
+    m, names, known = hand.model[0], hand.names, {finding.part for finding in findings}
+    found = []
+    for fault in faults:
+        tendons = {fault.part} & set(names.tendons)
+        if fault.part in names.motors:
+            i = names.motors.index(fault.part)
+            tendons = {n for t, n in enumerate(names.tendons) if int(m["tendon_motor"][t]) == i}
+        if not (known & tendons if tendons else known):
+            found.append(Finding(fault.part, "fault", f"{fault.text}; {fault.hint}"))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What a hand's connections were found to be.
+
+    Attributes:
+        findings: what is wrong; empty: nothing.
+        zeros_rad: angle of each tendon's motor of the straight hand at its start tension, shape (nt,).
+        answers: stretch of every tendon per winding of each, shape (nt, windings); empty if none was made.
+        tendons: which were wound.
+        seconds: of motion.
+    """
+
+    findings: tuple[Finding, ...]
+    zeros_rad: Floats
+    answers: Floats
+    tendons: tuple[int, ...]
+    seconds: float
+
+
+def look(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch = lambda _: None) -> Wiring:
+    """Look at these tendons' connections in three stages; the first one with findings is the last.
+
+    Raises:
+        Faulted: the run ended early without a fault that has a name.
+    """
+    seconds, shown = 0.0, np.zeros((len(hand.names.tendons), 0))
+    plans = [plan_of(hand, chosen, share) for chosen, share in ((list[int](), 0.0), (tendons, SMALL_SHARE),
+                                                                (tendons, LARGE_SHARE))]  # fmt: skip
+    total = sum(plan.seconds + TAIL_S for plan in plans)
+    zeros = np.zeros(0)
+    findings: list[Finding] = []
+    for stage, plan in enumerate(plans):
+        means, length = Means(*FIELDS), plan.seconds + TAIL_S
+
+        def part(share: float, done: float = seconds, length: float = length) -> None:
+            watch((done + share * length) / total)
+
+        faults = run_motion(hand, options, motion_of(hand, plan), length, means, part)
+        seconds += length
+        if stage == 0:
+            findings = standing(hand, means)
+            zeros = zeros_rad(hand, means, means.time_s <= LEAD_S)
+        else:
+            findings = moving(hand, plan, means)
+            shown = answers(hand, plan, means)[0]
+        if stage == 2 and not findings:
+            findings = echoes(hand, plan, means)
+        findings += told(hand, faults, findings)
+        if findings:
+            break
+    return Wiring(tuple(findings), zeros, shown, tuple(tendons), seconds)
