@@ -14,6 +14,8 @@ A motor that comes back (cable, reset, tripped watchdog of its own) must not mov
 it moves again when the command asks for torque, which only an explicit re-arm does. The hand-shake runs
 inside the records, so that no life-cycle call is needed while the loop runs.
 
+In POSITION ``command.motor_current_a`` is the greatest current that the device may use for its angle.
+
 ``drivers.contract`` holds the suite that every implementation has to pass.
 """
 

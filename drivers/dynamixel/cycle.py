@@ -20,7 +20,12 @@ BLOCK_ADDRESS: Final = CYCLE["present_current"]
 BLOCK_BYTES: Final = 10
 GOAL_CURRENT: Final = np.dtype([("id", "u1"), ("value", "<i2")])
 GOAL_CURRENT_HEAD: Final = CYCLE["goal_current"].to_bytes(2, "little") + b"\x02\x00"
-INT32: Final = np.iinfo(np.int32)
+TORQUE: Final = np.dtype([("id", "u1"), ("value", "u1")])
+TORQUE_HEAD: Final = CYCLE["torque_enable"].to_bytes(2, "little") + b"\x01\x00"
+REFRESH: Final = 16
+"""Cycles after which greatest currents that stayed as they are go out again: a write is not acknowledged."""
+TURNS_MAX: Final = 256.0
+"""Turns both ways that a servo takes as a goal."""
 GOAL_POSITION: Final = np.dtype([("id", "u1"), ("value", "<i4")])
 GOAL_POSITION_HEAD: Final = CYCLE["goal_position"].to_bytes(2, "little") + b"\x04\x00"
 
@@ -89,6 +94,9 @@ class Chain:
         self.modes = np.zeros(n, dtype=np.uint32)
         self._counts = np.zeros(n, dtype=np.int16)
         self._in_position = np.zeros(n, dtype=np.bool_)
+        self._has_current: Bools = np.array([m.has_current for m in models], dtype=np.bool_)
+        self._no_current = np.nonzero(~self._has_current)[0].tolist()
+        self._sent, self._unsent = self._counts.copy(), REFRESH
         self.rest: Bools = np.ones(n, dtype=np.bool_)
         self._requests: dict[bytes, Requests] = {}
         self._blocks: dict[bytes, tuple[NDArray[np.void], NDArray[np.int16]]] = {}
@@ -159,27 +167,49 @@ class Chain:
             self._counts,
             self._in_position,
         )
+        sent = self._torques(enabled) if self._no_current else b""
+        if n_position:
+            sent += self._goal_positions(command)
+        return sent + self._goal_currents(enabled, n_position)
+
+    def _goal_currents(self, enabled: Bools, n_position: int) -> bytes:
+        """Goal currents of the servos whose torque is on, those of angles alone only where they changed."""
         key = enabled.tobytes()
         found = self._blocks.get(key)
         if found is None:
-            block = np.zeros(int(enabled.sum()), dtype=GOAL_CURRENT)
-            block["id"] = self.ids[enabled]
+            told = enabled & self._has_current
+            block = np.zeros(int(told.sum()), dtype=GOAL_CURRENT)
+            block["id"] = self.ids[told]
             found = self._blocks[key] = (block, block["value"])
         block, values = found
         if not block.size:
             return b""
-        values[:] = self._counts if block.size == enabled.size else self._counts[enabled]
-        sent = codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_CURRENT_HEAD + block.tobytes())
-        if n_position:
-            sent = self._goal_positions(command) + sent
-        return sent
+        self._unsent += 1
+        if n_position == enabled.size and self._unsent < REFRESH and (self._counts == self._sent).all():
+            return b""
+        self._sent[:], self._unsent = self._counts, 0
+        values[:] = self._counts if block.size == enabled.size else self._counts[enabled & self._has_current]
+        return codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_CURRENT_HEAD + block.tobytes())
+
+    def _torques(self, enabled: Bools) -> bytes:
+        """Torque on or off of the servos without currents that are to begin or to end holding an angle."""
+        changed = []
+        for i in self._no_current:
+            on = bool(self._in_position[i])
+            if on != self.servos[i].torque_on and enabled[i]:
+                self.servos[i].torque_on = on
+                changed.append((self.ids[i], on))
+        if not changed:
+            return b""
+        block = np.array(changed, dtype=TORQUE)
+        return codec.packet(BROADCAST, Instruction.SYNC_WRITE, TORQUE_HEAD + block.tobytes())
 
     def _goal_positions(self, command: RecordArray) -> bytes:
         angle_rad = np.clip(np.nan_to_num(command["motor_angle_rad"][0, self._motors]), -MANY, MANY)
         turns = self._map.turns(angle_rad)
         block = np.zeros(int(self._in_position.sum()), dtype=GOAL_POSITION)
         block["id"] = self.ids[self._in_position]
-        counts = np.clip(np.rint(turns * self._per_turn), INT32.min, INT32.max)
+        counts = np.rint(np.clip(turns, -TURNS_MAX, TURNS_MAX) * self._per_turn)
         block["value"] = counts[self._in_position]
         return codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_POSITION_HEAD + block.tobytes())
 

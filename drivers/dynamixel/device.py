@@ -18,7 +18,7 @@ from drivers.dynamixel.listening import Listener
 from drivers.dynamixel.models import servo_model
 from drivers.dynamixel.port import ServoPort
 from drivers.dynamixel.search import SEARCH
-from drivers.dynamixel.servo import CHECKED, HAL_MODES, Servo
+from drivers.dynamixel.servo import CHECKED, HAL_MODES, Servo, operating_mode
 from drivers.dynamixel.settings import DynamixelSettings
 from drivers.dynamixel.tracking import Tracking
 from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly, TurnsUnknown
@@ -96,7 +96,8 @@ class DynamixelBus:
     def _capabilities(self) -> Capabilities:
         request, reply, _ = self._chain.requests(self._track.present)
         goals = 14 + 3 * len(self.servos)
-        offered = [m for m, name in HAL_MODES.items() if all(name in s.model.modes for s in self.servos)]
+        models = [s.model for s in self.servos]
+        offered = [m for m in HAL_MODES if all(operating_mode(model, m) is not None for model in models)]
         lsb_a = float(self._chain.lsb_a.min())
         return Capabilities(
             family="dynamixel",

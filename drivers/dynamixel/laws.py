@@ -60,13 +60,13 @@ def goal_counts(
     current_counts: NDArray[np.int16],
     in_position: Bools,
 ) -> int:
-    """Goal currents of all servos.
+    """Goal currents of all servos; in position mode the greatest current that a servo may use.
 
     Args:
         command: ``signals.records.COMMAND``, shape (1,).
         motors: motor of every servo; all arrays have shape (n,).
         modes: MotorMode that every servo was set up for.
-        a_count: signed amperes per count.
+        a_count: signed amperes per count; 0: the servo has no current registers.
         limit_counts: current limit.
         may_pull: torque on, in the chain, not held.
         rest: filled: asked for no torque.
@@ -94,8 +94,10 @@ def goal_counts(
         counts = 0.0
         if in_position[i]:
             n_position += 1
-            counts = limit_counts[i]
-        elif pulls and fits and mode == CURRENT:
+            if a_count[i] != 0.0:
+                most = abs(bounded(c.motor_current_a[m], MANY) / a_count[i])
+                counts = np.floor(min(most, limit_counts[i]))
+        elif pulls and fits and mode == CURRENT and a_count[i] != 0.0:
             counts = bounded(np.rint(bounded(c.motor_current_a[m], MANY) / a_count[i]), limit_counts[i])
         current_counts[i] = np.int16(counts)
     return n_position

@@ -43,6 +43,7 @@ FOLDER: Final = "devices/dynamixel"
 BASE: Final = "_x_series.toml"
 """What the models share; a model's file adds its own keys, or overrides these."""
 CYCLE: Final = {
+    "torque_enable": 64,
     "goal_current": 102,
     "goal_position": 116,
     "present_current": 126,
@@ -96,6 +97,11 @@ class ServoModel(Table):
     def slot(self, i: int) -> Register:
         """Indirect address ``i``, counted from 0."""
         return Register(address=self.indirect_address + 2 * i, size=2)
+
+    @property
+    def has_current(self) -> bool:
+        """Whether it measures its current, and takes one as its goal or as the greatest one."""
+        return self.current_lsb_ma is not None
 
     @property
     def current_lsb_a(self) -> float:

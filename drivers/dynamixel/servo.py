@@ -22,7 +22,11 @@ CHECKED: Final = ("hardware_error", "torque_enable", "bus_watchdog", "present_te
 """Registers of the slow block, one byte each, gathered by the servo's indirect addresses. Those reach the RAM
 alone: the operating mode is not among them, but it is locked while the torque is on."""
 REBOOT_PINGS: Final = 200
-HAL_MODES: Final = {MotorMode.CURRENT: "current", MotorMode.POSITION: "current_position"}
+HAL_MODES: Final = {
+    MotorMode.CURRENT: ("current",),
+    MotorMode.POSITION: ("current_position", "extended_position"),
+}
+"""Operating modes of the servo for a mode of the HAL, the best first."""
 HARDWARE_ERRORS: Final = {
     0: "input voltage",
     2: "overheating",
@@ -31,6 +35,11 @@ HARDWARE_ERRORS: Final = {
     5: "overload",
 }
 """Bits of the hardware error register (not checked on a servo)."""
+
+
+def operating_mode(model: ServoModel, mode: MotorMode) -> str | None:
+    """Operating mode of a model for a mode of the HAL; None: it has none."""
+    return next((name for name in HAL_MODES.get(mode, ()) if name in model.modes), None)
 
 
 class Servo:
@@ -47,6 +56,7 @@ class Servo:
         "model",
         "port",
         "setup",
+        "torque_on",
         "turns_lost",
     )
 
@@ -61,6 +71,9 @@ class Servo:
         """Its indirect addresses are ours since the first set-up; a servo that lost power has others."""
         self.turns_lost = False
         """It was reset since its turns were chosen."""
+        self.torque_on = model.has_current
+        """Torque is on while it is part of the cycle. One without currents cannot be told to pull nothing: it
+        is on only while it is asked for an angle."""
 
     @property
     def id(self) -> int:
@@ -90,9 +103,9 @@ class Servo:
     def setup_steps(self, setup: MotorSetup, motors: MotorMap) -> Iterator[None]:
         """Everything that ``configure`` writes; torque is off afterwards and stays off."""
         model = self.model
-        mode = HAL_MODES.get(setup.mode)
-        if mode is None or mode not in model.modes:
-            legal = sorted(m.name for m, name in HAL_MODES.items() if name in model.modes)
+        mode = operating_mode(model, setup.mode)
+        if mode is None:
+            legal = sorted(m.name for m in HAL_MODES if operating_mode(model, m) is not None)
             raise ConfigureError(self.label, "mode", setup.mode.name, "not offered", f"legal: {legal}")
         self.setup = setup
         self.identify()
@@ -112,13 +125,9 @@ class Servo:
         self._set("operating_mode", MODE_CODES[mode])
         self.mode = setup.mode
         yield
-        self.limit_counts = int(setup.current_limit_a / model.current_lsb_a)
-        most = model.current_limit_max
-        if most is not None and self.limit_counts > most:
-            found = f"at most {most * model.current_lsb_a:.3g}"
-            raise ConfigureError(self.label, "current limit [A]", setup.current_limit_a, found)
-        self._set("current_limit", self.limit_counts)
-        yield
+        if model.has_current:
+            self._limit_current(setup.current_limit_a)
+            yield
         if setup.temperature_limit_degc is not None:
             self._set("temperature_limit", int(setup.temperature_limit_degc))
             yield
@@ -132,6 +141,15 @@ class Servo:
         motors.resolve(self.index, counts / model.counts_per_turn, self.turns_lost)
         self.turns_lost = False
         yield
+
+    def _limit_current(self, limit_a: float) -> None:
+        """Write the current limit; raises ConfigureError if the model cannot have it."""
+        lsb_a, most = self.model.current_lsb_a, self.model.current_limit_max
+        self.limit_counts = int(limit_a / lsb_a)
+        if most is not None and self.limit_counts > most:
+            found = f"at most {most * lsb_a:.3g}"
+            raise ConfigureError(self.label, "current limit [A]", limit_a, found)
+        self._set("current_limit", self.limit_counts)
 
     def _look_for_reset(self) -> None:
         """A servo without power forgets its indirect addresses, and its whole turns with them."""
@@ -154,10 +172,12 @@ class Servo:
 
     def enable_steps(self, watchdog_ms: int) -> Iterator[None]:
         """Torque on with a goal of nothing, then the servo's own watchdog."""
-        self._set("goal_current", 0)
-        yield
-        self._set("torque_enable", 1)
-        yield
+        self.torque_on = self.model.has_current
+        if self.torque_on:
+            self._set("goal_current", 0)
+            yield
+            self._set("torque_enable", 1)
+            yield
         self._set("bus_watchdog", watchdog_ms // WATCHDOG_STEP_MS)
         yield
 

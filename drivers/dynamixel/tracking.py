@@ -165,7 +165,7 @@ class Tracking:
             part = reply.by_id().get(servo.id)
             if part is None:
                 continue
-            found = found_in(servo, part[1], bool(self.enabled[i]))
+            found = found_in(servo, part[1], bool(self.enabled[i]) and servo.torque_on)
             self.temperature_degc[i] = found.temperature_degc
             news = not self.shake.held[i] or (found.reboot and not self._reboot[i])
             if found.problem and news:

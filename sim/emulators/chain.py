@@ -19,6 +19,11 @@ from sim.emulators.wire import HalfDuplex, Outbox, serial_ns
 
 IDLE_NS: Final = 2_000_000
 DELAY_UNIT_NS: Final = 2000
+BLOCK_OVERHEAD: Final = 4
+"""Bytes of a device in a fast reply beside its data: error, id, checksum."""
+READS: Final = frozenset(
+    {Instruction.SYNC_READ, Instruction.FAST_SYNC_READ, Instruction.BULK_READ, Instruction.FAST_BULK_READ}
+)
 SPAN: Final = 4
 """Bytes of address and length in front of what a read or a sync instruction is about."""
 
@@ -142,14 +147,17 @@ class ChainEmulator:
         servos = self._hearing()
         for servo in servos:
             servo.fed(now_ns)
-        if p.instruction == Instruction.SYNC_WRITE:
-            self._sync_write(p, servos)
+        if p.instruction in (Instruction.SYNC_WRITE, Instruction.BULK_WRITE):
+            for device_id, address, data in writes_of(p):
+                for servo in servos:
+                    if device_id in (servo.id, servo.shadow):
+                        servo.write(address, data)
             return
         self.side.advance(now_ns)
         for servo in servos:
             servo.sense(now_ns)
-        if p.instruction in (Instruction.FAST_SYNC_READ, Instruction.SYNC_READ):
-            self._sync_read(p, servos)
+        if p.instruction in READS:
+            self._read_many(p, servos)
         elif p.instruction == Instruction.PING and p.id == BROADCAST:
             for servo in sorted(servos, key=lambda s: s.id):
                 self._reply(servo, codec.status(servo.id, servo.alert, self._identity(servo)))
@@ -187,26 +195,14 @@ class ChainEmulator:
             error = ErrorCode.INSTRUCTION
         return codec.status(device_id, error | servo.alert, data) if answers else b""
 
-    def _sync_write(self, p: Packet, servos: list[EmulatedServo]) -> None:
-        body = p.parameters
-        if len(body) < SPAN:
-            return
-        address, length = _span(body)
-        for at in range(SPAN, len(body) - length, length + 1):
-            for servo in servos:
-                if body[at] in (servo.id, servo.shadow) and body[at] <= codec.ID_MAX and length:
-                    servo.write(address, body[at + 1 : at + 1 + length])
-
-    def _sync_read(self, p: Packet, servos: list[EmulatedServo]) -> None:
+    def _read_many(self, p: Packet, servos: list[EmulatedServo]) -> None:
         """Every servo waits for the one in front of it: the first that stays silent ends the answer."""
-        body, fast = p.parameters, p.instruction == Instruction.FAST_SYNC_READ
-        if len(body) < SPAN:
-            return
-        address, length = _span(body)
+        fast = p.instruction in (Instruction.FAST_SYNC_READ, Instruction.FAST_BULK_READ)
         by_id = {s.id: s for s in servos}
+        wanted = reads_of(p)
         blocks: list[tuple[int, int, bytes]] = []
         chain: list[EmulatedServo] = []
-        for device_id in body[SPAN:]:
+        for device_id, address, length in wanted:
             servo = by_id.get(device_id)
             if (
                 servo is None
@@ -226,8 +222,10 @@ class ChainEmulator:
             for servo, (error, device_id, data) in zip(chain, blocks, strict=True):
                 self._reply(servo, codec.status(device_id, error, data))
             return
-        whole = codec.fast_reply(blocks + [(0, 0, bytes(length))] * (len(body) - SPAN - len(blocks)))
-        self._reply(chain[0], whole[: codec.FAST_START + len(blocks) * (length + 4)])
+        missing = [(0, 0, bytes(length)) for _, _, length in wanted[len(blocks) :]]
+        whole = codec.fast_reply(blocks + missing)
+        answered = sum(len(data) + BLOCK_OVERHEAD for _, _, data in blocks)
+        self._reply(chain[0], whole[: codec.FAST_START + answered])
 
     def _collide(self, replies: list[bytes]) -> None:
         """Two devices answer at once: the line carries the AND of their levels."""
@@ -252,6 +250,38 @@ class ChainEmulator:
             self._out.put(due_ns + self.faults.split_ns, reply[half:])
         else:
             self._out.put(due_ns, reply)
+
+
+def reads_of(p: Packet) -> list[tuple[int, int, int]]:
+    """(id, address, length) of everything that a read of several devices asks for; empty if malformed."""
+    body = p.parameters
+    if p.instruction in (Instruction.SYNC_READ, Instruction.FAST_SYNC_READ):
+        if len(body) < SPAN:
+            return []
+        return [(device_id, *_span(body)) for device_id in body[SPAN:]]
+    step = 1 + SPAN
+    return [(body[at], *_span(body[at + 1 :])) for at in range(0, len(body) - SPAN, step)]
+
+
+def writes_of(p: Packet) -> list[tuple[int, int, bytes]]:
+    """(id, address, data) of all that a write to several devices holds; what is cut off is left out."""
+    body, found = p.parameters, []
+    if p.instruction == Instruction.SYNC_WRITE:
+        if len(body) < SPAN or not (span := _span(body))[1]:
+            return []
+        address, length = span
+        for at in range(SPAN, len(body) - length, length + 1):
+            found.append((body[at], address, body[at + 1 : at + 1 + length]))
+    else:
+        at = 0
+        while at + 1 + SPAN < len(body):
+            address, length = _span(body[at + 1 :])
+            data = body[at + 1 + SPAN : at + 1 + SPAN + length]
+            if not length or len(data) < length:
+                break
+            found.append((body[at], address, data))
+            at += 1 + SPAN + length
+    return [(device_id, address, data) for device_id, address, data in found if device_id <= codec.ID_MAX]
 
 
 def _span(body: bytes) -> tuple[int, int]:

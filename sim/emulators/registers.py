@@ -15,6 +15,8 @@ READ_ONLY: Final = frozenset(
         "firmware",
         "hardware_error",
         "realtime_tick",
+        "moving",
+        "moving_status",
         "present_current",
         "present_velocity",
         "present_position",
@@ -29,11 +31,18 @@ RANGES: Final = {
     "secondary_id": (0, 255),
     "temperature_limit": (0, 100),
     "velocity_limit": (0, 2047),
+    "drive_mode": (0, 15),
+    "moving_threshold": (0, 1023),
+    "max_position_limit": (0, 4095),
+    "min_position_limit": (0, 4095),
+    "homing_offset": (-1_044_479, 1_044_479),
     "torque_enable": (0, 1),
     "status_return_level": (0, 2),
     "bus_watchdog": (0, 127),
 }
 """Register -> least and greatest legal value, the same on every model."""
+TURNS_MAX: Final = 256
+"""Turns both ways that a goal may be away in the extended modes."""
 GOALS: Final = ("goal_pwm", "goal_current", "goal_velocity", "goal_position")
 
 
@@ -70,7 +79,7 @@ def refused(
         return ErrorCode.RANGE
     if any(n in RANGES and not RANGES[n][0] <= v <= RANGES[n][1] for n, v in values.items()):
         return ErrorCode.RANGE
-    if values.get("operating_mode", MODE_CODES["current"]) not in modes:
+    if "operating_mode" in values and values["operating_mode"] not in modes:
         return ErrorCode.RANGE
     top = model.current_limit_max
     if top is not None and values.get("current_limit", 0) > top:
@@ -78,6 +87,8 @@ def refused(
     if not _slots_legal(model, after, first, end):
         return ErrorCode.RANGE
     if abs(values.get("goal_current", 0)) > value_in(model, after, "current_limit"):
+        return ErrorCode.LIMIT
+    if "goal_position" in values and not _goal_legal(model, after, values["goal_position"]):
         return ErrorCode.LIMIT
     return _torque_refused(model, after, values, modes)
 
@@ -92,6 +103,14 @@ def _slots_legal(model: ServoModel, after: bytearray, first: int, end: int) -> b
             if not EEPROM_END <= target < top:
                 return False
     return True
+
+
+def _goal_legal(model: ServoModel, after: bytearray, counts: int) -> bool:
+    """A turn within the position limits in position mode, 256 turns both ways in the extended ones."""
+    if value_in(model, after, "operating_mode") == MODE_CODES["position"]:
+        low, high = (value_in(model, after, f"{end}_position_limit") for end in ("min", "max"))
+        return low <= counts <= high
+    return abs(counts) <= TURNS_MAX * model.counts_per_turn
 
 
 def _torque_refused(

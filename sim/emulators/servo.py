@@ -19,6 +19,9 @@ PRESENT: Final = struct.Struct("<hii")
 CURRENT: Final = int(MotorMode.CURRENT)
 WORD: Final = struct.Struct("<H")
 GOAL_CURRENT: Final = struct.Struct("<h")
+POSITIONS: Final = ("position", "extended_position", "current_position")
+REVERSE: Final = 1
+"""Bit of the drive mode: angles, speeds and currents count the other way."""
 CURRENT_LIMIT: Final = 1750
 """Factory current limit of a model that publishes no greatest one [counts]."""
 DEFAULTS: Final = {
@@ -31,14 +34,18 @@ DEFAULTS: Final = {
     "status_return_level": 2,
     "velocity_limit": 400,
     "present_voltage": 120,
+    "moving_threshold": 10,
+    "max_position_limit": 4095,
 }
 
 
 class EmulatedServo:
     """One servo on a chain.
 
-    It takes the operating modes in which the hand behind it moves: current, and current-based position where
-    that can (``side.positions``). The others are refused, as is torque in one of them.
+    It takes the operating modes in which the hand behind it moves: current, and those of positions where that
+    can (``side.positions``). The others are refused, as is torque in one of them. Homing offset and reverse
+    mode are part of every position, the goal current bounds the current of mode 5, the current limit that of
+    modes 3 and 4.
 
     Args:
         device_id: its id.
@@ -82,8 +89,9 @@ class EmulatedServo:
         self._baud_at = registers["baud"].address
         self._error = registers["hardware_error"].address
         self._counts_a = 1.0 / model.current_lsb_a if model.current_lsb_a else 0.0
-        self._speed_lsb = model.speed_lsb_rad_s
-        offered = ("current", "current_position") if side.positions else ("current",)
+        self._speed_counts = self._turns_per_rad * 2.0 * math.pi / model.speed_lsb_rad_s
+        self._moving = registers["moving"].address
+        offered = ("current", *POSITIONS) if side.positions else ("current",)
         self._modes = frozenset(MODE_CODES[m] for m in offered if m in model.modes)
         self._fed_ns = 0
         self._turn_offset = 0.0
@@ -98,6 +106,7 @@ class EmulatedServo:
         self.put("firmware", firmware)
         self.put("id", device_id)
         self.put("model_number", model.model_number)
+        self._remember_settings()
         self._power_up()
 
     @property
@@ -138,6 +147,11 @@ class EmulatedServo:
             self.table[at : at + 2] = target.to_bytes(2, "little")
         self._let_go()
 
+    def _remember_settings(self) -> None:
+        """What every cycle needs of the EEPROM."""
+        self._sign = -1 if self.get("drive_mode") & REVERSE else 1
+        self._homing_counts, self._still_counts = self.get("homing_offset"), self.get("moving_threshold")
+
     def reboot(self) -> None:
         """Restart: RAM back to defaults, torque off, whole turns forgotten."""
         self.reboots += 1
@@ -170,16 +184,17 @@ class EmulatedServo:
 
     def sense(self, now_ns: int) -> None:
         """Bring the present values up to date."""
-        i = self.motor
+        i, sign = self.motor, self._sign
         turns = self._angle_rad.item(i) * self._turns_per_rad + self._turn_offset
-        speed = self._speed_rad_s.item(i) * self._turns_per_rad * 2.0 * math.pi
+        speed = _counts(sign * self._speed_rad_s.item(i) * self._speed_counts, 1 << 31)
         PRESENT.pack_into(
             self.table,
             self._present,
-            _counts(self._current_a.item(i) * self._direction * self._counts_a, 1 << 15),
-            _counts(speed / self._speed_lsb, 1 << 31),
-            _counts(turns * self.model.counts_per_turn, 1 << 31),
+            _counts(sign * self._current_a.item(i) * self._direction * self._counts_a, 1 << 15),
+            speed,
+            _counts(sign * turns * self.model.counts_per_turn, 1 << 31) + self._homing_counts,
         )
+        self.table[self._moving] = abs(speed) > self._still_counts
         self.table[self._temperature] = max(0, _counts(self._degc.item(i), 1 << 8))
         WORD.pack_into(self.table, self._tick, now_ns // 1_000_000 % 32768)
 
@@ -189,12 +204,18 @@ class EmulatedServo:
             self._let_go()
             return
         c, i, mode = self.side.command[0], self.motor, self.get("operating_mode")
-        current_a = self.get("goal_current") * self.model.current_lsb_a
+        lsb_a, direction = self.model.current_lsb_a, self._sign * self._direction
+        most_a = (
+            self.get("goal_current" if mode == MODE_CODES["current_position"] else "current_limit") * lsb_a
+        )
         if mode == 0:
-            c["motor_mode"][i], c["motor_current_a"][i] = MotorMode.CURRENT, current_a * self._direction
-        elif mode == 5 and current_a > 0.0:
-            turns = self.get("goal_position") / self.model.counts_per_turn - self._turn_offset
+            c["motor_mode"][i] = MotorMode.CURRENT
+            c["motor_current_a"][i] = self.get("goal_current") * lsb_a * direction
+        elif most_a > 0.0 or not lsb_a:
+            counts = self._sign * (self.get("goal_position") - self._homing_counts)
+            turns = counts / self.model.counts_per_turn - self._turn_offset
             c["motor_mode"][i], c["motor_angle_rad"][i] = MotorMode.POSITION, turns / self._turns_per_rad
+            c["motor_current_a"][i] = abs(most_a)
         else:
             self._let_go()
 
@@ -228,10 +249,13 @@ class EmulatedServo:
             return error
         mode_before, torque_before = self.get("operating_mode"), self.get("torque_enable")
         self.table = after
+        if address < EEPROM_END:
+            self._remember_settings()
         if self.get("operating_mode") != mode_before:
             for goal in GOALS:
                 self.put(goal, 0)
         if self.get("torque_enable") and not torque_before:
+            self.sense(self._fed_ns)
             self.put("goal_position", self.get("present_position"))
         self._act()
         return ErrorCode.NONE
@@ -244,7 +268,7 @@ class EmulatedServo:
             return False
         t[self._goal_current : self._goal_current + 2] = data
         self._told_mode[self.motor] = CURRENT
-        self._told_a[self.motor] = counts * self.model.current_lsb_a * self._direction
+        self._told_a[self.motor] = counts * self.model.current_lsb_a * self._sign * self._direction
         return True
 
     @property

@@ -101,7 +101,7 @@ def test_no_packet_ends_a_chain_or_leads_it_beyond_its_ranges(
 
 
 READ_ONLY = ("model_number", "firmware", "present_position", "hardware_error")
-BEYOND = (("id", ID_MAX + 1), ("id", BROADCAST), ("baud", 8), ("torque_enable", 2), ("operating_mode", 3))
+BEYOND = (("id", ID_MAX + 1), ("id", BROADCAST), ("baud", 8), ("torque_enable", 2), ("operating_mode", 2))
 
 
 @pytest.mark.parametrize("name", READ_ONLY)

@@ -38,7 +38,7 @@ def test_a_servo_refuses_the_mode(tmp_path: Path) -> None:
 def test_a_servo_left_in_another_mode_takes_no_torque(tmp_path: Path) -> None:
     with rigs.dynamixel(tmp_path, 1) as (_rig, chain):
         servo, torque = chain.servos[0], chain.servos[0].model.registers["torque_enable"]
-        servo.put("operating_mode", 3)  # as it leaves the factory
+        servo.put("operating_mode", 1)  # of velocities
         assert servo.write(torque.address, b"\1") != 0 and not servo.get("torque_enable")
 
 
@@ -79,6 +79,7 @@ def _in_position(rig: Rig) -> Bench:
     rig.bus.activate()
     bench.rest(0.1)
     bench.command["motor_mode"][0, list(rig.motors)] = MotorMode.POSITION
+    bench.command["motor_current_a"][0, list(rig.motors)] = 1.0
     bench.command["motor_angle_rad"][0, list(rig.motors)] = 0.5
     assert bench.comes(0.5, lambda: bool(np.abs(bench.of_motors("motor_angle_rad") - 0.5).max() < 5e-3))
     return bench
@@ -96,6 +97,18 @@ def _no_number_moves(rig: Rig, side: SpringSide) -> None:
         bench.run(0.05)
         assert np.isfinite(c["motor_angle_rad"][0])
         assert abs(bench.of_motors("motor_angle_rad")[1] - 0.5) < 5e-3, bench.tell()
+
+
+def test_servos_in_position_let_go_by_themselves_when_nobody_speaks(tmp_path: Path) -> None:
+    with rigs.dynamixel(tmp_path, 2) as (rig, chain):
+        bench = _in_position(rig)
+        assert chain.side.command["motor_mode"][0, :2].tolist() == [MotorMode.POSITION] * 2
+        limit_s = rig.bus.capabilities.device_watchdog_s
+        assert limit_s is not None
+        until_ns = bench.clock.now_ns() + round(1e9 * (limit_s + 5.0))
+        while chain.side.command["motor_mode"][0, :2].any() and bench.clock.now_ns() < until_ns:
+            bench.clock.sleep(0.01)
+        assert not chain.side.command["motor_mode"][0, :2].any(), "as if the host had been killed"
 
 
 def test_a_servo_takes_no_number_for_no_goal(tmp_path: Path) -> None:
