@@ -37,7 +37,7 @@ def body_text(m: Any, b: int, inside: dict[int, str]) -> str:
     inertia = m["body_inertia_kg_m2"][b]
     full = (inertia[0, 0], inertia[1, 1], inertia[2, 2], inertia[0, 1], inertia[0, 2], inertia[1, 2])
     joint = ""
-    if b == 0:
+    if b == 0 and m["n_axes"]:
         joint = '<joint name="wrist0" axis="0 1 0" armature="1e-3" stiffness="30" damping="0.5"/>'
         joint += '<joint name="wrist1" axis="0 0 1" armature="1e-3" stiffness="30" damping="0.5"/>'
     elif j >= 0:
@@ -87,7 +87,8 @@ def tendons(m: Any) -> str:
             rotor += f'<joint joint="body{int(np.argmax(bodies == j))}" coef="{m["P_tj_m"][t, j]:g}"/>'
         spring = f'stiffness="{SPRING_N_M:g}"'
         out += f'<fixed {spring} springlength="{-slack:.9g}">{rotor}</fixed>'
-        out += f'<spatial {spring}><site site="f{t}"/><site site="p{t}"/></spatial>'
+        if m["n_axes"]:
+            out += f'<spatial {spring}><site site="f{t}"/><site site="p{t}"/></spatial>'
         if m["tendon_kind"][t] == TendonKind.INSERTION_POINTS:
             out += f'<spatial {spring}><site site="x{t}"/><site site="y{t}"/></spatial>'
     return out

@@ -141,6 +141,27 @@ def lockstep_lines(result: dict[str, Any]) -> Iterator[str]:
             yield f"  {name.replace('_', ' '):<30} {row['median']:7.2f}  95 % {interval}{bound}"
 
 
+def growth_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Cost by tendons, rate and hands."""
+    yield from fact_lines(result["facts"])
+    yield "microseconds of processor time for a period of 1/3 ms; MuJoCo over the plant with its interval:"
+    for row in result["by_tendons"]:
+        ratio = "{:.1f} [{:.1f}, {:.1f}]".format(*row["mujoco_over_plant"])
+        yield (
+            f"  {row['tendons']:4d} tendons  tick {row['tick_us']:5.2f}  plant {row['plant_us']:6.2f}  "
+            f"MuJoCo {row['mujoco_us']:7.1f}  ratio {ratio}"
+        )
+    for row in result["by_rate"]:
+        share = 100 * row["tick_share_of_a_core"]
+        yield (
+            f"  {row['rate_hz']:6g} Hz  tick {row['tick_us']:5.2f}, {share:4.1f} % of a core; lockstep "
+            f"{row['times_real_time']:5.1f} times real time"
+        )
+    for row in result["by_hands"]:
+        ours, theirs = row["period_cpu_us"], row["mujoco_cpu_us"]
+        yield f"  {row['hands']:4d} hands  plants {ours:6.2f}  MuJoCo {theirs:7.1f}"
+
+
 def soak_lines(result: dict[str, Any]) -> Iterator[str]:
     """Result of the long run."""
     load = "under stress-ng" if result["under_load"] else "without load"

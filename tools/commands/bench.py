@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -177,6 +178,20 @@ def lockstep(
     from benchmarks.show import lockstep_lines
 
     _finish(run.lockstep(_options(hand, motion), rounds, cycles, hands, _tell), as_json, lockstep_lines)
+
+
+@app.command(epilog="Example: flexor bench growth --out docs/images")
+def growth(
+    as_json: Json = False,
+    rounds: Rounds = 10,
+    cycles: Annotated[int, typer.Option(min=100, help="Cycles of every hand in a round.")] = 600,
+    out: Annotated[Path | None, typer.Option(help="Folder for growth.png.")] = None,
+) -> None:
+    """Show how cost grows with tendons, rate and hands, beside MuJoCo."""
+    from benchmarks import run
+    from benchmarks.show import growth_lines
+
+    _finish(run.growing(rounds, cycles, out, _tell), as_json, growth_lines)
 
 
 @app.command(epilog="Example: flexor bench soak --for 600 --json")
