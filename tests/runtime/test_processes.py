@@ -60,7 +60,7 @@ def test_killing_the_supervisor_during_the_start_leaves_nothing(start, moment):
     children = getattr(run, f"wait_until_{moment}")()
     os.kill(run.pid, signal.SIGKILL)
     run.process.wait()
-    assert gone(children.values(), within_s=1.5)
+    assert gone(children.values(), within_s=15.0)  # a step of the compiler cannot be cut short
     assert blocks(run.pid) == []
 
 
