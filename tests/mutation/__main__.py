@@ -65,6 +65,10 @@ FIRST = (
     "tests/estimators/test_belief_limits.py",
     "tests/telemetry/test_bounds.py",
     "tests/guard/test_touch_limits.py",
+    "tests/guard/test_shortcuts.py",
+    "tests/guard/test_simulated_break.py",
+    "tests/guard/test_shared_laws.py",
+    "tests/guard/test_quiet_cycles.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (

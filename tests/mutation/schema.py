@@ -103,6 +103,11 @@ class _Schema(ast.NodeTransformer):
         self.block = block
         self._function, self._place = "", 0
 
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        # what stands outside functions runs at import, before any number is chosen
+        node.body = [self.visit(s) if isinstance(s, ast.FunctionDef) else s for s in node.body]
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if not (self.plain or _is_law(node)):
             return node
@@ -265,7 +270,7 @@ class _Schema(ast.NodeTransformer):
 
 def _is_law(node: ast.stmt) -> bool:
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
-    return any(isinstance(d, ast.Name) and d.id == "law" for d in decorators)
+    return any(isinstance(d, ast.Name) and d.id in ("law", "inlined") for d in decorators)
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -65,7 +65,7 @@ class Bare:
     """Records of a hand at rest, all fingers active, every tendon at 20 N; ``detect`` looks at them once."""
 
     def __init__(self, hand: str = "finger_bench") -> None:
-        self.model = model_record(hand)
+        self.model = self.made(hand)
         self.records = [new_guard_memory(), new(MEASUREMENT), new(STATE), new(GOAL), new(COMMAND)]
         self.m = self.model[0]
         self.mem, self.z, self.s, self.g, self.c = (r[0] for r in self.records)
@@ -90,6 +90,10 @@ class Bare:
         self.detect()
         self.mem["started"] = 1
         assert not self.found
+
+    def made(self, hand: str) -> Any:
+        """The model record."""
+        return model_record(hand)
 
     def stamp(self) -> None:
         """Every sample is of this cycle."""
@@ -152,6 +156,23 @@ class Bare:
     def cycles(self, seconds: float) -> int:
         """The first cycle by whose end more than a time has passed."""
         return math.floor(seconds / self.dt_s + 1e-6) + 1
+
+
+class Paired(Bare):
+    """The bench's finger with a motor for each two tendons that undo each other, wound in opposite senses."""
+
+    PARTNERS = ((0, 3), (1, 2), (4, 5), (6, 7))
+
+    def made(self, hand: str) -> Any:
+        """The bench's record; its pairs of motors become one."""
+        model = model_record(hand)
+        m = model[0]
+        for i, (first, second) in enumerate(self.PARTNERS):
+            m["tendon_motor"][[first, second]] = i
+            m["tendon_follows"][[first, second]] = 0, 1
+            m["spool_radius_m"][second] *= -1.0
+        m["n_motors"], m["finger_shares"][0] = len(self.PARTNERS), 1
+        return model
 
 
 class Guarded(Bare):
