@@ -73,7 +73,8 @@ def window(
     return time_s[chosen] - start_s, (signal[chosen] - low) / (high - low)
 
 
-def main() -> None:
+def page(save: bool = False) -> str:
+    """The page; with its picture into the folder of images."""
     rows = []
     fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), constrained_layout=True)
     for color, (sensors, name) in zip(
@@ -111,8 +112,10 @@ def main() -> None:
         xlim=(0, 250),
     )
     axes[1].legend()
-    (HERE / "images").mkdir(exist_ok=True)
-    fig.savefig(HERE / "images" / "responses.png", dpi=110)
+    if save:
+        (HERE / "images").mkdir(exist_ok=True)
+        fig.savefig(HERE / "images" / "responses.png", dpi=110)
+    plt.close(fig)
     lines = [
         "# Step responses",
         "",
@@ -128,7 +131,11 @@ def main() -> None:
         lines.append(
             f"| {name} | {s.rise_ms:.1f} | {s.overshoot_pct:.1f} | {s.settling_ms:.0f} | {s.bandwidth_hz:.1f} |"
         )
-    (HERE / "responses.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    (HERE / "responses.md").write_text(page(save=True), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@ r"""Base angles of the tensegrity thumb from absolute tendon lengths (eq. 5.19-5
 Least squares ``min |h_meas - h(q)|^2``, weighted (``estimators.weights``), over the two base joints by one of
 two searches, both warm-started:
 
-* Gauss-Newton with the exact P: error 4e-16 rad after 5 steps from anywhere in +-0.6 rad;
-* the step-halving gradient search of Algorithm 1, corrected (gradient recomputed, best cost updated, first
-  step sized by the curvature): 1.7e-5 rad after 30 steps.
+* Gauss-Newton with the exact P: error 4e-16 rad after 5 steps from anywhere in +-0.6 rad. No step leaves the
+  joints' ranges by more than ``BEYOND_RAD``: from one start in a thousand a free step would reach the
+  mirrored pose, behind the palm, and stay there (plausible insertion points);
+* the step-halving gradient search of Algorithm 1, corrected (gradient of the pose that was taken, best cost
+  updated, first step sized by the curvature): 1.7e-5 rad after 30 steps.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from signals.typed import Model
 
 DAMPING: Final = 1e-12
 """Share of the curvature added to it: keeps the step bounded where two tendons become parallel."""
+BEYOND_RAD: Final = 0.35
+"""Farther beyond its range no stop lets a joint be, whatever pulls it."""
 
 
 @law
@@ -59,15 +63,18 @@ def normal_equations(
 def gauss_newton(
     m: Model, f: int, weight: FloatArray, length_m: FloatArray, q0: float, q1: float, steps: int
 ) -> tuple[float, float]:
-    """Base angles [rad] after ``steps`` Gauss-Newton steps from (q0, q1)."""
+    """Base angles [rad] after ``steps`` Gauss-Newton steps from (q0, q1), within reach of their ranges."""
+    j0, j1 = m.finger_joint[f, 0], m.finger_joint[f, 1]
+    low0, high0 = m.joint_min_rad[j0] - BEYOND_RAD, m.joint_max_rad[j0] + BEYOND_RAD
+    low1, high1 = m.joint_min_rad[j1] - BEYOND_RAD, m.joint_max_rad[j1] + BEYOND_RAD
     for _ in range(steps):
         a00, a01, a11, b0, b1 = normal_equations(m, f, weight, length_m, q0, q1)
         a00 += DAMPING * (a00 + a11)
         a11 += DAMPING * (a00 + a11)
         determinant = a00 * a11 - a01 * a01
         if determinant > 0.0:
-            q0 += (a11 * b0 - a01 * b1) / determinant
-            q1 += (a00 * b1 - a01 * b0) / determinant
+            q0 = min(max(q0 + (a11 * b0 - a01 * b1) / determinant, low0), high0)
+            q1 = min(max(q1 + (a00 * b1 - a01 * b0) / determinant, low1), high1)
     return q0, q1
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Final
 
 from signals.choices import WrongChoice
 from signals.names import UnknownName
@@ -27,9 +28,33 @@ class OptionError(WrongChoice):
     """An option of a run is out of its range; names it and says which values are legal."""
 
 
-def _one_of(kind: str, word: str, legal: tuple[str, ...]) -> None:
+def _one_of(kind: str, word: object, legal: tuple[str, ...]) -> None:
+    if not isinstance(word, str):
+        raise OptionError(f"{kind} is {word!r}; legal: {', '.join(legal)}")
     if word not in legal:
         raise UnknownName(kind, word, legal)
+
+
+_KINDS: Final[dict[str, tuple[type, str]]] = {
+    "str": (str, "a text"),
+    "float": (Real, "a number"),
+    "int": (Integral, "a whole number"),
+    "bool": (bool, "True or False"),
+}
+
+
+def _typed(option: str, annotation: str, value: object) -> None:
+    """Refuse what is not of an option's type: a caller from Python may give anything."""
+    kind, _, optional = annotation.partition(" | ")
+    if value is None and optional:
+        return
+    if kind == "tuple[str, ...]":
+        if not isinstance(value, tuple) or not all(isinstance(word, str) for word in value):
+            raise OptionError(f"{option} is {value!r}; legal is a tuple or list of texts")
+        return
+    wanted, words = _KINDS[kind]
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+        raise OptionError(f"{option} is {value!r}; legal is {words}{' or None' if optional else ''}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +107,8 @@ class RunOptions:
         _one_of("sensor level", self.sensors, SENSORS)
         _one_of("transport", self.transport, TRANSPORTS)
         _one_of("guide law", self.guides, GUIDES)
+        for f in fields(self):
+            _typed(f.name, str(f.type), getattr(self, f.name))
         for word in self.without:
             _one_of("part to leave out", word, WITHOUT)
         if self.seconds is not None and not 0.0 < self.seconds <= LONGEST_S:

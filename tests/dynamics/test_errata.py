@@ -195,3 +195,21 @@ def test_coupled_fingers_lengths_agree_only_for_equal_radii():
         crossed = r42 * q + r43 * (r42 / r43) * q
         assert (abs(by_516 - by_518) < 1e-15) is agree
         assert abs(crossed - 2.0 * r42 * q) < 1e-15
+
+
+def test_the_tool_speeds_derivative_lacks_the_tools_centre():
+    """(6.23): dv/dth of the tool's centre; printed, the plate's alone. (6.24) and (6.25) do have G."""
+    h = 1e-6
+
+    def speeds(th):
+        c = wrist()[0]
+        carpal_equations(c, th, THD, 0.0)
+        return c["Jg"] @ THD, c["Jv"] @ THD, np.cross(c["w"], c["R"] @ c["com_m"])
+
+    ahead, back = ([speeds(TH + s * e) for e in np.eye(3)] for s in (h, -h))
+    of_tool, printed, missing = (
+        np.array([(a[k] - b[k]) / (2.0 * h) for a, b in zip(ahead, back, strict=True)]) for k in range(3)
+    )
+    assert np.abs(printed + missing - of_tool).max() < 1e-9
+    assert of_tool[2, 2] == pytest.approx(-0.0864, abs=5e-5)
+    assert printed[2, 2] == pytest.approx(-0.0525, abs=5e-5)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from estimators.thumb import base_angles, gauss_newton, gradient_search
+from estimators.thumb import BEYOND_RAD, base_angles, gauss_newton, gradient_search
+from hand.assembly.assemble import model_of
+from hand.overrides import load_with
 from mechanics.thumb import INSERTION, insertion_length
 from tests.rigs.desk import model_record
 
@@ -92,3 +94,22 @@ def test_one_lost_base_tendon_leaves_the_angles_known(thumb: tuple[np.ndarray, i
         wrong[lost] += 0.02
         found = gauss_newton(model[0], finger, weight, wrong, 0.0, 0.0, 8)
         assert found == pytest.approx((0.2, 0.1), abs=1e-12)
+
+
+@pytest.mark.parametrize("points", ["plausible", "as_printed"])
+def test_gauss_newton_stays_on_its_side_of_the_palm_whatever_it_starts_from(points: str) -> None:
+    """A pose and a start anywhere in the range, and a stop's width beyond: found, never mirrored."""
+    file, _ = load_with("hasy", (f'fingers.thumb.insertion_set="{points}"',))
+    model, finger = model_of(file), list(file.fingers).index("thumb")
+    m = model[0]
+    joints = m["finger_joint"][finger, :2]
+    low, high = m["joint_min_rad"][joints], m["joint_max_rad"][joints]
+    tendons = [t for t in m["finger_tendon"][finger] if m["tendon_kind"][t] == INSERTION]
+    weight, rng = np.ones(len(m["tendon_kind"])), np.random.default_rng(18)
+    for pose, start in zip(
+        rng.uniform(low - 0.1, high + 0.1, (4000, 2)), rng.uniform(low, high, (4000, 2)), strict=True
+    ):
+        h = lengths(model, finger, tendons, *pose)
+        once = gauss_newton(m, finger, weight, h, *start, 5)
+        assert np.all(np.abs(np.array(once) - 0.5 * (low + high)) <= 0.5 * (high - low) + BEYOND_RAD + 1e-12)
+        assert gauss_newton(m, finger, weight, h, *once, 5) == pytest.approx(tuple(pose), abs=1e-9)

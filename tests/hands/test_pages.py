@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
 from hand.file import load_hand, shipped_hands
-
-DOCS = Path(__file__).parents[2] / "docs"
-
-
-def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_hands", DOCS / "make_hands.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.rigs.pages import DOCS, maker
 
 
 @pytest.mark.parametrize("hand", shipped_hands())
 def test_the_page_of_a_hand_is_what_its_file_says(hand: str) -> None:
     page = (DOCS / "hands" / f"{hand}.md").read_text()
-    assert page == maker().page_of(hand), "run python docs/make_hands.py"
+    assert page == maker("make_hands").page_of(hand), "run python docs/make_hands.py"
     assert all(origin.source in page for origin in load_hand(hand).origins.values())
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
-from hand.options import RunOptions
+from hand.options import OptionError, RunOptions
 from hand.stages import StageError
 from runtime.realtime import quiet
 from runtime.session import Session, run_lockstep
@@ -188,6 +189,13 @@ def test_a_foreign_controller_that_does_not_exist_is_refused_in_words(name, word
     [
         ({"sensors": "idal"}, "did you mean 'ideal'"),
         ({"guides": "none"}, "legal: ideal, friction"),
+        ({"guides": False}, "guide law is False; legal: ideal, friction"),
+        ({"seconds": "2"}, "seconds is '2'; legal is a number or None"),
+        ({"seed": 1.5}, "seed is 1.5; legal is a whole number"),
+        (
+            {"faults": "tendon-break:index_4@2"},
+            "faults is 'tendon-break:index_4@2'; legal is a tuple or list",
+        ),
         ({"without": ["gravity"]}, "legal: friction, ripple, wrist"),
         ({"rate_hz": 1.0}, "50 to 20000"),
         ({"seconds": 0.0}, "above 0"),
@@ -205,3 +213,21 @@ def test_a_wrong_choice_is_refused_with_what_is_legal(choice, words):
 def test_options_survive_the_way_to_a_child_process():
     options = RunOptions(faults=("a:b@1",), without=("ripple",), seconds=2.0, settings=("a.b=1",))
     assert RunOptions.from_json(options.to_json()) == options
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(RunOptions)])
+def test_an_option_of_a_wrong_type_is_named_with_what_is_legal(name: str) -> None:
+    for wrong in (
+        object(),
+        b"2",
+        {"a": 1},
+        (1, 2),
+        *((None,) if getattr(RunOptions(), name) is not None else ()),
+    ):
+        with pytest.raises(OptionError, match="legal"):
+            RunOptions(**{name: wrong})
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options = RunOptions(seed=np.int64(3), seconds=np.float64(0.5), pretension_n=np.float32(30.0))
+    assert (options.seed, options.seconds, options.pretension_n) == (3, 0.5, 30.0)

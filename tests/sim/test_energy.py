@@ -49,6 +49,25 @@ def test_smooth_subset_balances_at_the_integrators_order() -> None:
     assert np.all(np.abs(orders - 2.0) < 0.2), (gaps, orders)
 
 
+def test_with_friction_the_order_is_one() -> None:
+    """Joint angles against 16 times as many substeps; what decision 003 says of them."""
+    runs = {}
+    for substeps in (4, 8, 16, 256):
+        bench = Bench(model(), substeps=substeps)
+        bench.hold()
+        base, angles = bench.command["motor_current_a"][0].copy(), []
+        for k in range(300):
+            wave = np.sin(2 * np.pi * 1.5 * k / 3000 + np.arange(base.size)) * (base > 0)
+            bench.command["motor_current_a"][0] = base * (1 + 0.4 * wave) + 0.35 * wave
+            bench.step()
+            angles.append(np.array(bench.truth("joint_angle_rad")))
+        runs[substeps] = np.array(angles)
+    errors = [np.abs(runs[n] - runs[256]).max() for n in (4, 8, 16)]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert np.all(np.abs(orders - 1.0) < 0.25), (errors, orders)
+    assert errors[0] < 2e-6
+
+
 def test_losses_are_never_negative() -> None:
     bench = Bench(model(), sensors=SensorLevel.QUANTISED, energy=True)
     bench.model["ripple_amplitude_nm"] = 0.0
