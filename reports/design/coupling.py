@@ -144,7 +144,7 @@ def _tables(figures: dict[str, Any]) -> list[Table]:
             name,
             f"{figures['torque_least_nm'][k]:+.3f}",
             f"{figures['torque_greatest_nm'][k]:+.3f}",
-            *(f"{value:.3f}" for value in figures["stiffness_nm_rad"][k]),
+            *(f"{round(value, 3) + 0.0:.3f}" for value in figures["stiffness_nm_rad"][k]),
         )
         for k, name in enumerate(joints)
     ]

@@ -6,9 +6,12 @@ for a change of a law that nobody would call another result.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.rigs.pages import DOCS, drifted, maker
+from trials import rules
 
 SHARE = 0.03
 
@@ -35,6 +38,50 @@ def test_where_instructions_go_is_what_the_gate_file_says() -> None:
     assert drifted(text, maker("make_performance").page(text), SHARE) == [], (
         "run python docs/make_performance.py"
     )
+
+
+def rows_of(page: str) -> dict[str, list[str]]:
+    """First cell -> the other cells, of all tables of a page; the first row that begins so."""
+    text = (DOCS / page).read_text()
+    cells = [
+        [c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line[:2] == "| "
+    ]
+    return {row[0]: row[1:] for row in reversed(cells)}
+
+
+def numbers(text: str) -> list[float]:
+    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def test_the_rules_of_the_fault_trials_are_those_that_the_page_says() -> None:
+    rows = rows_of("faults.md")
+    later = f"the same later than {1e3 * rules.FIRST_MOMENT_S:.0f} ms after the fault"
+    said = {
+        "true tension, any tendon, any time": [rules.TENSION_NEVER_N],
+        later: [rules.TENSION_LATER_N],
+        "a joint reaches its hard stop because of the fault": [rules.STOP_SPEED_RAD_S],
+        "from observable to motors of the finger at zero, on their ramp or probing": [1e3 * rules.REACT_S],
+        "torque that pulls, from then on": [
+            1e3 * rules.RAMP_S, rules.PROBE_NM, 1e3 * rules.PROBE_M, rules.PROBE_S
+        ],
+        "torque that unwinds, from then on": [rules.UNWIND_NM, rules.UNWIND_S],
+    }  # fmt: skip
+    for what, figures in said.items():
+        assert numbers(rows[what][0]) == pytest.approx(figures), what
+
+
+def test_every_kind_of_fault_is_on_the_page_with_its_time_and_its_sizes() -> None:
+    rows = {kind: row for kinds, row in rows_of("faults.md").items() for kind in kinds.split(", ")}
+    for kind, rule in rules.KINDS.items():
+        fault, seen, _, within = rows[kind]
+        if within != "-":
+            assert numbers(within) == pytest.approx([1e3 * rule.name_s]), kind
+        if seen.startswith("after"):
+            assert numbers(seen) == pytest.approx([1e3 * rule.shows_after_s]), kind
+        assert (seen == f"{1e3 * rules.SHOWN_M:g} mm wound") == rule.shows_by_winding, kind
+        if rule.sizes is not None and " to " in fault:
+            low, high = numbers(fault)[:2] if kind != "hall-spike" else numbers(fault)[-2:]
+            assert high / low == pytest.approx(rule.sizes[1] / rule.sizes[0], rel=2e-3), kind
 
 
 PAGE = "# A page\n\n| 20 N | full | 0.269 | 12,345 |\n"
