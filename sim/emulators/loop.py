@@ -53,7 +53,8 @@ class EmulatorLoop:
 
     def __init__(self, emulators: list[Emulator], spin_ns: int = 0, clock: Clock = time.monotonic_ns) -> None:
         self.emulators, self._spin_ns, self._clock = emulators, spin_ns, clock
-        self.stopping = threading.Event()
+        self.stopping = False
+        """True ends ``run``; no lock, for a signal may come while another one's handler runs."""
         self._actions: queue.SimpleQueue[tuple[Callable[[], None], threading.Event]] = queue.SimpleQueue()
         self.frozen = False
         """Fault hook: True stops serving without closing anything."""
@@ -72,11 +73,11 @@ class EmulatorLoop:
         done.wait(10.0)
 
     def run(self) -> None:
-        """Serve until ``stopping`` is set."""
+        """Serve until ``stopping``."""
         sharp_timers()
         self.step()
         self.latest_ns = 0  # what was due before anybody served
-        while not self.stopping.is_set():
+        while not self.stopping:
             if self.frozen:
                 time.sleep(0.001)
                 continue
@@ -131,7 +132,7 @@ class EmulatorLoop:
 
     def close(self) -> None:
         """Stop and release everything."""
-        self.stopping.set()
+        self.stopping = True
         for emulator in self.emulators:
             emulator.close()
 
@@ -152,6 +153,6 @@ class EmulatorThread:
         self.loop.do(action)
 
     def __exit__(self, *_: object) -> None:
-        self.loop.stopping.set()
+        self.loop.stopping = True
         self._thread.join(5.0)
         self.loop.close()

@@ -159,7 +159,7 @@ def _serve(loop: Any, seconds: float | None) -> None:
     from runtime.interrupts import ending_signals
 
     def stop(*_: Any) -> None:
-        loop.stopping.set()
+        loop.stopping = True
 
     for number in ending_signals():
         signal.signal(number, stop)
