@@ -157,6 +157,13 @@ def read_model(path: Path) -> ServoModel:
         raise DeviceFileError("; ".join(wrong)) from None
     if missing := [name for name in shared["registers"] if name not in model.registers]:
         raise DeviceFileError(_told(path, text, ["registers"], f"no {', '.join(missing)}"))
+    if "current" in model.modes and model.current_lsb_ma is None:
+        told = "a current mode without current_lsb_ma, the unit of its currents"
+        raise DeviceFileError(_told(path, text, ["modes"], told))
+    for register in model.registers.keys() - shared["registers"].keys():
+        guess = did_you_mean(register, tuple(shared["registers"]))
+        told = f"the driver uses no such register{guess}; legal: those of {FOLDER}/{BASE}"
+        raise DeviceFileError(_told(path, text, ["registers", register], told))
     for register, address in CYCLE.items():
         at = model.registers[register].address
         if at != address:
@@ -196,6 +203,12 @@ def _read() -> tuple[dict[str, ServoModel], tuple[str, ...]]:
                 )
                 broken.append(f"servo model {model.name!r} is offered by {both}; remove one")
                 found.pop(model.name, None)
+                continue
+            twin = next((m.name for m in found.values() if m.model_number == model.model_number), None)
+            if twin is not None:
+                both = " and by ".join(f"{who} ({where})" for who, where in (places[twin], (owner, path)))
+                told = f"model number {model.model_number} is offered by {both}; {twin!r} keeps it"
+                broken.append(f"{told}: register 0 of a servo tells which model it is")
                 continue
             found[model.name], places[model.name] = model, (owner, path)
     return found, tuple(broken)

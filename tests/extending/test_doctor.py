@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from drivers.dynamixel import models
 from reports.finding import Level
 from runtime.host.machine import Machine
 from signals.plugins import GROUPS
-from tests.rigs.packages import example_folders, stranger
+from tests.rigs.packages import EXAMPLES, example_folders, stranger
 from tools.doctor.packages import CHECKS, packages
 
 BROKEN = {
@@ -66,3 +67,21 @@ def test_a_folder_of_files_is_read_file_by_file(strangers: Path) -> None:
     (folder / "mine.toml").write_text("name = 3\n")
     (found,) = packages(Machine())
     assert found.level is Level.FAIL and f"{folder / 'mine.toml'}:1: name" in found.fact
+
+
+def test_two_device_files_are_two_models_by_what_they_hold_not_by_their_names(strangers: Path) -> None:
+    table = (EXAMPLES / "device_model/acme_servos/devices/dynamixel/acme-x8.toml").read_text()
+
+    def offered(text: str) -> None:
+        made = stranger(strangers, "flexor.configs", "", "{name}")
+        made.file.unlink()
+        (strangers / made.name / "devices/dynamixel").mkdir(parents=True)
+        (strangers / made.name / "devices/dynamixel/servo.toml").write_text(text)
+
+    offered(table)
+    offered(table.replace("acme-x8", "acme-x9").replace("4711", "4712"))
+    assert {f.level for f in packages(Machine())} == {Level.PASS}
+    models.forget()
+    offered(table.replace("acme-x8", "xm430-w350").replace("4711", "4713"))
+    (found,) = (f for f in packages(Machine()) if f.level is Level.FAIL)
+    assert "servo model 'xm430-w350' is offered by flexor itself (" in found.fact

@@ -119,6 +119,13 @@ TABLE = (EXAMPLES / f"device_model/acme_servos/devices/dynamixel/{MODEL}.toml").
             "[registers]\npresent_current = { address = 4, size = 2 }\n#",
             ":12: registers.present_",
         ),
+        (
+            "source =",
+            "[registers]\npresent_temp = { address = 147, size = 1 }\n#",
+            ":12: registers.present_temp: the driver uses no such register; did you mean 'present_temp",
+        ),
+        ("current_lsb_ma = 1.0\n", "", ":4: modes: a current mode without current_lsb_ma"),
+        ("model_number = 4711", "model_number = 1020", "xm430-w350.toml) and by package"),
     ],
 )
 def test_a_broken_device_file_is_named_and_costs_the_others_nothing(
@@ -128,8 +135,8 @@ def test_a_broken_device_file_is_named_and_costs_the_others_nothing(
     name, folder = _folder(strangers, "devices/dynamixel", {"bad.toml": TABLE.replace(old, new)})
     assert "xm430-w210" in models() and MODEL not in models()
     (told,) = broken_models()
-    assert told.startswith(f"package {name} 1.0: device file {folder / 'bad.toml'}") and said in told
-    with pytest.raises(ValueError, match=f"no servo model 'acme-x8'.*package {name} 1.0: device file"):
+    assert f"package {name} 1.0" in told and str(folder / "bad.toml") in told and said in told
+    with pytest.raises(ValueError, match=f"no servo model 'acme-x8'.*package {name} 1.0.*bad.toml"):
         servo_model(MODEL)
 
 

@@ -11,6 +11,7 @@ from signals import plugins
 from signals.plugins import Plugin, PluginError
 
 NAME: Final = "packages"
+DEVICES: Final = "devices/dynamixel"
 
 
 def packages(_machine: Machine) -> list[Finding]:
@@ -64,7 +65,7 @@ def _files(plugin: Plugin) -> str:
     for below, read in READERS.items():
         for name, places in plugins.files_named(below).items():
             mine = [path for owner, path in places if owner == f"package {plugin.package}"]
-            if mine and len(places) > 1:
+            if mine and len(places) > 1 and below != DEVICES:
                 owners = " and by ".join(f"{owner} ({path})" for owner, path in places)
                 raise PluginError(f"{below}: {name!r} is offered by {owners}; remove one")
             for path in mine:
@@ -90,11 +91,14 @@ def _bus(path: str) -> None:
 
 
 def _device(path: str) -> None:
+    """Names and numbers of servos stand in their files: two files of one name may be two models."""
     from pathlib import Path
 
-    from drivers.dynamixel.models import read_model
+    from drivers.dynamixel.models import broken_models, read_model
 
     read_model(Path(path))
+    if told := [sentence for sentence in broken_models() if f"({path})" in sentence]:
+        raise PluginError("; ".join(told))
 
 
 def _mechanism_file(path: str) -> None:
@@ -123,7 +127,7 @@ READERS: Final[dict[str, Callable[[str], None]]] = {
     "hands": _hand,
     "motions": _motion,
     "buses": _bus,
-    "devices/dynamixel": _device,
+    DEVICES: _device,
     "mechanisms": _mechanism_file,
     "mechanism_hands": _mechanism_hand,
     "mechanism_hands/motions": _motion,
