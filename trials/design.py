@@ -13,10 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from hand.hand import Hand, read_tendon_hand
-from hand.options import RunOptions
+from hand.assembly.assemble import model_of
+from hand.hand import Hand
 from mechanics.springs import stiffness_of_force
-from reports.design.sheet import aligned
+from reports.design.sheet import Sheet, Table
+from reports.picture import COLOURS, PALE
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 from signals.records import RecordArray
@@ -180,8 +181,7 @@ def throws(hand: Hand, motion: str = "hold", moment: float = 0.0) -> list[Throw]
 
 
 def _softer(hand: Hand, tension_n: float) -> Hand:
-    soft = read_tendon_hand(RunOptions(hand=hand.name, pretension_n=tension_n))
-    return replace(soft, name=hand.name)
+    return replace(hand, model=model_of(hand.file, rate_hz=hand.rate_hz, pretension_n=tension_n))
 
 
 def _hardest(own: Breaks, hand: Hand, t: int) -> tuple[Throw, tuple[int, int], FloatArray]:
@@ -210,18 +210,33 @@ def _hardest(own: Breaks, hand: Hand, t: int) -> tuple[Throw, tuple[int, int], F
     return throw, stop, pose
 
 
-def report(hand: Hand, found: list[Throw]) -> dict[str, Any]:
-    """For JSON."""
-    return {
-        "hand": hand.name,
-        "hand_sha256": hand.sha256,
-        "limit_rad_s": rules.STOP_SPEED_RAD_S,
-        "bumper_rad": BUMPER_RAD,
-        "tensions_n": list(TENSIONS_N),
-        "drives": list(DRIVES),
-        "unavoidable": sum(not throw.safe for throw in found),
-        "tendons": [asdict(throw) for throw in found],
-    }
+def break_sheet(hand: Hand, found: list[Throw], motion: str = "hold", moment: float = 0.0) -> Sheet:
+    """What breaks do and what would spare the stops, as ``throws`` found it."""
+    bad = sum(not throw.safe for throw in found)
+    return Sheet(
+        name="break",
+        title=f"{hand.name}: one tendon breaks",
+        line=f"Motion {motion}, at {moment:g} of it; limit {rules.STOP_SPEED_RAD_S:.0f} rad/s into a stop.",
+        figures={
+            "motion": motion,
+            "moment": moment,
+            "hand": hand.name,
+            "hand_sha256": hand.sha256,
+            "limit_rad_s": rules.STOP_SPEED_RAD_S,
+            "bumper_rad": BUMPER_RAD,
+            "tensions_n": list(TENSIONS_N),
+            "drives": list(DRIVES),
+            "unavoidable": bad,
+            "tendons": [asdict(throw) for throw in found],
+        },
+        tables=[Table(title="Every tendon", heads=HEADINGS, rows=[_row(throw) for throw in found])],
+        draw=lambda figure: _draw(figure, found),
+        about="speed into the stop by broken tendon, and the energy of its pullers",
+        notes=(
+            f"{bad} of {len(found)} breaks hit a stop that the strongest brake does not spare; "
+            f"damping is over the last {np.degrees(BUMPER_RAD):.0f} deg ahead of the stop.",
+        ),
+    )
 
 
 HEADINGS: Final = (
@@ -229,24 +244,29 @@ HEADINGS: Final = (
 )  # fmt: skip
 
 
-def lines(hand: Hand, found: list[Throw]) -> list[str]:
-    """A table for people."""
-    rows = [HEADINGS]
-    for throw in found:
-        wanted = ("-", "-", "-")
-        if not throw.safe:
-            wanted = (
-                f"none of {TENSIONS_N[-1]:.0f}+" if throw.tension_n is None else f"{throw.tension_n:.0f}",
-                f"not by x{DRIVES[-1]:.0f}" if throw.drive is None else f"x{throw.drive:.0f}",
-                f"{1e3 * throw.bumper_nms_rad:.2f} mN m s",
-            )
-        stop = {1: "upper", -1: "lower", 0: "-"}[throw.side]
-        figures = (f"{throw.working_n:.0f}", f"{1e3 * throw.energy_j:.1f}", f"{throw.speed_rad_s:.1f}")
-        rows.append((throw.tendon, throw.joint or "-", stop, *figures, f"{throw.braked_rad_s:.1f}", *wanted))
-    bad = sum(not throw.safe for throw in found)
-    return [
-        f"{hand.name}: one tendon breaks; limit {rules.STOP_SPEED_RAD_S:.0f} rad/s into a stop",
-        *aligned(rows),
-        f"{bad} of {len(found)} breaks hit a stop that the strongest brake does not spare; "
-        f"damping is over the last {np.degrees(BUMPER_RAD):.0f} deg ahead of the stop",
-    ]
+def _row(throw: Throw) -> tuple[str, ...]:
+    wanted = ("-", "-", "-")
+    if not throw.safe:
+        wanted = (
+            f"none of {TENSIONS_N[-1]:.0f}+" if throw.tension_n is None else f"{throw.tension_n:.0f}",
+            f"not by x{DRIVES[-1]:.0f}" if throw.drive is None else f"x{throw.drive:.0f}",
+            f"{1e3 * throw.bumper_nms_rad:.2f} mN m s",
+        )
+    stop = {1: "upper", -1: "lower", 0: "-"}[throw.side]
+    figures = (f"{throw.working_n:.0f}", f"{1e3 * throw.energy_j:.1f}", f"{throw.speed_rad_s:.1f}")
+    return (throw.tendon, throw.joint or "-", stop, *figures, f"{throw.braked_rad_s:.1f}", *wanted)
+
+
+def _draw(figure: Any, found: list[Throw]) -> None:
+    speed, energy = figure.subplots(2, 1, sharex=True)
+    at = np.arange(len(found))
+    speed.bar(at - 0.2, [t.speed_rad_s for t in found], 0.4, color=COLOURS[0], label="controller at work")
+    speed.bar(at + 0.2, [t.braked_rad_s for t in found], 0.4, color=COLOURS[1], label="strongest brake")
+    speed.axhline(rules.STOP_SPEED_RAD_S, color=PALE, linestyle=":", label="limit")
+    speed.set(title="Speed into the stop", ylabel="rad/s")
+    speed.legend()
+    energy.bar(at, [1e3 * t.energy_j for t in found], 0.6, color=COLOURS[2])
+    energy.set(title="Energy of all tendons that pull there", ylabel="mJ")
+    for axis in (speed, energy):
+        axis.set_axisbelow(True)
+    energy.set_xticks(at, [t.tendon for t in found], rotation=90)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hand.file import load_hand
 from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
@@ -29,6 +31,18 @@ def hand() -> Hand:
 @pytest.fixture(scope="module")
 def found(hand: Hand) -> dict[str, Throw]:
     return {throw.tendon: throw for throw in throws(hand)}
+
+
+def test_a_hand_of_ones_own_and_values_of_the_command_line_are_asked(tmp_path) -> None:
+    file = tmp_path / "mine.toml"
+    text = Path(load_hand("finger_bench").path).read_text()
+    file.write_text(text.replace('name = "finger_bench"', 'name = "mine"'))
+    asked = ["break", str(file), "--set", "tendon.pretension_n=12", "--json"]
+    told = json.loads(CliRunner().invoke(app, asked, catch_exceptions=False).stdout)
+    assert told["hand"] == "mine"
+    assert [t["working_n"] for t in told["tendons"]] == pytest.approx([12.0] * 8, abs=1.0)
+    spared = [t["tension_n"] for t in told["tendons"] if not t["safe"]]
+    assert spared and all(n is None or n < 12.0 for n in spared)
 
 
 @pytest.mark.parametrize("force_n", [10.0, 20.0, 60.0])
@@ -92,6 +106,7 @@ def test_the_command_prints_a_table_and_the_same_as_json(tmp_path) -> None:
     asked = ["break", "finger_bench", "--json", "--out", str(tmp_path)]
     told = json.loads(run.invoke(app, asked).stdout)
     assert told == json.loads((tmp_path / "break.json").read_text())
+    assert (tmp_path / "break.png").exists() and "index_8" in (tmp_path / "break.html").read_text()
     assert told["unavoidable"] == sum(not t["safe"] for t in told["tendons"]) > 0
     assert [t["tendon"] for t in told["tendons"]] == [f"index_{k}" for k in range(1, 9)]
     assert isinstance(run.invoke(app, ["break", "finger_bench", "--moment", "2"]).exception, WrongChoice)

@@ -35,26 +35,21 @@ def break_(
     hand: HandName,
     motion: Annotated[str, typer.Option(help="Motion in which they break.")] = "hold",
     moment: Annotated[float, typer.Option(help="Share 0 to 1 of its period.")] = 0.0,
+    settings: Settings = None,
     as_json: AsJson = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for break.json.")] = None,
+    out: Out = None,
 ) -> None:
     """Break every tendon: energy, speed into the stop, and what would spare it.
 
     Tried under the strongest brake that the rules of the fault trials allow: lower working tension, faster
     drives, damping ahead of the stop.
     """
-    from hand.hand import read_tendon_hand
-    from hand.options import RunOptions
-    from trials.design import lines, report, throws
+    from trials.design import break_sheet, throws
 
     if out is not None:
         make_folder(out)
-    read = read_tendon_hand(RunOptions(hand=hand))
-    found = throws(read, motion, moment)
-    told = {"motion": motion, "moment": moment} | report(read, found)
-    if out is not None:
-        (out / "break.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(told) if as_json else "\n".join(lines(read, found)))
+    read = _read(hand, settings)
+    _tell(break_sheet(read, throws(read, motion, moment), motion, moment), as_json, out)
 
 
 def _read(hand: str, settings: list[str] | None) -> Hand:
