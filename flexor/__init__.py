@@ -14,7 +14,8 @@ with flexor.Hand() as hand, hand.control("my script") as control:
 from flexor.client import Hand
 from flexor.control import Control
 from flexor.errors import HandError, HandSilent, Refused, SchemaMismatch
-from flexor.stream import Following, Stream
+from flexor.following import Following
+from flexor.stream import Stream
 from flexor.views import View
 
 __all__ = [

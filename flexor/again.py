@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import Final
-
-ALIVE_EVERY_S: Final = 0.03
-"""Time between two messages; a goal lives 0.1 s."""
 
 
 class Again:
@@ -16,15 +12,16 @@ class Again:
     Args:
         say: what is called; it raises nothing.
         name: for lists of threads.
+        every_s: time between two calls.
     """
 
-    def __init__(self, say: Callable[[], None], name: str) -> None:
-        self._say, self._ending = say, Event()
+    def __init__(self, say: Callable[[], None], name: str, every_s: float) -> None:
+        self._say, self._every_s, self._ending = say, every_s, Event()
         self._thread = Thread(target=self._run, name=f"flexor: {name}", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._ending.wait(ALIVE_EVERY_S):
+        while not self._ending.wait(self._every_s):
             self._say()
 
     def end(self) -> None:

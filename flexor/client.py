@@ -13,23 +13,20 @@ import msgspec
 import zmq
 
 from flexor.control import Control
-from flexor.errors import HandError, HandSilent, SchemaMismatch
+from flexor.errors import HandError, HandSilent
 from flexor.places import find
 from flexor.stopping import StopLine
 from flexor.views import View, columns_of, rows_as_array
-from flexor.wire import checked, connect, message_of, poll
+from flexor.wire import MOST, SCHEMA, Newest, checked, checked_meta, connect, message_of, poll
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SCHEMA: Final = "hand/v1"
 PORT_BASE: Final = 5600
 _ALONE_S: Final = 0.06
 """Time that a stop's datagrams have before it goes as a request too."""
 _LOOK_S: Final = 0.005
-_MOST: Final = 100_000
-"""Messages drained at most in one go: a fast publisher must not hold us for ever."""
 
 
 class Hand:
@@ -89,13 +86,7 @@ class Hand:
             SchemaMismatch: the hand speaks another version.
         """
         if self._meta is None:
-            payload = self._receive("meta", self.timeout_s)
-            found: dict[str, Any] = msgspec.msgpack.decode(payload)
-            if found.get("schema") != SCHEMA:
-                raise SchemaMismatch(
-                    f"the hand speaks {found.get('schema')!r}, this client {SCHEMA!r}: update"
-                )
-            self._meta = found
+            self._meta = checked_meta(msgspec.msgpack.decode(self._receive("meta", self.timeout_s)))
         return self._meta
 
     def names(self, space: str) -> list[str]:
@@ -109,13 +100,14 @@ class Hand:
         Raises:
             HandSilent: nothing comes.
         """
+        payload, newest = self._receive("view", self.timeout_s), Newest()
         socket = self._subscriber("view")
-        payload, skipped = self._receive("view", self.timeout_s), 0
-        while skipped < _MOST:
-            try:
-                payload, skipped = socket.recv_multipart(zmq.NOBLOCK)[1], skipped + 1
-            except zmq.Again:
-                break
+        asked_s = time.monotonic()
+        while newest.skipped < MOST and socket.poll(newest.patience_ms()):
+            payload = socket.recv_multipart()[1]
+            newest.took(time.monotonic() - asked_s)
+            asked_s = time.monotonic()
+        skipped = newest.skipped
         values: dict[str, Any] = msgspec.msgpack.decode(payload)
         seq = int(values["seq"])
         last = self._last_seq.get("view", seq - 1 - skipped)
@@ -285,7 +277,7 @@ class Hand:
     def _waiting(self, topic: str) -> list[bytes]:
         socket = self._subscriber(topic)
         found: list[bytes] = []
-        while len(found) < _MOST:
+        while len(found) < MOST:
             try:
                 found.append(socket.recv_multipart(zmq.NOBLOCK)[1])
             except zmq.Again:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """``control.record``: a log at full rate on the hand's computer."""
+class Record(Generic[R]):
+    """``control.record``: logs at full rate on the hand's computer; each call gives the file's path there.
 
-    ask: Callable[[str], str]
-    snapshot: Callable[[], str]
+    With asyncio it gives something to await.
+    """
+
+    ask: Callable[[str], R]
+    snapshot: Callable[[], R]
     """As ``Hand.snapshot``."""
 
-    def start(self) -> str:
-        """Begin a log; returns its path on the hand's computer.
+    def start(self) -> R:
+        """Begin a log.
 
         Raises:
             Refused: ``busy``: one is being written, or there is no room.
         """
         return self.ask("start")
 
-    def stop(self) -> str:
-        """End the log; returns its path.
+    def stop(self) -> R:
+        """End the log.
 
         Raises:
             Refused: ``busy``: none is being written.

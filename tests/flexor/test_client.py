@@ -87,6 +87,32 @@ def test_a_slow_reader_gets_the_newest_view_and_knows_what_it_passed_over(fake):
         assert hand.view().lost == 4
 
 
+def test_after_a_pause_the_view_is_not_what_a_full_queue_has_kept(fake):
+    """A notebook that thinks: its queues are full of the first seconds, the rest was dropped."""
+
+    def publish(seq: int) -> None:
+        fake.send("view", {"seq": seq, "timestamp": time.time()})
+
+    read = threading.Event()
+
+    def live() -> None:
+        for seq in range(10_000, 10_500):
+            publish(seq)
+            if read.wait(0.02):
+                return
+
+    with flexor.Hand(port_base=fake.port_base) as hand:
+        _subscribed(fake, hand, "view")
+        for seq in range(1, 5000):
+            publish(seq)
+        thread = threading.Thread(target=live)
+        thread.start()
+        seq = hand.view()["seq"]
+        read.set()
+        thread.join()
+    assert seq >= 10_000
+
+
 def test_an_unknown_key_of_a_view_is_refused_with_those_it_has():
     with pytest.raises(AttributeError, match="it has seq, tension"):
         _ = View({"seq": 1, "tension": {}}).tensions

@@ -69,9 +69,7 @@ def test_a_hand_follows_a_stream_of_a_jittery_sender_on_another_clock(start, por
     assert done.returncode == 0 and "follows" in done.stdout, done.stderr
     os.kill(run.pid, signal.SIGINT)
     code, report, _ = run.end()
-    assert code == 130 and [f["cause"] for f in report["faults"]] in ([], ["COMMAND_TOO_OLD"]), report[
-        "faults"
-    ]
+    assert code == 130 and {f["cause"] for f in report["faults"]} <= {"COMMAND_TOO_OLD"}, report["faults"]
 
 
 def hand_follows(table):

@@ -72,7 +72,7 @@ def test_client_and_tools_find_the_socket_files_by_themselves(home, port_base):
             with flexor.Hand("localhost", port_base=port_base) as hand:
                 assert hand.meta["endpoints"] == {"publish": hand.publish, "command": hand.command}
                 with hand.control("somebody") as control:
-                    control.hand.request("lease", lease=control._lease, do="keep")
+                    control.hand.request("lease", lease=control.lease, do="keep")
                 assert hand.stop()["hand"] == "finger_bench"
             words = [sys.executable, "-m", "tools.cli", "stop", "--port-base", str(port_base)]
             said = subprocess.run(words, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": "."})

@@ -83,7 +83,7 @@ def test_idle_connections_hold_up_no_stop_and_keep_no_descriptors(front, strange
         until = time.monotonic() + 1.5
         while time.monotonic() < until:
             assert _stop_s(front.port_base) < STOP_S
-            control.hand.request("lease", lease=control._lease, do="keep")
+            control.hand.request("lease", lease=control.lease, do="keep")
             time.sleep(0.1)
         assert front.descriptors() < FILES / 2
         before, begun = front.cpu_s(), time.monotonic()
@@ -232,7 +232,7 @@ def test_no_flood_holds_up_a_stop_or_takes_memory(front, name):
         while time.monotonic() < until:
             slowest = max(slowest, _stop_s(front.port_base))
             if name not in TAKES_THE_COMMAND:
-                control.hand.request("lease", lease=control._lease, do="keep")
+                control.hand.request("lease", lease=control.lease, do="keep")
             time.sleep(0.05)
         flood.join()
     cost = front.end()
