@@ -202,8 +202,8 @@ def index_tree(model: Any, names: Any) -> tuple[Tree, list[int]]:
     return tree, [names.joints.index(d) for d in tree.dofs]
 
 
-def coriolis(model: Any, names: Any) -> None:
-    """Figure 5.7: motors held, index flexed by 0.1 rad and released, with and without Coriolis terms."""
+def released(model: Any, names: Any) -> tuple[Any, Any]:
+    """Index flexed by 0.1 rad and released, motors held, with and without Coriolis terms: angles [rad]."""
     tree, joints = index_tree(model, names)
     m = model[0]
     nj, nt = int(m["n_joints"]), int(m["n_tendons"])
@@ -225,7 +225,13 @@ def coriolis(model: Any, names: Any) -> None:
             q = q + h * qd
             kept.append(q)
         runs.append(np.array(kept))
-    time_s = h * np.arange(1, steps + 1)
+    return runs[0], runs[1]
+
+
+def coriolis(model: Any, names: Any) -> None:
+    """Figure 5.7."""
+    runs = released(model, names)
+    time_s = 2e-5 * np.arange(1, len(runs[0]) + 1)
     figure, axes = new(2)
     labels = ("base abduction", "base flexion", "PIP", "DIP")
     for k, label in enumerate(labels):

@@ -14,14 +14,14 @@ _NUMBER = re.compile(r"[-+]?(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 def maker(name: str) -> ModuleType:
     """A script of ``docs``, as a module."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(Path(name).stem, DOCS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses of the script look for it there
+    sys.modules[Path(name).stem] = module  # dataclasses of the script look for it there
     try:
         spec.loader.exec_module(module)
     finally:
-        del sys.modules[name]
+        del sys.modules[Path(name).stem]
     return module
 
 
