@@ -1,12 +1,14 @@
-"""``calibrate wiring``: the procedures by kind, and what each leaves."""
+"""``calibrate wiring|travel|zero``: the procedures by kind, and what each leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from calibration import wiring, wiring_page
+import numpy as np
+
+from calibration import travel, travel_page, wiring, wiring_page
 from calibration.motion_run import Watch
 from calibration.part import Part
 from hand.hand import Hand
@@ -44,7 +46,46 @@ def _wiring(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -
     return Found(wiring_page.parts_of(hand, found), found.seconds, wiring_page.sections(hand, found), raw)
 
 
-KINDS: Final[dict[str, Callable[[Hand, RunOptions, list[int], Watch], Found]]] = {"wiring": _wiring}
+def _travel(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
+    """From stop to stop, once the connections are known to be right."""
+    wired = wiring.look(hand, options, tendons, lambda x: watch(0.4 * x))
+    if wired.findings:
+        return Found(wiring_page.parts_of(hand, wired), wired.seconds, wiring_page.sections(hand, wired), {})
+    joints = travel.joints_of(hand, tendons)
+    found, seconds = travel.travel_joints(hand, options, joints, lambda x: watch(0.4 + 0.6 * x))
+    raw = {
+        "joints": [hand.names.joints[t.joint] for t in found],
+        "stops_rad": np.array([t.stops_rad for t in found]),
+        "zeros_rad": wired.zeros_rad,
+    }
+    left = [j for j in range(len(hand.names.joints)) if j not in joints and _moved(hand, j, tendons)]
+    notices = [
+        f"{hand.names.joints[j]} is not travelled: its base has poses that no tensions hold" for j in left
+    ]
+    rows = travel_page.joint_parts(hand, found)
+    return Found(rows, wired.seconds + seconds, travel_page.sections(hand, found), raw, notices=notices)
+
+
+def _moved(hand: Hand, j: int, tendons: list[int]) -> bool:
+    """Joint of a finger of these tendons."""
+    m = hand.model[0]
+    return int(m["joint_finger"][j]) in {int(m["tendon_finger"][t]) for t in tendons}
+
+
+def _zero(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
+    """As travel, and each motor's angle of the straight hand for the hand file."""
+    found = _travel(hand, options, tendons, watch)
+    if "stops_rad" not in found.raw:
+        return found
+    zeros = travel_page.motor_parts(hand, tendons, found.raw, found.parts)
+    return replace(found, parts=found.parts + zeros, patch=lambda origin: travel_page.patch_of(zeros, origin))
+
+
+KINDS: Final[dict[str, Callable[[Hand, RunOptions, list[int], Watch], Found]]] = {
+    "wiring": _wiring,
+    "travel": _travel,
+    "zero": _zero,
+}
 
 
 def calibrated(kind: str, hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:

@@ -14,11 +14,16 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 EPILOG = """The hand is straight and its tendons are on their spools. No joint moves by more than 5 deg until
 every motor is known to wind its own tendon, the right way.
 
+wiring: directions, cables, slack tendons, lost turns. travel: every joint from stop to stop, once the wiring
+is good. zero: as travel, and each motor's angle of the straight hand for the hand file.
+
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
 Examples:
 
 flexor calibrate wiring --hand finger_bench --lockstep
+
+flexor calibrate zero --hand my_hand.toml --bus my_bus.toml --out zeros
 
 flexor calibrate wiring index_3 --hand my_hand.toml --bus my_bus.toml
 """
@@ -26,7 +31,7 @@ flexor calibrate wiring index_3 --hand my_hand.toml --bus my_bus.toml
 
 @app.command(epilog=EPILOG)
 def calibrate(
-    kind: Annotated[str, typer.Argument(help="wiring: directions, cables, slack tendons, lost turns.")],
+    kind: Annotated[str, typer.Argument(help="wiring, travel or zero.")],
     parts: Annotated[list[str] | None, typer.Argument(help="Tendons, motors, fingers; default: all.")] = None,
     hand: Annotated[str, typer.Option(help="A shipped hand, or a hand file.")] = "finger_bench",
     bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,

@@ -1,0 +1,98 @@
+"""Joints from stop to stop: zeros within their intervals, what does not fit named, the rest not touched."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from typer.testing import CliRunner
+
+from calibration.patching import apply
+from hand.file.loader import load_hand
+from hand.options import RunOptions
+from runtime.setup import read_hand
+from tests.calibration.plants import reversed_motor, written
+from tools.commands.calibrate import app
+
+SHIFT_DEG = 3.0
+SHORT_DEG = 15.0
+
+
+def _other_stops(document):
+    """Flexion's stops lie elsewhere than the file says, and the pip joint stops early."""
+    flexion, pip = document["fingers"]["index"]["joints"][1:3]
+    flexion["range_deg"] = [float(x) + SHIFT_DEG for x in flexion["range_deg"]]
+    pip["range_deg"] = [float(pip["range_deg"][0]), float(pip["range_deg"][1]) - SHORT_DEG]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("travel")
+    words = [
+        "zero",
+        "--lockstep",
+        "--json",
+        "--out",
+        str(folder / "out"),
+        "--plant",
+        written(folder, _other_stops),
+    ]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 1, done.exception
+    return json.loads(done.stdout), folder / "out"
+
+
+def _rows(result):
+    return {(part["name"], part["parameter"]): part for part in result["parts"]}
+
+
+def test_true_zeros_and_travels_lie_in_their_intervals(run):
+    rows = _rows(run[0])
+    model = read_hand(RunOptions(hand="finger_bench")).model[0]
+    for j, (joint, zero) in enumerate(
+        (("index_abduction", 0.0), ("index_flexion", -SHIFT_DEG), ("index_pip", None), ("index_dip", 0.0))
+    ):
+        travel = rows[joint, "travel_deg"]
+        true = math.degrees(model["joint_max_rad"][j] - model["joint_min_rad"][j])
+        true -= SHORT_DEG if joint == "index_pip" else 0.0
+        assert travel["low"] <= true <= travel["high"], travel
+        assert travel["verdict"] == ("good" if joint != "index_pip" else "not good")
+        if zero is not None:
+            straight = rows[joint, "straight_deg"]
+            assert straight["low"] <= zero <= straight["high"], straight
+            assert straight["high"] - straight["low"] < 4.0
+
+
+def test_a_joint_that_does_not_fit_was_tried_again_with_a_higher_torque_that_is_told(run):
+    rows = _rows(run[0])
+    model = read_hand(RunOptions(hand="finger_bench")).model[0]
+    first = model["joint_impedance_nm_rad"][2] * math.radians(6.0)
+    assert f"pressed with {1.5 * first:.2g} N m" in rows["index_pip", "travel_deg"]["text"]
+    first = model["joint_impedance_nm_rad"][0] * math.radians(6.0)
+    assert f"pressed with {first:.2g} N m" in rows["index_abduction", "travel_deg"]["text"]
+
+
+def test_only_motors_of_good_joints_get_a_zero_and_the_file_takes_it(run, tmp_path):
+    result, out = run
+    rows = _rows(result)
+    for k in range(1, 9):
+        verdict = rows[f"m_index_{k}", "zero_rad"]["verdict"]
+        assert verdict == ("good" if k <= 4 else "open")  # the others cross the pip joint
+    mine = tmp_path / "mine.toml"
+    mine.write_text(read_hand(RunOptions(hand="finger_bench")).text)
+    apply(mine, (out / "patch.toml").read_text(), "zeros")
+    stored = load_hand(str(mine)).identified
+    assert set(stored) == {f"m_index_{k}" for k in range(1, 5)}
+    before, after = (read_hand(RunOptions(hand=h)).model[0] for h in ("finger_bench", str(mine)))
+    moved = before["elongation_offset_m"][0] - after["elongation_offset_m"][0]
+    assert moved == pytest.approx(before["spool_radius_m"][0] * stored["m_index_1"].zero_rad, abs=1e-12)
+    assert "From stop to stop" in (out / "report.html").read_text()
+
+
+def test_nothing_travels_before_the_wiring_is_right(tmp_path):
+    words = ["travel", "--lockstep", "--json", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*words, "--plant", written(tmp_path, reversed_motor(2))])
+    assert done.exit_code == 1, done.exception
+    result = json.loads(done.stdout)
+    assert {part["parameter"] for part in result["parts"]} == {"wiring", "wiring.reversed"}
