@@ -1,4 +1,4 @@
-"""``flexor log``: look into a recorded log, judge the sensors in it, or write columns of it as CSV."""
+"""``flexor log``: look into a recorded log, judge the sensors in it, or write it as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -22,17 +22,14 @@ flexor log info run.mcap
 flexor log sensors run.mcap
 
 flexor log csv run.mcap state.tension_n --from 1 --to 2 > out.csv
+
+flexor log parquet run.mcap --out run.parquet
 """
 
 
 @app.callback(epilog=EXAMPLES)
 def log() -> None:
-    """Look into a recorded log; judge its Hall sensors; write columns of it as CSV."""
-
-
-def _names(log: Any, space: str) -> list[str]:
-    text = log.run.get(f"names.{space}", "")
-    return text.split() if text else []
+    """Look into a recorded log; judge its Hall sensors; write columns of it as CSV or Parquet."""
 
 
 def _number(text: str) -> float:
@@ -131,37 +128,6 @@ def sensors(
     raise typer.Exit(judge_sensors(file, as_json, out))
 
 
-def _columns(log: Any, signals: list[str]) -> tuple[list[str], list[Any]]:
-    """Titles and values of ``record.signal`` or ``record.signal/name``."""
-    from signals.names import UnknownName
-    from signals.table import TABLE
-
-    spaces = {f"{r}.{s.name}": s.dims for r, rows in TABLE.items() for s in rows}
-    legal = [f"{r}.{n}" for r in log.frames.dtype.names for n in log.frames.dtype[r].names]
-    titles, values = [], []
-    for wanted in signals:
-        signal, _, part = wanted.partition("/")
-        if signal not in legal:
-            raise UnknownName("signal", signal, tuple(legal))
-        record, _, name = signal.partition(".")
-        data = log.frames[record][name]
-        if data.ndim == 1:
-            titles.append(signal)
-            values.append(data)
-            continue
-        flat = data.reshape(len(data), -1)
-        dims = spaces.get(signal, ())
-        names = _names(log, dims[0]) if len(dims) == 1 else []
-        names = names if len(names) == flat.shape[1] else [str(k) for k in range(flat.shape[1])]
-        if part and part not in names:
-            raise UnknownName(dims[0] if dims else "part", part, tuple(names))
-        for k, label in enumerate(names):
-            if not part or part == label:
-                titles.append(f"{signal}/{label}")
-                values.append(flat[:, k])
-    return titles, values
-
-
 @app.command(
     epilog="Example: flexor log csv run.mcap state.tension_n state.joint_angle_rad/index_pip > out.csv"
 )
@@ -173,20 +139,38 @@ def csv(
     every: Annotated[int, typer.Option(min=1, help="Every n-th frame.")] = 1,
 ) -> None:
     """Write signals of a log as CSV on stdout; the first column is time [s]."""
-    import numpy as np
-
     from telemetry.record.reader import read_log
+    from tools.commands.log_table import table_of
 
     log = read_log(file)
     _say_damage(file, log)
-    titles, values = _columns(log, signals)
-    times = log.frames["state"]["time_ns"]
-    seconds = (times - (times[0] if len(times) else 0)) / 1e9
-    inside = seconds >= begin
-    if end is not None:
-        inside &= seconds <= end
-    chosen = np.flatnonzero(inside)[::every]
+    table = table_of(log, signals, begin, end, every)
     out = sys.stdout
-    out.write(",".join(["time_s", *titles]) + "\n")
-    for k in chosen:
-        out.write(",".join([f"{seconds[k]:.6f}", *(f"{v[k]:.9g}" for v in values)]) + "\n")
+    out.write(",".join(table) + "\n")
+    for seconds, *values in zip(*table.values(), strict=True):
+        out.write(",".join([f"{seconds:.6f}", *(f"{v:.9g}" for v in values)]) + "\n")
+
+
+@app.command(epilog="Example: flexor log parquet run.mcap --out run.parquet")
+def parquet(
+    file: Annotated[Path, typer.Argument(help="A log (.mcap).")],
+    signals: Annotated[
+        list[str] | None, typer.Argument(help="RECORD.SIGNAL or RECORD.SIGNAL/NAME; none: all.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write; default: beside the log.")
+    ] = None,
+    begin: Annotated[float, typer.Option("--from", help="First second.")] = 0.0,
+    end: Annotated[float | None, typer.Option("--to", help="Last second.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Every n-th frame.")] = 1,
+) -> None:
+    """Write signals of a log as a Parquet file, for pandas, polars, DuckDB and others."""
+    from telemetry.record.reader import read_log
+    from tools.commands.log_table import table_of, write_parquet
+
+    log = read_log(file)
+    _say_damage(file, log)
+    table = table_of(log, signals or None, begin, end, every)
+    path = out or file.with_suffix(".parquet")
+    write_parquet(path, table, log.run)
+    print(f"{path}: {len(table['time_s'])} rows, {len(table)} columns, {path.stat().st_size / 1e6:.1f} MB")
