@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hand.file import Problem, parse_hand
 from hand.file.locate import dotted
+from hand.review.suspicions import suspicions
 from tests.rigs.mutations import TEXTS, Key, lists, numbers, refusal, texts
 
 FREE_NAMES = {"dh_dq_m_rad", "palm_m", "bone_m"}
@@ -113,7 +114,18 @@ def test_a_removed_key_is_refused_by_its_name(keys: list[Key]) -> None:
     assert failures(filter(needed, keys), lambda k: k.removed(), named) == []
 
 
+def test_a_hall_channel_that_is_left_out_is_suspected(keys: list[Key]) -> None:
+    """A tendon may have no sensor; one that alone has none of its hand was forgotten."""
+    channels = [key for key in keys if key.name == "hall_channel"]
+    assert channels
+    for key in channels:
+        said = [(s.path, s.line) for s in suspicions(parse_hand(key.removed(), key.hand))]
+        assert (key.path[:2], key.line) in said, dotted(key.path)
+
+
 def _optional(key: Key) -> bool:
+    if key.name == "hall_channel":
+        return True
     return key.name in ("insertion_set", "insertions") and key.hand == "finger_bench"
 
 
