@@ -22,6 +22,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "log": ("log", "Look into a recorded log; judge its Hall sensors; write columns of it as CSV."),
     "signals": ("signals", "Print the table of every signal as Markdown."),
     "doctor": ("doctor", "Check this machine for real-time use."),
+    "cache": ("cache", "Carry what is compiled to other machines of the same kind."),
     "bench": ("bench", "Measure the loop against cyclictest and a C loop."),
     "simulate": ("simulate", "Run another mechanism of the simulator."),
     "faults": ("faults", "Inject every fault into the simulated hand and print the matrix."),
