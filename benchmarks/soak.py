@@ -23,6 +23,7 @@ import numpy as np
 from benchmarks.runtime_loop import free_port_base
 from flexor.runs import process_start
 from hand.options import RunOptions
+from runtime.processes.child import COMM
 from runtime.processes.phases import Phase
 from runtime.processes.supervisor import Supervisor
 from signals.records import RecordArray
@@ -56,12 +57,11 @@ def children_of(pid: int) -> dict[int, str]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-            words = (folder / "cmdline").read_bytes().split(b"\0")
+            name = (folder / "comm").read_text().strip().removeprefix(COMM)
         except OSError:
             continue
-        for name in ("control", "io"):
-            if parent == str(pid) and f"runtime.processes.{name}".encode() in words:
-                found[int(folder.name)] = name
+        if parent == str(pid) and name in ("control", "io"):
+            found[int(folder.name)] = name
     return found
 
 

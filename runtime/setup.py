@@ -18,7 +18,6 @@ from runtime.backends import at_rest, at_rest_on_wire, bus_names, motor_setups, 
 from runtime.backends import sim_bus as sim_bus
 from runtime.goals import GoalSource
 from runtime.keyframes import Keyframes, Remembered, room
-from runtime.mechanism_hand import read_as_hand
 from runtime.pipeline import Pipeline
 from signals.goal import default_goal
 from signals.modes import MachineState
@@ -72,7 +71,12 @@ def read_hand(options: RunOptions) -> Hand:
         ValueError: the file or an override is refused, or an option does not fit; says where and why.
         drivers.errors.DriverError: the bus file is refused.
     """
-    hand = read_as_hand(options) if is_mechanism_hand(options.hand) else read_tendon_hand(options)
+    if is_mechanism_hand(options.hand):
+        from runtime.mechanism_hand import read_as_hand  # with all mechanisms: a sixth of a second
+
+        hand = read_as_hand(options)
+    else:
+        hand = read_tendon_hand(options)
     hand.names = replace(hand.names, buses=bus_names(options, hand.names))
     if options.bus is not None and hand.mechanism is None and hand.file.homing is not None:
         pose, line = hand.file.homing.pose, hand.file.line_of(("homing", "pose"))

@@ -10,6 +10,7 @@ if _PYTHONS:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Ctrl-C during the imports: no traceback
 
 import errno
+import gc
 import importlib
 import io
 import os
@@ -28,6 +29,9 @@ from tools.command_table import COMMANDS, command_of, help_line, packaged
 USAGE_ERROR: Final[Any] = typer.BadParameter.__mro__[1]
 CLICK_ERROR: Final[Any] = USAGE_ERROR.__mro__[1]
 """typer's own classes: it brings its copy of click."""
+
+gc.set_threshold(100_000, 20, 100)
+"""What imports and compilers make stays: looking through it again and again takes a tenth of a start."""
 
 EPILOG: Final = "Example: flexor run finger_bench --motion open_close --for 10"
 
@@ -213,7 +217,10 @@ def main(arguments: list[str] | None = None) -> Any:
             code = _code(typer.main.get_command(app), list(words))
     except BrokenPipeError:  # the reader of a pipe has gone, as head does
         code = 141
-    sys.exit(_emptied(code))
+    code = _emptied(code)
+    if arguments is None:
+        gc.freeze()  # the process ends: the last look through all that was loaded takes half a second
+    sys.exit(code)
 
 
 def _emptied(code: int) -> int:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 from drivers.errors import BusLost, DriverError
@@ -20,17 +19,12 @@ from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.slots import indices, mark, merge
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, raised, setups_json
+from runtime.effort import IDLE_S, Effort
 from signals.clock import now_ns
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
-START_S: Final = 30.0
-"""Time in which a bus process that starts may do nothing at all."""
-COMPILE_S: Final = 240.0
-"""Longest start of one that is busy: a cold cache on a slow computer."""
-BUSY_S: Final = 0.02
-"""Processor time that counts as a sign of life."""
 CALL_S: Final = 20.0
 LOOK_S: Final = 0.1
 """How often a caller looks whether the process that should answer still lives."""
@@ -111,22 +105,19 @@ class RemoteBus:
 
     def wait_ready(self) -> None:
         """Wait until the bus is open; raises what its driver said if it does not open."""
-        phase, begun = self.block.field("phase"), time.monotonic()
-        alive, used_s = begun, 0.0
-        while int(phase[0]) == Phase.STARTING and time.monotonic() < min(alive + START_S, begun + COMPILE_S):
+        phase, effort = self.block.field("phase"), Effort(IDLE_S)
+        while int(phase[0]) == Phase.STARTING and effort.look(
+            int(self.block.field("worker_pid")[0]) or self._process.pid
+        ):
             time.sleep(0.005)
-            now_s = used_of(int(self.block.field("worker_pid")[0]))
-            if abs(now_s - used_s) > BUSY_S:
-                alive, used_s = time.monotonic(), now_s
         if int(phase[0]) == Phase.FAILED:
             kind, _, text = self.block.said("reason").partition("\n")
             raise raised(kind, text)
         if int(phase[0]) == Phase.STARTING:
-            waited_s, idle_s = time.monotonic() - begun, time.monotonic() - alive
             doing = self.block.said("doing") or "starting Python"
-            text = f"its process is not ready after {waited_s:.0f} s and did nothing for {idle_s:.0f} s"
+            text = f"its process is not ready {effort.sentence()}; its last word was {doing!r}"
             hint = "flexor doctor looks at cache and computer, flexor scan at the devices"
-            raise BusLost(self.settings.name, f"{text}; its last word was {doing!r}", hint)
+            raise BusLost(self.settings.name, text, hint)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -272,13 +263,3 @@ class RemoteBus:
                     os.kill(worker, signal.SIGKILL)
         self._line.close()
         self.block.close()
-
-
-def used_of(pid: int) -> float:
-    """Processor time of a process so far [s]; 0 if there is none."""
-    try:
-        words = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0.0
-    fields = words.rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

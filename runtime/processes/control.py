@@ -12,25 +12,24 @@ import sys
 from runtime.processes.early import StartGuard
 
 _GUARD = StartGuard(sys.argv[1], int(sys.argv[3])) if __name__ == "__main__" else None
-if _GUARD is not None:
-    _GUARD.start()
 
 import json
 import os
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
+from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.backends import said_by
+from runtime.interrupts import ENDING
 from runtime.keyframes import BEFORE_FIRST
-from runtime.loop import LOCKSTEP_START_NS, STRETCH, Loop
-from runtime.processes.child import take_over
+from runtime.loop import LOCKSTEP_START_NS, Loop
+from runtime.processes.child import call_itself, take_over
 from runtime.processes.phases import BEAT_LOST_NS, STOP_SEQUENCE_S, Phase, Released, Stop
+from runtime.processes.watch import Backpressure, StopAsked, Watch
 from runtime.realtime import die_with_parent, quiet, request_rights
 from runtime.setup import Rig, build, prepare, read_hand
-from runtime.starting import StartWatch
 from runtime.stretch import Stretch
 from runtime.warmup import warm_up
 from signals.clock import SPIN_NS, now_ns
@@ -39,86 +38,6 @@ from signals.foreign import told
 from signals.modes import Request
 from telemetry.shm.channel import Channel
 from telemetry.shm.segment import Segment, parent_gone
-
-LOOK_EVERY = 32
-"""Cycles between two looks at heartbeats; 10 ms at 3 kHz."""
-
-
-class StopAsked(Exception):
-    """A stop was asked for while the bus was being set up."""
-
-
-class Backpressure:
-    """In lockstep nothing is dropped: before a stretch control waits while io is half a ring behind."""
-
-    def __init__(self, segment: Segment) -> None:
-        self._head, self._reader = segment.field("head"), segment.field("reader")
-        self._beat, self._io_beat = segment.field("control_beat_ns"), segment.field("io_beat_ns")
-        self._room = min(len(segment.slots) // 2, len(segment.slots) - 1 - STRETCH)
-
-    def wait(self, go_on: Callable[[], bool]) -> None:
-        """Until there is room, io is dead, or ``go_on`` says no."""
-        while int(self._head[0]) - int(self._reader[0]) > self._room:
-            if not go_on() or now_ns() - int(self._io_beat[0]) > BEAT_LOST_NS:
-                return
-            time.sleep(0.0005)
-            self._beat[0] = now_ns()
-
-
-class Watch:
-    """Asked before every cycle: go on? Keeps heartbeats, notices stops and a lost io process."""
-
-    def __init__(self, segment: Segment, rig: Rig, loop: Loop) -> None:
-        self.segment, self.rig, self._lockstep = segment, rig, rig.options.lockstep
-        self._progress, self._blamed = loop.progress, False
-        self._beat, self._io_beat = segment.field("control_beat_ns"), segment.field("io_beat_ns")
-        self._stop, self._io_lost = segment.field("stop"), segment.field("io_lost_ns")
-        self._backpressure = Backpressure(segment)
-        self._count = 0
-        self._start = StartWatch(rig, rig.options.starts)
-        self.why, self.reason = "", ""
-
-    def proceed(self) -> bool:
-        """False: leave the loop."""
-        if self._stop[0]:
-            self.why = "stop"
-            return False
-        self._count += 1
-        if self._count % LOOK_EVERY and not self._lockstep:
-            return True
-        return self._look()
-
-    def _look(self) -> bool:
-        now = now_ns()
-        self._beat[0] = now
-        if self._io_lost[0] or now - int(self._io_beat[0]) > BEAT_LOST_NS:
-            self.why = "io lost"
-            return False
-        if self._start.failed():
-            self.why, self.reason = "not started", self._start.reason()
-            return False
-        if self._progress.sustained and not self._blamed:
-            self._blamed = True
-            window = min(self._progress.cycles, self.rig.pipeline.channel.window)
-            self.rig.pipeline.blame(Cause.SUSTAINED_OVERRUN, self._progress.overruns, window)
-        if self._lockstep:
-            self._backpressure.wait(lambda: not self._stop[0])
-        return True
-
-    def sign(self, stops: bool = True) -> None:
-        """Heartbeat while the bus is set up.
-
-        Raises:
-            StopAsked: a stop was asked for, and ``stops``.
-        """
-        self._beat[0] = now_ns()
-        if stops and self._stop[0]:
-            raise StopAsked
-
-    def at_end(self) -> None:
-        """The time is up: a hand that never started is not a good run."""
-        if not self.why and self._start.failed_at_end():
-            self.why, self.reason = "not started", self._start.reason()
 
 
 def stop_sequence(loop: Loop, rig: Rig, segment: Segment, urgent: bool) -> bool:
@@ -173,15 +92,15 @@ def _serve(rig: Rig, loop: Loop, watch: Watch) -> None:
         rig.pipeline.blame(Cause.IO_LOST, since_s, BEAT_LOST_NS / 1e9)
 
 
-def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
-    """Whole life of the control process; returns its account."""
+def run(segment: Segment, options: RunOptions, guard: StartGuard, hand: Hand | None) -> dict[str, Any]:
+    """From the start to the end of the loop; returns the account."""
     phase, beat, stop = (
         segment.field("control_phase"),
         segment.field("control_beat_ns"),
         segment.field("stop"),
     )
     phase[0] = int(Phase.WARMING)
-    hand = read_hand(options)
+    hand = hand or read_hand(options)
     window = round(hand.rate_hz)
     channel = Channel(segment.slots, segment.field("head"), segment.field("stats"), window)
     warm_up(options, hand, beat=lambda: beat.__setitem__(0, now_ns()))
@@ -199,8 +118,7 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     while int(segment.field("io_phase")[0]) < Phase.READY and not stop[0]:
         beat[0] = now_ns()
         time.sleep(0.005)
-    if _GUARD is not None:
-        _GUARD.end()
+    guard.end()
     beat[0] = now_ns()
     phase[0] = int(Phase.PREPARING)
     watch = Watch(segment, rig, loop)
@@ -261,15 +179,26 @@ def _moved(segment: Segment, loop: Loop, elapsed_s: float) -> dict[str, Any]:
     return {"cycles": cycles, "missed": missed, "late": late, "elapsed_s": elapsed_s}
 
 
-def main() -> None:
-    """Entry point of the child process."""
-    name, options_text, parent = sys.argv[1:4]
-    take_over(sys.argv)
-    segment = Segment.attach(name)
+def live(
+    segment: Segment,
+    options: RunOptions,
+    parent: int,
+    hand: Hand | None = None,
+    guard: StartGuard | None = None,
+) -> None:
+    """Whole life of the control process; its account goes to stdout.
+
+    Args:
+        segment: shared memory of the run.
+        options: options of the run.
+        parent: process id of the supervisor.
+        hand: the hand, if it is read already.
+        guard: the guard of the start-up, if it has begun.
+    """
     stop = segment.field("stop")
 
     def on_signal(_number: int, _frame: Any) -> None:
-        if parent_gone(int(parent)):  # the kernel tells it once per thread of the supervisor
+        if parent_gone(parent):  # the kernel tells it once per thread of the supervisor
             stop[0] = max(int(stop[0]), int(Stop.GENTLE))
         else:
             stop[0] = min(int(stop[0]) + 1, int(Stop.NOW))
@@ -277,12 +206,15 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, on_signal)
-    if not die_with_parent(int(parent), signal.SIGTERM):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    call_itself("control")
+    if not die_with_parent(parent, signal.SIGTERM):
         segment.unlink()
         os._exit(1)
-    options = RunOptions.from_json(options_text)
+    if guard is None:
+        guard = StartGuard(segment.name, parent)
     try:
-        account = run(segment, options)
+        account = run(segment, options, guard, hand)
     except (Exception, SystemExit, KeyboardInterrupt) as error:  # a callback may raise those too
         segment.field("control_phase")[0] = int(Phase.FAILED)
         text = told(error) or f"{type(error).__name__}: {error}"
@@ -291,9 +223,16 @@ def main() -> None:
             raise
         sys.exit(1)
     finally:
-        if parent_gone(int(parent)):
+        if parent_gone(parent):
             segment.unlink()
     print(json.dumps(account))
+
+
+def main() -> None:
+    """Entry point of a process of its own."""
+    name, options_text, parent = sys.argv[1:4]
+    take_over(sys.argv)
+    live(Segment.attach(name), RunOptions.from_json(options_text), int(parent), guard=_GUARD)
 
 
 if __name__ == "__main__":

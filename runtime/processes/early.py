@@ -20,6 +20,7 @@ class StartGuard(threading.Thread):
     def __init__(self, segment: str, parent: int) -> None:
         super().__init__(daemon=True)
         self._segment, self._parent, self._over = segment, parent, threading.Event()
+        self.start()
 
     def run(self) -> None:
         """Look twenty times a second."""

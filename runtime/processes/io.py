@@ -20,8 +20,9 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from reports.report import Audience, add_picture, default_buffer, make_report
 from runtime.backends import backend_of, unproven
+from runtime.interrupts import ENDING
 from runtime.logs import versions
-from runtime.processes.child import take_over
+from runtime.processes.child import call_itself, take_over
 from runtime.processes.keeping import Keeping
 from runtime.processes.phases import BEAT_LOST_NS, Phase, Stop
 from runtime.realtime import die_with_parent, prefer_io
@@ -217,8 +218,8 @@ def warm(hand: Hand) -> None:
     RingReader(new_slots(4), np.zeros(1, np.uint64)).read()
 
 
-def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
-    """Whole life of the io process; returns the report."""
+def run(segment: Segment, options: RunOptions, hand: Hand | None) -> dict[str, Any]:
+    """From the start to the report."""
     phase, beat = segment.field("io_phase"), segment.field("io_beat_ns")
     control_phase, control_beat = segment.field("control_phase"), segment.field("control_beat_ns")
     stop = segment.field("stop")
@@ -226,7 +227,7 @@ def run(segment: Segment, options: RunOptions) -> dict[str, Any]:
     lack = prefer_io()  # before the sockets make their thread, which inherits it
     if lack is not None:
         print(f"warning: {lack}", file=sys.stderr)
-    hand = read_hand(options)
+    hand = hand or read_hand(options)
     warm(hand)
     io = IoProcess(segment, options, hand)
     beat[0] = now_ns()
@@ -254,17 +255,23 @@ def _conclude(io: IoProcess, options: RunOptions) -> dict[str, Any]:
     return report
 
 
-def main() -> None:
-    """Entry point of the child process."""
-    name, options_text, parent = sys.argv[1:4]
-    take_over(sys.argv)
-    segment = Segment.attach(name)
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+def live(segment: Segment, options: RunOptions, parent: int, hand: Hand | None = None) -> None:
+    """Whole life of the io process; its report goes to stdout.
+
+    Args:
+        segment: shared memory of the run.
+        options: options of the run.
+        parent: process id of the supervisor.
+        hand: the hand, if it is read already.
+    """
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
-    if not die_with_parent(int(parent), signal.SIGKILL):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    call_itself("io")
+    if not die_with_parent(parent, signal.SIGKILL):
         os._exit(1)
     try:
-        report = run(segment, RunOptions.from_json(options_text))
+        report = run(segment, options, hand)
     except Exception as error:
         segment.field("io_phase")[0] = int(Phase.FAILED)
         segment.field("stop")[0] = max(int(segment.field("stop")[0]), int(Stop.GENTLE))
@@ -275,6 +282,13 @@ def main() -> None:
         sys.exit(1)
     segment.field("io_phase")[0] = int(Phase.DONE)
     print(json.dumps(report))
+
+
+def main() -> None:
+    """Entry point of a process of its own."""
+    name, options_text, parent = sys.argv[1:4]
+    take_over(sys.argv)
+    live(Segment.attach(name), RunOptions.from_json(options_text), int(parent))
 
 
 if __name__ == "__main__":

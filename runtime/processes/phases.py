@@ -76,7 +76,7 @@ CONTROL_SILENT_S: Final = 5.0
 PREPARE_S: Final = 60.0
 """The same while the bus is set up: one call of a driver may take long, and gives no sign of life."""
 COMPILE_S: Final = 300.0
-"""The same for one step of a cold start; the service manager is asked for it too."""
+"""Time for one step of a cold start that the service manager is asked for."""
 STOP_BUDGET_S: Final = 2.0
 """Longest time from a stop request to zero torque; then the process is killed."""
 STOP_SEQUENCE_S: Final = 0.5

@@ -12,11 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hand.hand import Hand
 from hand.options import RunOptions
-from reports.bare import bare_report, ended
+from reports.bare import ended
+from runtime.effort import IDLE_S, Effort
 from runtime.interrupts import ENDING, stopped_by
 from runtime.notify import Notifier, Watchdog
 from runtime.processes.child import Child
+from runtime.processes.endings import bare, exit_words, released_words
 from runtime.processes.phases import (
     BEAT_LOST_NS,
     COMPILE_S,
@@ -31,7 +34,6 @@ from runtime.processes.phases import (
 )
 from signals.clock import now_ns
 from telemetry.shm.segment import KEYFRAME_BYTES, Segment, remove_orphans
-from telemetry.shm.stats import STAGES, summary_us
 
 IN_FAULT = "the run ended in fault; see faults in the report"
 TURN_S = 0.02
@@ -58,8 +60,9 @@ class Supervisor:
         options: options of the run; checked already.
         rate_hz: rate of the hand, for the size of the ring.
         tell: where sentences for people go.
-        watch: told the share done now and then.
+        watch: told the share done now and then; may be set later.
         silent_s: age of control's heartbeat at which it is killed while it runs.
+        hand: the hand, if it was read and this process has no other thread: see ``Child``.
     """
 
     def __init__(
@@ -70,40 +73,52 @@ class Supervisor:
         watch: Callable[[float], None] | None = None,
         *,
         silent_s: float = CONTROL_SILENT_S,
+        hand: Hand | None = None,
     ) -> None:
-        self.options, self._rate_hz, self._tell, self._watch = options, rate_hz, tell, watch
+        self.options, self._rate_hz, self._tell, self.watch = options, rate_hz, tell, watch
+        self._hand = hand
         self._signal, self._signals, self._restarts = 0, 0, 0
         self._io: Child | None = None
+        self._control: Child | None = None
         self._notifier = Notifier()
         self._watchdog = Watchdog(self._notifier)
         self._announced = False
         self._silent_s, self._killed, self._io_killed = silent_s, "", ""
         self._ended_early = False
         self._preparing_s, self._told_s = 0.0, 0.0
-        self._begun_ns = now_ns()
+        self._begun_ns, self._effort = now_ns(), Effort(IDLE_S)
 
     def _on_signal(self, number: int, _frame: Any) -> None:
         self._signal = self._signal or number
         self._signals += 1
 
-    def run(self) -> Outcome:
-        """Start, supervise, end; every path unlinks the shared memory."""
+    def __enter__(self) -> Supervisor:
+        """Start the children; every way out unlinks the shared memory."""
         for name in remove_orphans():
             self._tell(f"removed shared memory of a dead run: {name}")
-        segment = Segment.create(self._rate_hz, extra=KEYFRAME_BYTES)
-        handlers = {n: signal.signal(n, self._on_signal) for n in ENDING}
-        children: list[Child] = []
+        segment = self._segment = Segment.create(self._rate_hz, extra=KEYFRAME_BYTES)
+        self._handlers = {n: signal.signal(n, self._on_signal) for n in ENDING}
         try:
-            self._io = Child("io", segment, self.options)
-            children = [self._io, Child("control", segment, self.options)]
-            return self._supervise(segment, children[1])
-        finally:
-            for child in [*children, *filter(None, [self._io])]:
-                child.kill()
-            segment.unlink()
-            self._notifier.close()
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+            self._io = Child("io", segment, self.options, self._hand)
+            self._control = Child("control", segment, self.options, self._hand)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Whatever is still running is killed."""
+        for child in filter(None, (self._control, self._io)):
+            child.kill()
+        self._segment.unlink()
+        self._notifier.close()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def run(self) -> Outcome:
+        """Start, supervise, end."""
+        with self:
+            return self.supervise()
 
     def _look_after_io(self, segment: Segment) -> None:
         """A dead io process is started again if the options allow it; else the control process is told.
@@ -118,11 +133,14 @@ class Supervisor:
             segment.field("io_lost_ns")[0] = now_ns()
             return
         self._restarts += 1
-        self._tell(f"the io process died ({_how(self._io.process.returncode)}); starting it again")
+        self._tell(f"the io process died ({exit_words(self._io.returncode)}); starting it again")
         segment.field("io_phase")[0] = int(Phase.STARTING)
         self._io = Child("io", segment, self.options)
 
-    def _supervise(self, segment: Segment, control: Child) -> Outcome:
+    def supervise(self) -> Outcome:
+        """Until the children have ended."""
+        segment, control = self._segment, self._control
+        assert control is not None
         stop, phase = segment.field("stop"), segment.field("control_phase")
         told = False
         while control.running():
@@ -189,17 +207,23 @@ class Supervisor:
             self._notifier.status(text)
 
     def _end_silent(self, segment: Segment, phase: int, control: Child) -> None:
-        """A control process without a sign of life is killed: nobody else could end it."""
+        """A control process without a sign of life is killed: nobody else could end it.
+
+        While it starts up, a heartbeat may be minutes away and work is a sign of life too.
+        """
         limits = {Phase.PREPARING: PREPARE_S, Phase.RUNNING: self._silent_s, Phase.STOPPING: self._silent_s}
-        quiet_s = self._quiet_s(segment)
-        if quiet_s > limits.get(Phase(phase), COMPILE_S) and control.running():
-            doing = Phase(phase).name.lower()
+        quiet_s, doing = self._quiet_s(segment), Phase(phase).name.lower()
+        limit_s = limits.get(Phase(phase))
+        if limit_s is not None and quiet_s > limit_s:
             self._killed = f"{doing}, it gave no sign of life for {quiet_s:.1f} s"
+        elif limit_s is None and not self._effort.look(control.pid) and quiet_s > IDLE_S:
+            self._killed = f"{doing}, it is not ready {self._effort.sentence()}"
+        if self._killed and control.running():
             control.kill()
 
     def _progress(self, segment: Segment, phase: int) -> None:
-        if self._watch is not None and self.options.seconds and phase == Phase.RUNNING:
-            self._watch(min(int(segment.field("head")[0]) / (self.options.seconds * self._rate_hz), 1.0))
+        if self.watch is not None and self.options.seconds and phase == Phase.RUNNING:
+            self.watch(min(int(segment.field("head")[0]) / (self.options.seconds * self._rate_hz), 1.0))
 
     def _outcome(self, segment: Segment, io: Child, control: Child) -> Outcome:
         account = control.result()
@@ -218,21 +242,10 @@ class Supervisor:
         report = io.result()
         code, why, text = self._failure(segment, io, control, account, report, io_lost)
         if "error" in report or not report:
-            report = self._bare(segment)
+            report = bare(segment, self.options, self._rate_hz)
         report["notices"] += account.get("said", ())
         report["ended"] = ended(why, text or "the time was up")
         return Outcome(code, text, report, account)
-
-    def _bare(self, segment: Segment) -> dict[str, Any]:
-        """What the shared memory says, where io cannot."""
-        cycles = int(segment.field("run_end")[0]) or int(segment.field("head")[0])
-        keys = ("missed", "late", "elapsed_ns")
-        run: dict[str, Any] = {key: int(segment.field(f"run_{key}")[0]) for key in keys}
-        elapsed_s = run.pop("elapsed_ns") / 1e9
-        stats = segment.field("stats")
-        for stage in ("wake", "tick"):
-            run[f"{stage}_us"] = summary_us(stats[STAGES.index(stage)])
-        return bare_report(self.options, self._rate_hz, cycles=cycles, elapsed_s=elapsed_s, **run)
 
     def _failure(
         self,
@@ -244,7 +257,7 @@ class Supervisor:
         io_lost: bool,
     ) -> tuple[int, str, str]:
         """Exit code, one word for the report, a sentence."""
-        released = _released(int(segment.field("released")[0]))
+        released = released_words(int(segment.field("released")[0]))
         if report.get("kind") == "port_busy":
             return Exit.PORT_BUSY, "failed", str(report["error"])
         if "error" in report:
@@ -255,16 +268,16 @@ class Supervisor:
             text = f"{stopped_by(self._signal)} before the hand was started; {released}"
             return 128 + self._signal, "signal", text
         if not account and not (io_lost and self._ended_early):
-            how = f"died ({_how(control.process.returncode)})"
+            how = f"died ({exit_words(control.returncode)})"
             if self._killed:
                 how = f"was killed: {self._killed}"
             return Exit.CONTROL_LOST, "control lost", f"the control process {how}; {released}"
         if io_lost:
-            how = self._io_killed or _how(io.process.returncode)
+            how = self._io_killed or exit_words(io.returncode)
             text = f"the io process was lost ({how}): IO_LOST; {released}"
             return Exit.IO_LOST, "io lost", text
         if not account["confirmed"]:
-            return Exit.NOT_RELEASED, "not released", _released(Released.NO)
+            return Exit.NOT_RELEASED, "not released", released_words(Released.NO)
         return self._ending(account, released)
 
     def _ending(self, account: dict[str, Any], released: str) -> tuple[int, str, str]:
@@ -279,20 +292,3 @@ class Supervisor:
         if account["in_fault"]:
             return Exit.FAULT, "fault", IN_FAULT
         return Exit.GOOD, "time", ""
-
-
-def _how(code: int | None) -> str:
-    if code is None:
-        return "no exit code"
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
-def _released(released: int) -> str:
-    return {
-        Released.NEVER_ON: "the motors were never switched on",
-        Released.CONFIRMED: "zero torque confirmed by the devices",
-        Released.NO: "zero torque was sent but NOT confirmed by the devices: switch the hand's power off",
-    }.get(
-        Released(released),
-        "zero torque could NOT be sent: the devices' own watchdogs must do it; switch the power off",
-    )

@@ -396,11 +396,11 @@ def test_a_slow_start_is_waited_for_while_it_works_and_told_with_its_last_word(
         words = [sys.executable, "-c", STARTING, str(bus.block.descriptor), way]
         return subprocess.Popen(words, pass_fds=(bus.block.descriptor,))
 
-    monkeypatch.setattr(remote_module, "START_S", 1.5)
+    monkeypatch.setattr(remote_module, "IDLE_S", 1.5)
     monkeypatch.setattr(RemoteBus, "_started", started)
     settings = rigs.servo_settings(tmp_path / "servos", 1)
     if way == "busy":
         RemoteBus(settings, rigs.names(1), realtime=False).close()
         return
-    with pytest.raises(BusLost, match="did nothing for 2 s; its last word was 'opening its devices'"):
+    with pytest.raises(BusLost, match="and did nothing for 2 s; its last word was 'opening its devices'"):
         RemoteBus(settings, rigs.names(1), realtime=False)

@@ -16,8 +16,8 @@ from flexor.wire import checked, message_of
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.loop import LOCKSTEP_START_NS, Loop
-from runtime.processes.control import Watch
 from runtime.processes.io import IoProcess
+from runtime.processes.watch import Watch
 from runtime.setup import build, prepare, read_hand
 from signals.clock import now_ns
 from signals.faults import Cause

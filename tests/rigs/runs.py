@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import flexor
+from runtime.processes.child import COMM
 from runtime.processes.phases import STOP_BUDGET_S, Phase
 from telemetry.shm.segment import FOLDER, Segment, SegmentError
 
@@ -54,9 +55,8 @@ class Run:
         """Name -> pid of the child processes."""
         found = {}
         for line in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-            words = Path(f"/proc/{line}/cmdline").read_bytes().split(b"\0")
-            name = next((w.decode().rpartition(".")[2] for w in words if b"runtime.processes." in w), "")
-            found[name] = int(line)
+            name = Path(f"/proc/{line}/comm").read_text().strip()
+            found[name.removeprefix(COMM)] = int(line)
         return found
 
     def wait_until_starting(self) -> dict[str, int]:

@@ -130,7 +130,7 @@ def test_killing_io_ends_the_run_with_its_name_and_a_safe_hand(start):
 
 
 def test_io_is_started_again_where_the_options_allow_it(start):
-    run = start("--motion", "open_close", "--for", "12", "--io-restarts", "1")
+    run = start(*MOVING, "--io-restarts", "1")
     before = run.wait_until_running()
     os.kill(run.children()["io"], signal.SIGKILL)
     after = run.wait_until_running()

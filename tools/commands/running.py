@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runtime.interrupts import Interrupted, Interrupts, stopped_by
-from tools.commands.telling import progress, told_as_it_happens
+from tools.commands.telling import gathered, progress, shown, told_as_it_happens
 
 PICTURE_FRAMES: Final = 4000
 """Frames of a lockstep run that its picture is drawn from; without ``--out`` none are kept."""
@@ -135,7 +135,6 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from telemetry.sockets import places_of
 
     hand = read_hand(options)
-    _warn(options, hand)
     options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts
     places = places_of(options.transport, options.port_base)
@@ -148,13 +147,17 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     for text in () if options.readonly else unproven(options.bus, hand.names):
         tell(f"warning: {text}")
     about = {"port_base": options.port_base, "transport": options.transport, "places": options.bus or ""}
+    title = hand.name if options.seconds else ""
     with (
         announced(RUN, hand.name, **about),
-        progress(hand.name if options.seconds else "") as told,
+        gathered(title) as lines,
+        Supervisor(options, hand.rate_hz, tell, hand=hand) as run,  # before there is another thread
+        shown(lines, title) as told,
         told_as_it_happens(options, told),
     ):
-        watch = told.share if told is not None else None
-        outcome = Supervisor(options, hand.rate_hz, tell, watch).run()
+        _warn(options, hand)  # while the children load
+        run.watch = told.share if told is not None else None
+        outcome = run.supervise()
     return outcome.code, outcome.message, outcome.report
 
 

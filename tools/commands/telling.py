@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hand.options import RunOptions
@@ -39,41 +40,82 @@ class Told:
         self._bar.console.print(text, markup=False, highlight=False, style="red" if bad else "none")
 
 
-@contextmanager
-def progress(title: str) -> Iterator[Told | None]:
-    """A bar on stderr; ``None`` without a title, or where stderr is no terminal.
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Descriptors: the terminal, and the end of the pipe where stderr comes out meanwhile."""
 
-    Meanwhile whatever this process and its children write to stderr comes out above the bar.
+    terminal: int
+    source: int
+
+
+@contextmanager
+def gathered(title: str) -> Iterator[Lines | None]:
+    """A pipe in the place of stderr, also for processes that are started inside; it makes no thread.
+
+    Args:
+        title: of the bar that ``shown`` will show; empty: none.
+
+    Yields:
+        ``None`` without a title, or where stderr is no terminal.
     """
     if not title or not sys.stderr.isatty():
+        yield None
+        return
+    sys.stderr.flush()
+    terminal = os.dup(2)
+    source, theirs = os.pipe()
+    os.dup2(theirs, 2)
+    os.close(theirs)
+    try:
+        yield Lines(terminal, source)
+    finally:
+        sys.stderr.flush()
+        os.dup2(terminal, 2)
+        os.close(terminal)
+
+
+@contextmanager
+def shown(lines: Lines | None, title: str) -> Iterator[Told | None]:
+    """A bar on the terminal, and above it what this process and its children write to stderr.
+
+    Args:
+        lines: of ``gathered``; ``None``: no bar.
+        title: of the bar.
+    """
+    if lines is None:
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    sys.stderr.flush()
-    terminal = os.dup(2)
-    ours, theirs = os.pipe()
-    os.dup2(theirs, 2)
-    os.close(theirs)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
         TimeRemainingColumn(),
     )
-    with os.fdopen(terminal, "w") as file:
+    with os.fdopen(os.dup(lines.terminal), "w") as file:
         console = Console(file=file, force_terminal=True)
         with Progress(*columns, console=console, transient=True) as bar:
             told = Told(bar, title)
-            reader = threading.Thread(target=_pass_on, args=(ours, told), daemon=True)
+            reader = threading.Thread(target=_pass_on, args=(lines.source, told), daemon=True)
             reader.start()
             try:
                 yield told
             finally:
                 sys.stderr.flush()
-                os.dup2(terminal, 2)  # the last writer of the pipe: its reader ends
+                os.dup2(lines.terminal, 2)  # the last writer of the pipe: its reader ends
                 reader.join(2.0)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Told | None]:
+    """A bar on stderr; ``None`` without a title, or where stderr is no terminal.
+
+    Meanwhile whatever this process and its children write to stderr comes out above the bar.
+    """
+    with gathered(title) as lines, shown(lines, title) as told:
+        yield told
 
 
 def _pass_on(source: int, told: Told) -> None:
