@@ -32,7 +32,7 @@ def names_of(hand: HandFile) -> HandNames:
         fingers=tuple(hand.fingers),
         axes=hand.axes,
         motor_ids=tuple(hand.motors.values()),
-        hall_channels=tuple(t.hall_channel for t in hand.tendons),
+        hall_channels=tuple(hand.channel_at(t.name) or 0 for t in hand.tendons),
         joint_roles=tuple(j.role for j in hand.joints),
         foreign=tuple(
             ForeignCause(

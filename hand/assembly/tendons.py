@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from hand.file.checks_physics import geometry_of
+from hand.assembly.springs import store_sensors, store_springs
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.tendons import Guides
 from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide
-from mechanics.springs import spring_tables
 from signals.modes import FingerKind, TendonKind
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -35,22 +34,15 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
     m = model[0]
     count = len(hand.tendons)
     m["n_tendons"] = count
-    _store_springs(hand, model)
     _store_common(hand, model, count)
-    springs = list(hand.springs)
+    store_springs(hand, model)
+    store_sensors(hand, model)
     for t, tendon in enumerate(hand.tendons):
         finger = hand.fingers[tendon.finger]
         m["tendon_motor"][t] = names.index("motor", tendon.motor)
         m["tendon_finger"][t] = names.index("finger", tendon.finger)
         if tendon.spool_radius_m is not None:
             m["spool_radius_m"][t] = tendon.spool_radius_m
-        m["tendon_spring"][t] = springs.index(tendon.spring or hand.tendon.spring)
-        m["spring_scale"][t] = 1.0 if tendon.spring_scale is None else tendon.spring_scale
-        m["tendon_compliance_m_n"][t] = tendon.length_m / hand.tendon.axial_stiffness_n
-        if tendon.hall_zero_count is not None:
-            m["hall_zero_count"][t] = tendon.hall_zero_count
-        if tendon.hall_noise_counts_rms is not None:
-            m["hall_noise_count"][t] = tendon.hall_noise_counts_rms
         if tendon.dh_dq_m_rad is not None:
             m["tendon_kind"][t] = TendonKind.PULLEYS
             for joint, value in tendon.dh_dq_m_rad.items():
@@ -88,9 +80,9 @@ def _store_weights(hand: HandFile, model: RecordArray) -> None:
         same = [
             variance[k]
             for k, other in enumerate(hand.tendons)
-            if other.finger == tendon.finger and other.hall_used is not False
+            if other.finger == tendon.finger and hand.sees(other.name)
         ]
-        m["hall_weight"][t] = 0.0 if tendon.hall_used is False else min(same) / variance[t]
+        m["hall_weight"][t] = min(same) / variance[t] if hand.sees(tendon.name) else 0.0
 
 
 def _store_shares(model: RecordArray) -> None:
@@ -105,32 +97,19 @@ def _store_shares(model: RecordArray) -> None:
 
 def _store_common(hand: HandFile, model: RecordArray, count: int) -> None:
     m = model[0]
-    hall = hand.hall
+    loop = hand.hysteresis
     common = {
         "spool_radius_m": hand.spool.radius_m,
         "tension_min_n": hand.tendon.force_min_n,
         "tension_max_n": hand.tendon.force_max_n,
         "tension_limit_n": hand.tendon.force_limit_n,
-        "lever_friction_frac": hand.hysteresis.relative_half_width_frac,
-        "lever_presliding_rad": math.radians(hand.hysteresis.presliding_lever_deg),
-        "hall_zero_count": hall.zero_count,
-        "hall_counts_rad": hall.direction * 2**hall.bits / math.radians(hall.span_deg),
-        "hall_count_max": 2**hall.bits - 1,
-        "hall_noise_count": hall.noise_counts_rms,
-        "hall_hysteresis_rad": math.radians(hall.hysteresis_deg),
-        "hall_filter_hz": hall.filter_hz,
+        "lever_friction_frac": 0.0 if loop is None else loop.relative_half_width_frac,
+        "lever_presliding_rad": math.radians(1.0 if loop is None else loop.presliding_lever_deg),
         "guide_loss_frac": guide_of(hand).loss_frac(hand.guides.bending_angle_rad),
         "guide_speed_m_s": hand.guides.regularisation_speed_m_s,
     }
     for name, value in common.items():
         m[name][:count] = value
-
-
-def _store_springs(hand: HandFile, model: RecordArray) -> None:
-    model["n_springs"] = len(hand.springs)
-    for s, spring in enumerate(hand.springs.values()):
-        spring_tables(geometry_of(spring)).store(model, s)
-        model["slack_margin_rad"][0, s] = math.radians(hand.tendon.slack_margin_deg)
 
 
 LEAST_SEEN = 1e-3

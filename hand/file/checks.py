@@ -19,6 +19,7 @@ from hand.file import (
     checks_size,
     checks_trees,
     homing,
+    sensors,
 )
 from hand.file.hand import HandFile
 from hand.file.refusals import Refusal
@@ -41,6 +42,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_coupling.coupling_refusals,
     checks_curves.curve_refusals,
     checks_physics.spring_refusals,
+    sensors.sensor_refusals,
     checks_size.size_refusals,
 )
 

@@ -31,7 +31,8 @@ def coupling_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
         if all(joints) and len(set(joints)) == len(joints):
             carried = carried_joints(dict_at(raw, "fingers"), name)
             own = [(k, _without(t, carried)) for k, t in rows]
-            yield from _finger(name, finger, joints, own)
+            force = {text_of(s, "at") for _, s in dicts_at(raw, "sensors")}
+            yield from _finger(name, finger, joints, own, force)
 
 
 def _without(tendon: dict[str, Any], joints: list[str]) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def _without(tendon: dict[str, Any], joints: list[str]) -> dict[str, Any]:
 
 
 def _finger(
-    name: str, finger: Any, joints: list[str], tendons: list[tuple[int, dict[str, Any]]]
+    name: str, finger: Any, joints: list[str], tendons: list[tuple[int, dict[str, Any]]], force: set[str]
 ) -> Iterator[Refusal]:
     at: Path = ("fingers", name)
     if not tendons:
@@ -75,7 +76,7 @@ def _finger(
         )
         return
     ranked = list(_rank(at, P_tj_m, joints, named)) or list(_moved(at, P_tj_m, joints, tendons))
-    yield from ranked or _seen(at, P_tj_m, joints, tendons)
+    yield from ranked or _seen(at, P_tj_m, joints, tendons, force)
 
 
 def _moved(
@@ -96,15 +97,23 @@ def _moved(
 
 
 def _seen(
-    at: Path, P_tj_m: FloatArray, joints: list[str], tendons: list[tuple[int, dict[str, Any]]]
+    at: Path,
+    P_tj_m: FloatArray,
+    joints: list[str],
+    tendons: list[tuple[int, dict[str, Any]]],
+    force: set[str],
 ) -> Iterator[Refusal]:
-    """The tendons whose Hall sensor is used must tell all joints apart."""
-    used = [k for k, (_, t) in enumerate(tendons) if t.get("hall_used") is not False]
+    """The tendons whose sensor is used must tell all joints apart."""
+    used = [
+        k
+        for k, (_, t) in enumerate(tendons)
+        if t.get("hall_used") is not False and ("hall_channel" in t or text_of(t, "name") in force)
+    ]
     motion = unseen_motion(P_tj_m[used], joints)
     if motion:
         blind = ", ".join(text_of(t, "name") for k, (_, t) in enumerate(tendons) if k not in used)
-        found = f"without the Hall sensors of {blind} nothing sees the motion {motion}"
-        yield Refusal(path=at, found=found, legal="fewer tendons with hall_used = false")
+        found = f"without sensors of {blind} nothing sees the motion {motion}"
+        yield Refusal(path=at, found=found, legal="fewer tendons without a sensor, or with hall_used = false")
 
 
 def unseen_motion(P_tj_m: FloatArray, joints: list[str]) -> str:

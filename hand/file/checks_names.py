@@ -66,7 +66,12 @@ def duplicates(raw: Raw) -> Iterator[Refusal]:
     ]
     yield from _twice(causes, "every cause once")
     yield from shared_motors(tendons)
-    yield from _twice(of("hall_channel"), "every Hall channel at one tendon")
+    channels: list[tuple[Path, Any]] = [
+        (("sensors", k, "channel"), s["channel"])
+        for k, s in dicts_at(raw, "sensors")
+        if whole_of(s.get("channel")) is not None
+    ]
+    yield from _twice([*of("hall_channel"), *channels], "every sensor channel at one tendon")
     yield from _twice([(p, n) for p, n, _ in joint_entries(raw)], "every joint name once in the hand")
     ids: list[tuple[Path, Any]] = [
         (("motors", name), i) for name, i in dict_at(raw, "motors").items() if whole_of(i) is not None

@@ -9,7 +9,9 @@ from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.file.raw import dict_at, number_of
 from hand.file.refusals import Refusal
-from hand.file.tendons import Spring
+from hand.file.sensors import ForceSensor
+from hand.file.springs import LeverSpring, LinearSpring
+from hand.file.tendons import Hall
 from mechanics.springs import ImpossibleGeometry, SpringGeometry
 
 GEOMETRY_KEYS: Final[dict[str, str]] = {
@@ -31,7 +33,7 @@ GEOMETRY_KEYS: Final[dict[str, str]] = {
 """Name in Table 4.1 (mechanics.springs) -> key of the hand file."""
 
 
-def geometry_of(spring: Spring) -> SpringGeometry:
+def geometry_of(spring: LeverSpring) -> SpringGeometry:
     """Mechanism of a spring table."""
     return SpringGeometry.of({name: getattr(spring, key) for name, key in GEOMETRY_KEYS.items()})
 
@@ -90,6 +92,7 @@ def ripple_refusals(hand: HandFile) -> Iterator[Refusal]:
 def order_refusals(hand: HandFile) -> Iterator[Refusal]:
     """Limits that contradict each other."""
     tendon = hand.tendon
+    path: Path
     steps: tuple[tuple[str, float], ...] = (
         ("force_min_n", tendon.force_min_n),
         ("pretension_n", tendon.pretension_n),
@@ -101,12 +104,22 @@ def order_refusals(hand: HandFile) -> Iterator[Refusal]:
         if a >= b:
             yield Refusal(path=("tendon", high), found=f"{b:g}", legal=f"more than {low} ({a:g})")
     if hand.limits.device_current_a > hand.motor.current_limit_peak_a:
-        path: Path = ("limits", "device_current_a")
+        path = ("limits", "device_current_a")
         legal = f"at most motor.current_limit_peak_a ({hand.motor.current_limit_peak_a:g})"
         yield Refusal(path=path, found=f"{hand.limits.device_current_a:g}", legal=legal)
-    if hand.hall.zero_count >= 2**hand.hall.bits:
-        legal = f"less than 2^bits ({2**hand.hall.bits})"
-        yield Refusal(path=("hall", "zero_count"), found=f"{hand.hall.zero_count:g}", legal=legal)
+    for name, spring in hand.springs.items():
+        if isinstance(spring, LinearSpring) and spring.force_max_n <= tendon.force_max_n:
+            legal = f"more than tendon.force_max_n ({tendon.force_max_n:g})"
+            yield Refusal(path=("springs", name, "force_max_n"), found=f"{spring.force_max_n:g}", legal=legal)
+    scales: list[tuple[Path, Hall | ForceSensor]] = [
+        (("sensors", k, "zero_count"), s) for k, s in enumerate(hand.sensors)
+    ]
+    if hand.hall is not None:
+        scales.append((("hall", "zero_count"), hand.hall))
+    for path, sensor in scales:
+        if sensor.zero_count >= 2**sensor.bits:
+            legal = f"less than 2^bits ({2**sensor.bits})"
+            yield Refusal(path=path, found=f"{sensor.zero_count:g}", legal=legal)
     yield from ripple_refusals(hand)
     guide = hand.guides.pairs[hand.guides.pair]
     if guide.c0_frac >= 1.0:

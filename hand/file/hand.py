@@ -16,7 +16,9 @@ from hand.file.fingers import Finger, Forearm, Joint, Object, Palm
 from hand.file.homing import Homing
 from hand.file.locate import Path
 from hand.file.origins import Origin
-from hand.file.tendons import Guides, Hall, Hysteresis, Spring, Tendon, TendonMaterial
+from hand.file.sensors import ForceSensor
+from hand.file.springs import Spring
+from hand.file.tendons import Guides, Hall, Hysteresis, Tendon, TendonMaterial
 from hand.file.values import Count, Name, Stage
 from hand.file.wrist import Wrist
 from signals.faults import FOREIGN
@@ -54,8 +56,12 @@ class HandFile(Table):
     thermal: Thermal
     tendon: TendonMaterial
     guides: Guides
-    hysteresis: Hysteresis
-    hall: Hall
+    hysteresis: Annotated[Hysteresis | None, Field(exclude_if=_none)] = None
+    """Of springs of kind lever."""
+    hall: Annotated[Hall | None, Field(exclude_if=_none)] = None
+    """Of the tendons that have a ``hall_channel``."""
+    sensors: Annotated[tuple[ForceSensor, ...], Field(exclude_if=_none)] = ()
+    """Sensors beside the levers' Hall sensors."""
     springs: Annotated[dict[Name, Spring], Field(min_length=1)]
     motors: Annotated[dict[Name, Count], Field(min_length=1)]
     """Motor name -> device id, in the order of the records; a bus file may say another."""
@@ -113,3 +119,19 @@ class HandFile(Table):
     def axes(self) -> tuple[str, ...]:
         """Names of the wrist axes: q71, q73."""
         return ("wrist_flexion", "wrist_abduction") if self.wrist is not None else ()
+
+    def force_sensor_at(self, tendon: str) -> ForceSensor | None:
+        """The force sensor of a tendon."""
+        return next((s for s in self.sensors if s.at == tendon), None)
+
+    def channel_at(self, tendon: str) -> int | None:
+        """Channel of a tendon's sensor, Hall or force; None without one."""
+        force = self.force_sensor_at(tendon)
+        if force is not None:
+            return force.channel
+        return next(t.hall_channel for t in self.tendons if t.name == tendon)
+
+    def sees(self, tendon: str) -> bool:
+        """True if what a sensor says of a tendon is used."""
+        row = next(t for t in self.tendons if t.name == tendon)
+        return row.hall_used is not False and self.channel_at(tendon) is not None

@@ -26,6 +26,8 @@ class Refusal:
     """A second entry that takes part in it."""
 
 
+UNSAID_KIND = "lever"
+"""Kind of a spring that says none."""
 _BOUNDS = {"greater_than": ("gt", ">"), "greater_than_equal": ("ge", ">="), "less_than_equal": ("le", "<=")}
 
 
@@ -112,7 +114,7 @@ def _path(raw: Any, location: tuple[int | str, ...]) -> Path:
             path, raw = (*path, part), raw[part]
         elif isinstance(raw, (list, tuple)) and isinstance(part, int) and part < len(raw):
             path, raw = (*path, part), raw[part]
-        elif isinstance(raw, dict) and raw.get("kind") == part:
+        elif isinstance(raw, dict) and raw.get("kind", UNSAID_KIND) == part:
             continue
         elif part != "[key]":
             return (*path, *(p for p in location[k:] if p != "[key]"))

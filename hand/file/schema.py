@@ -84,7 +84,8 @@ def _chosen(annotation: Any, raw: Any) -> Any:
     """Of a union of tables the one whose ``kind`` the file names."""
     annotation = _plain(annotation)
     if get_origin(annotation) in (Union, types.UnionType):
-        members = [m for m in get_args(annotation) if isinstance(m, type) and issubclass(m, BaseModel)]
+        plain = map(_plain, get_args(annotation))
+        members = [m for m in plain if isinstance(m, type) and issubclass(m, BaseModel)]
         kind = raw.get("kind") if isinstance(raw, dict) else None
         for member in members:
             if kind in get_args(member.model_fields["kind"].annotation):
@@ -206,5 +207,5 @@ def kinds_of(root: type[BaseModel], raw: Any, path: Path) -> str:
             raw = raw[part]
         except (KeyError, IndexError, TypeError):
             raw = None
-    members = get_args(_plain(annotation))
+    members = map(_plain, get_args(_plain(annotation)))
     return ", ".join(str(k) for m in members for k in get_args(m.model_fields["kind"].annotation))

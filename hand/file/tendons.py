@@ -1,4 +1,4 @@
-"""Tables of the tendon side of a hand file: tendons, guides, friction loop, Hall sensor, spring."""
+"""Tables of the tendon side of a hand file: tendons, guides, friction loop, Hall sensor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Count, Fraction, Name, NonNegative, NonZero, Point, Positive, Sign, Vec2, Vec3
+from hand.file.values import Count, Fraction, Name, NonNegative, NonZero, Point, Positive, Sign, Vec3
 from signals.tables import Table
 
 
@@ -36,8 +36,8 @@ class TendonMaterial(Table):
     """Greatest tension that the force distribution asks for."""
     force_limit_n: Positive
     """Tension above which the guard lets go."""
-    slack_margin_deg: Positive
-    """Slack is the lever within this of its slack stop."""
+    slack_margin_deg: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    """Slack is the lever within this of its slack stop; hands with springs of kind lever have it."""
     creep_per_decade: NonNegative
     """Strain per decade of time under load; for people, not in the model."""
     spring: Name
@@ -98,50 +98,6 @@ class Hall(Table):
     """The sensor's own low-pass."""
 
 
-class Spring(Table):
-    """Tangent-alpha lever mechanism (Table 4.1), plane frame: x along the tendon, y its deflection."""
-
-    motor_pulley_center_m: Vec2
-    """Centre of the pulley that the tendon comes from."""
-    motor_pulley_radius_m: Positive
-    """Its radius."""
-    fixed_pulley_center_m: Vec2
-    """Centre of the pulley that the tendon goes to."""
-    fixed_pulley_radius_m: Positive
-    """Its radius."""
-    lever_pivot_m: Vec2
-    """Pivot of the lever."""
-    lever_length_m: Positive
-    """Pivot to the centre of the lever's pulley."""
-    lever_pulley_radius_m: Positive
-    """Radius of the lever's pulley."""
-    lever_inertia_kg_m2: NonNegative
-    """Inertia of the lever; the model takes it as massless."""
-    spring_attach_radius_m: Positive
-    """Pivot to the spring's end, along the lever."""
-    spring_fixed_point_m: Vec2
-    """The spring's other end."""
-    spring_constant_n_m: Positive
-    """Spring constant."""
-    spring_free_length_m: Positive
-    """Length of the unloaded spring."""
-    lever_slack_deg: float
-    """Lever angle at the slack stop."""
-    lever_max_deg: float
-    """Tightest calibrated lever angle."""
-    lever_hard_stop_deg: float
-    """Lever angle at the hard stop of the tight end."""
-
-    @model_validator(mode="after")
-    def _stops_in_order(self) -> Spring:
-        if not self.lever_hard_stop_deg < self.lever_max_deg < self.lever_slack_deg:
-            raise PydanticCustomError(
-                "lever_order",
-                "lever_hard_stop_deg < lever_max_deg < lever_slack_deg (the angle falls as the force rises)",
-            )
-        return self
-
-
 class Tendon(Table):
     """One tendon: what it moves, what winds it, how it runs."""
 
@@ -154,8 +110,8 @@ class Tendon(Table):
     spool_radius_m: Annotated[NonZero | None, Field(exclude_if=_none)] = None
     """Radius of its spool, if not the common one; negative: wound as the motor's angle falls. Every tendon of
     a motor that winds several has one."""
-    hall_channel: Count
-    """Channel of its Hall sensor, from 1; a bus file may say another."""
+    hall_channel: Annotated[Count | None, Field(exclude_if=_none)] = None
+    """Channel of the Hall sensor at its spring's lever, from 1; a bus file may say another."""
     dh_dq_m_rad: dict[Name, float] | None = None
     """Row of P = dh/dq by joint name: path length change per joint angle; negative flexes."""
     dh_dq_curve_m: Annotated[dict[Name, Vec3] | None, Field(exclude_if=_none)] = None

@@ -65,7 +65,9 @@ def _unstable(hand: HandFile) -> Found:
     worst: dict[str, tuple[float, Path, str]] = {}
     for f, name in enumerate(hand.fingers):
         for tension_n in (hand.tendon.force_min_n, hand.tendon.pretension_n, hand.tendon.force_max_n):
-            plant = plant_of(model, f, tension_n, hand.hall.filter_hz, hand.control.command_delay_cycles + 1)
+            plant = plant_of(
+                model, f, tension_n, _slowest_hz(model, f), hand.control.command_delay_cycles + 1
+            )
             for loop in _loops(hand, name, model, plant):
                 growth = growth_1_s(loop.plant, loop.law.times(MARGIN))
                 if growth <= GROWTH_1_S:
@@ -77,6 +79,13 @@ def _unstable(hand: HandFile) -> Found:
                 if loop.law.tension.any():
                     break  # joint impedance contains the tension loop
     yield from dict.fromkeys((path, text) for _, path, text in worst.values())
+
+
+def _slowest_hz(model: Any, f: int) -> float:
+    """Low-pass of the slowest tension sensor of a finger."""
+    m = model[0]
+    tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+    return float(m["hall_filter_hz"][tendons[m["hall_weight"][tendons] > 0.0]].min(initial=_NONE_HZ))
 
 
 def _calm(plant: Plant, law: Law) -> bool:

@@ -17,6 +17,7 @@ from hand.file.checks_physics import geometry_of
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path, dotted
+from hand.file.springs import LeverSpring
 from hand.file.thumb_base import unheld_of
 from hand.review.margins import loop_suspicions
 from hand.review.plausible import implausible
@@ -25,6 +26,8 @@ from mechanics.motor import torque_constant_nm_a
 
 SHORTEST_DISTAL_M: Final = 0.005
 DERIVED_TOLERANCE: Final = 0.05
+COARSE_SHARE: Final = 0.2
+"""Share of the least tension that a force sensor may not tell from nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +143,12 @@ def _ripple(hand: HandFile) -> Found:
         yield ("ripple",), text
 
 
+def _levers(hand: HandFile) -> Iterator[tuple[str, LeverSpring]]:
+    return ((name, s) for name, s in hand.springs.items() if isinstance(s, LeverSpring))
+
+
 def _springs(hand: HandFile) -> Found:
-    for name, spring in hand.springs.items():
+    for name, spring in _levers(hand):
         geometry = geometry_of(spring)
         levers = np.radians([spring.lever_slack_deg, spring.lever_max_deg, spring.lever_hard_stop_deg])
         slack, calibrated, _ = geometry.force_n(levers)
@@ -153,7 +160,7 @@ def _springs(hand: HandFile) -> Found:
 
 
 def _lever_stops(hand: HandFile) -> Found:
-    for name, spring in hand.springs.items():
+    for name, spring in _levers(hand):
         levers = np.radians([spring.lever_max_deg, spring.lever_hard_stop_deg])
         calibrated, stop = geometry_of(spring).force_n(levers)
         most = hand.tendon.force_limit_n
@@ -168,6 +175,8 @@ def _sensors(hand: HandFile) -> Found:
     hall = hand.hall
     for tendon in hand.tendons:
         spring = hand.springs[tendon.spring or hand.tendon.spring]
+        if hall is None or tendon.hall_channel is None or not isinstance(spring, LeverSpring):
+            continue
         zero = hall.zero_count if tendon.hall_zero_count is None else tendon.hall_zero_count
         levers = (spring.lever_hard_stop_deg, spring.lever_slack_deg)
         counts = [zero + hall.direction * lever * 2**hall.bits / hall.span_deg for lever in levers]
@@ -179,6 +188,30 @@ def _sensors(hand: HandFile) -> Found:
             )
             yield path, text + f"beyond the sensor's 0 to {2**hall.bits - 1}"
             return
+
+
+def _forgotten(hand: HandFile) -> Found:
+    """A tendon without a sensor among others that have one; ``hall_used = false`` says that it is meant."""
+    for k, tendon in enumerate(hand.tendons):
+        same = [t.name for t in hand.tendons if t.finger == tendon.finger and hand.sees(t.name)]
+        if same and tendon.hall_used is None and hand.channel_at(tendon.name) is None:
+            text = f"no sensor, but {', '.join(same)} have one; if it has none, say hall_used = false"
+            yield ("tendons", k), text
+
+
+def _force_sensors(hand: HandFile) -> Found:
+    """A force sensor has to see what tendons bear, and to tell the least tension from nothing."""
+    tendon = hand.tendon
+    for k, sensor in enumerate(hand.sensors):
+        up = 2**sensor.bits - 1 - sensor.zero_count if sensor.direction > 0 else sensor.zero_count
+        most, count_n = sensor.span_n * up / 2**sensor.bits, sensor.span_n / 2**sensor.bits
+        if most < tendon.force_limit_n:
+            text = f"it sees up to {most:.3g} N, less than tendon.force_limit_n ({tendon.force_limit_n:g})"
+            yield ("sensors", k, "span_n"), text
+        coarse = max(sensor.noise_counts_rms, 1.0) * count_n
+        if coarse > COARSE_SHARE * tendon.force_min_n:
+            text = f"{coarse:.3g} N is what it tells apart, of a least tension of {tendon.force_min_n:g} N"
+            yield ("sensors", k, "span_n"), text
 
 
 def _inertias(hand: HandFile) -> Found:
@@ -225,6 +258,8 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _bones,
     _inertias,
     _sensors,
+    _forgotten,
+    _force_sensors,
     _derived,
     _strength,
     _ripple,

@@ -8,12 +8,14 @@ from typing import Any, Final
 import numpy as np
 
 from hand.file.checks_physics import geometry_of
+from hand.file.springs import LeverSpring
 from hand.hand import Hand
 from mechanics.belt import tangent
 from mechanics.lever import SpringGeometry
 from mechanics.springs import series_stiffness_n_m
 from reports.design.sheet import Sheet, Table
 from reports.picture import COLOURS, PALE
+from signals.choices import WrongChoice
 from signals.layout import FloatArray
 
 POSES: Final = 201
@@ -74,11 +76,16 @@ def spring_sheet(hand: Hand, tendon: str | None = None) -> Sheet:
 
     Raises:
         UnknownName: no such tendon.
+        WrongChoice: a tendon whose spring is no mechanism.
     """
     names, m = hand.names, hand.model[0]
     t = names.index("tendon", tendon) if tendon is not None else 0
     name = hand.file.tendons[t].spring or hand.file.tendon.spring
-    geometry = geometry_of(hand.file.springs[name])
+    spring = hand.file.springs[name]
+    if not isinstance(spring, LeverSpring):
+        found = f"tendon: found {names.tendons[t]} with the spring {name} of kind {spring.kind}"
+        raise WrongChoice(f"{found}; legal: one of kind lever, which has a curve")
+    geometry = geometry_of(spring)
     scale, compliance = float(m["spring_scale"][t]), float(m["tendon_compliance_m_n"][t])
     counts = float(m["hall_counts_rad"][t])
     stops = (geometry.theta_slack_deg, geometry.theta_hard_stop_deg)

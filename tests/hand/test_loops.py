@@ -101,7 +101,7 @@ def test_the_simulated_finger_becomes_unstable_between_the_limits_of_one_period_
     model, gains = model_of(hand), hand.gains
     limits = []
     for delay in (1, 2):
-        plant = plant_of(model, 0, hand.tendon.pretension_n, hand.hall.filter_hz, delay)
+        plant = plant_of(model, 0, hand.tendon.pretension_n, float(model["hall_filter_hz"][0, 0]), delay)
         plant = replace(plant, friction=0.0)
 
         def grows(damping: float, plant: Plant = plant) -> bool:

@@ -340,3 +340,8 @@ def test_lines_have_their_columns_below_each_other() -> None:
         len({row.index(law) for row, law in zip(told[at + 2 : at + 4], ("saturating", "rope"), strict=True)})
         == 1
     )
+
+
+def test_a_spring_without_a_lever_has_no_sheet() -> None:
+    with pytest.raises(WrongChoice, match=r"t1 with the spring sleeve of kind linear; legal: .* kind lever"):
+        spring_sheet(read("n_plus_one"))

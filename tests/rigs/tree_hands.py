@@ -14,7 +14,17 @@ from hand.file import parse_hand
 from hand.file.hand import HandFile
 from tests.rigs.mutations import HANDS
 
-BASE = tomllib.loads((HANDS / "n_plus_one.toml").read_text())
+
+def _with_levers() -> dict[str, Any]:
+    """The hand file with a tree whose tendons have springs of kind lever and Hall sensors."""
+    raw, levers = (tomllib.loads((HANDS / f"{n}.toml").read_text()) for n in ("n_plus_one", "finger_bench"))
+    del raw["sensors"], raw["origin"]["sensors"]
+    for key in ("tendon", "hysteresis", "hall", "springs"):
+        raw[key] = levers[key]
+    return raw
+
+
+BASE = _with_levers()
 JOINT = {"viscous_nms_rad": 1e-3, "coulomb_nm": 0.01, "impedance_nm_rad": 4.0, "damping_nms_rad": 0.02}
 
 

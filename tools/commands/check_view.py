@@ -103,14 +103,21 @@ def _finger_table(file: HandFile) -> Table:
     return table
 
 
+def _sensor(file: HandFile, tendon: str) -> str:
+    """Kind and channel of a tendon's sensor."""
+    kind = "Hall" if file.force_sensor_at(tendon) is None else "force"
+    channel = file.channel_at(tendon)
+    return "none" if channel is None else f"{kind} {channel}"
+
+
 def _tendon_table(file: HandFile) -> Table:
-    table = table_of("tendon", "motor = id", "Hall", "dh/dq [mm/rad]", "l0 [m]")
+    table = table_of("tendon", "motor = id", "sensor", "dh/dq [mm/rad]", "l0 [m]")
     for tendon in file.tendons:
         row = (tendon.dh_dq_m_rad or {}).items()
         path = ", ".join(f"{_own(joint, tendon.finger)} {value * 1e3:+g}" for joint, value in row)
         motor = f"{tendon.motor} = {file.motors[tendon.motor]}"
         path = path or f"straight, point {tendon.insertion}"
-        table.add_row(tendon.name, motor, str(tendon.hall_channel), path, f"{tendon.length_m:g}")
+        table.add_row(tendon.name, motor, _sensor(file, tendon.name), path, f"{tendon.length_m:g}")
     return table
 
 

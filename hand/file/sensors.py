@@ -1,0 +1,93 @@
+"""Sensors of a hand file beside the levers' Hall sensors: rows, none mandatory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from hand.file.errors import shown
+from hand.file.raw import dict_at, dicts_at, text_of
+from hand.file.refusals import UNSAID_KIND, Refusal
+from hand.file.values import Count, Name, NonNegative, Positive, Sign
+from signals.choices import nearest
+from signals.tables import Table
+
+Raw = dict[str, Any]
+
+
+class ForceSensor(Table):
+    """A sensor of a tendon's force, as a strain gauge or a load cell at a pulley."""
+
+    kind: Literal["force"]
+    """``force``; the sensor of a lever is a tendon's ``hall_channel``."""
+    at: Name
+    """Tendon whose force it reads, without a lever."""
+    channel: Count
+    """Its channel, from 1, among the Hall channels; a bus file may say another."""
+    bits: Annotated[int, Field(ge=8, le=24)]
+    """Resolution."""
+    span_n: Positive
+    """Force over the full scale."""
+    zero_count: NonNegative
+    """Count of the slack tendon."""
+    direction: Sign
+    """1: the count rises with the force, -1: it falls."""
+    noise_counts_rms: NonNegative
+    """Noise."""
+    filter_hz: Positive
+    """The sensor's own low-pass."""
+
+
+def spring_kind(raw: Raw, tendon: Raw) -> str:
+    """Kind of the spring that a tendon has, or "" if it cannot be read."""
+    name = text_of(tendon, "spring") or text_of(dict_at(raw, "tendon"), "spring")
+    table = dict_at(raw, "springs").get(name)
+    return (text_of(table, "kind") or UNSAID_KIND) if isinstance(table, dict) else ""
+
+
+def sensor_refusals(raw: Raw) -> Iterator[Refusal]:
+    """Sensors at no tendon, two at one, or of what the tendon does not have; tables that a lever needs."""
+    tendons = {text_of(t, "name"): (k, t) for k, t in dicts_at(raw, "tendons") if text_of(t, "name")}
+    first: dict[str, int] = {}
+    for k, row in dicts_at(raw, "sensors"):
+        at = text_of(row, "at")
+        if at and at not in tendons:
+            legal = f"a tendon: {', '.join(tendons) or 'none is there'}"
+            near = nearest(at, list(tendons))
+            yield Refusal(path=("sensors", k, "at"), found=shown(at), legal=legal, nearest=near)
+        if at in first:
+            path, also = ("sensors", k, "at"), ("sensors", first[at], "at")
+            yield Refusal(path=path, found=f"{shown(at)} a second time", legal="one sensor each", also=also)
+        first.setdefault(at, k)
+        if at not in tendons:
+            continue
+        n, tendon = tendons[at]
+        if spring_kind(raw, tendon) == "lever":
+            found = f"a force sensor at {at}, whose spring is a lever"
+            yield Refusal(path=("sensors", k, "at"), found=found, legal="a tendon of a linear or cord spring")
+        for key in ("hall_channel", "hall_zero_count", "hall_noise_counts_rms"):
+            if key in tendon:
+                legal = f"no {key}: {at} has a force sensor"
+                yield Refusal(path=("tendons", n, key), found=f"a key {key}", legal=legal)
+    yield from _lever_needs(raw, list(tendons.values()))
+
+
+def _lever_needs(raw: Raw, tendons: list[tuple[int, Raw]]) -> Iterator[Refusal]:
+    levers = [t for _, t in tendons if spring_kind(raw, t) == "lever"]
+    needed = {
+        "hysteresis": (levers, "springs of kind lever have a friction loop"),
+        "hall": ([t for _, t in tendons if "hall_channel" in t], "a hall_channel has a sensor"),
+    }
+    for key, (those, why) in needed.items():
+        if those and key not in raw:
+            yield Refusal(path=(key,), found="nothing", legal=f"a table [{key}]: {why}")
+    if levers and isinstance(raw.get("tendon"), dict) and "slack_margin_deg" not in raw["tendon"]:
+        legal = "a number [deg]: where a lever is at its slack stop"
+        yield Refusal(path=("tendon", "slack_margin_deg"), found="nothing", legal=legal)
+    for k, tendon in tendons:
+        if "hall_channel" in tendon and spring_kind(raw, tendon) in ("linear", "cord"):
+            found = f"a Hall sensor at {text_of(tendon, 'name')}, which has no lever"
+            legal = "a spring of kind lever, or a row of kind force in sensors"
+            yield Refusal(path=("tendons", k, "hall_channel"), found=found, legal=legal)
