@@ -11,6 +11,7 @@ from hand.assembly.assemble import hand_sha256
 from hand.file import load_hand, shipped_hands
 from hand.file.hand import HandFile
 from hand.file.locate import dotted
+from hand.review.sight import ALWAYS, sights_of
 from hand.review.suspicions import facts, suspicions
 from tools.commands.check_facts import counts
 
@@ -40,11 +41,12 @@ def values_of(file: HandFile, word: str) -> list[str]:
 
 def not_detected(file: HandFile) -> list[str]:
     """What no detector of this hand can see, by what its file says of sensors."""
-    blind = [t.name for t in file.tendons if t.hall_used is False]
-    lines = [f"- a break of {name}: its sensor is not used" for name in blind]
-    lines += ["- wear and creep of tendons, before they show as slack or as a residual"]
-    lines += ["- a sensor that stands still while its finger does"]
-    return lines
+    told: dict[str, list[str]] = {}
+    for sight in sights_of(file):
+        for missed in sight.not_detected:
+            told.setdefault(missed, []).append(sight.finger)
+    lines = [f"- {', '.join(fingers)}: {missed}" for missed, fingers in told.items()]
+    return lines + [f"- {missed}" for missed in ALWAYS]
 
 
 def page_of(name: str) -> str:

@@ -47,7 +47,7 @@ def estimate(
     weigh_tendons(m, mem, s)
     finger_angles(m, mem, s)
     residuals(m, mem, s)
-    unseen_counts(m, mem, s)
+    unseen_counts(m, z, mem, s)
     joint_speeds(m, mem, s)
     finger_torques(m, mem, s)
     wrist_torque(m, mem, s)

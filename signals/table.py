@@ -239,6 +239,7 @@ hall_counts_rad            | count/rad | tendon | f8 | configs | counts per leve
 hall_count_max             | count | tendon | i8 | configs | full scale
 hall_noise_count           | count | tendon | f8 | configs | noise, rms
 hall_weight                | 1     | tendon | f8 | configs | weight of its length in the joint angles; 0: motor-only, the sensor is not used
+length_weight              | 1     | tendon | f8 | configs | weight of its length in the joint angles; as hall_weight, above 0 too where its motor's current tells its tension
 hall_rest_count            | count | tendon | f8 | configs | count in the start pose with the start tension
 hall_hysteresis_rad        | rad   | tendon | f8 | configs | magnetic hysteresis, full width in lever angle
 hall_filter_hz             | Hz    | tendon | f8 | configs | sensor's own low-pass

@@ -227,6 +227,7 @@ class Model(Protocol):
     hall_count_max: Annotated[IntArray, "tendon"]
     hall_noise_count: Annotated[FloatArray, "tendon"]
     hall_weight: Annotated[FloatArray, "tendon"]
+    length_weight: Annotated[FloatArray, "tendon"]
     hall_rest_count: Annotated[FloatArray, "tendon"]
     hall_hysteresis_rad: Annotated[FloatArray, "tendon"]
     hall_filter_hz: Annotated[FloatArray, "tendon"]

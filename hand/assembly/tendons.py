@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from hand.assembly.springs import store_sensors, store_springs
+from hand.assembly.straight import straight_jacobian
+from hand.file.checks_coupling import unseen_motion
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.tendons import Guides
@@ -70,19 +72,54 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
 
 ROUNDING_COUNT2 = 1.0 / 12.0
 """Variance of rounding to a count."""
+LEAST_UNSURE = 0.05
+"""Share of a motor's friction that is never known."""
 
 
 def _store_weights(hand: HandFile, model: RecordArray) -> None:
-    """Weight of each tendon's length: the least variance of its finger over its own; 0 if not used."""
+    """Weight of each tendon's length: the least variance of its finger over its own.
+
+    Of a tendon without a sensor 0 where the sensors of its finger tell all joints; else its motor's current
+    tells its tension, with an error of the friction's. A finger without any sensor has nothing redundant.
+    """
     m = model[0]
-    variance = m["hall_noise_count"] ** 2 + ROUNDING_COUNT2
-    for t, tendon in enumerate(hand.tendons):
-        same = [
-            variance[k]
-            for k, other in enumerate(hand.tendons)
-            if other.finger == tendon.finger and hand.sees(other.name)
-        ]
-        m["hall_weight"][t] = min(same) / variance[t] if hand.sees(tendon.name) else 0.0
+    counted = m["hall_noise_count"] ** 2 + ROUNDING_COUNT2
+    sees = np.array([hand.sees(t.name) for t in hand.tendons])
+    finger, P_tj_m = m["tendon_finger"][: len(sees)], straight_jacobian(model)
+    for f in range(int(m["n_fingers"])):
+        tendons = np.flatnonzero(finger == f)
+        seen, blind = tendons[sees[tendons]], tendons[~sees[tendons]]
+        m["hall_weight"][seen] = counted[seen].min(initial=np.inf) / counted[seen]
+        m["length_weight"][seen] = m["hall_weight"][seen]
+        joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
+        if not blind.size or not unseen_motion(P_tj_m[np.ix_(seen, joints)], [str(j) for j in joints]):
+            continue
+        if not seen.size:
+            m["residual_limit_m"][f] = 0.0
+        error_m = [(_resolved_m(m, int(t)) if sees[t] else _unsure_m(hand, m, int(t))) for t in tendons]
+        m["length_weight"][tendons] = (min(error_m) / np.array(error_m)) ** 2
+
+
+def _stretch_m_n(m: np.void, t: int) -> float:
+    """Stretch of a tendon per tension, the mean over its lever's travel [m/N]."""
+    s = m["tendon_spring"][t]
+    path = abs(m["spring_path_m"][s]).max() / (m["spring_scale"][t] * m["force_max_n"][s])
+    return float(path + m["tendon_compliance_m_n"][t])
+
+
+def _resolved_m(m: np.void, t: int) -> float:
+    """Error of a length by its sensor's noise."""
+    s = m["tendon_spring"][t]
+    travel = (m["lever_max_rad"][s] - m["lever_min_rad"][s]) * abs(m["hall_counts_rad"][t])
+    noise = math.sqrt(m["hall_noise_count"][t] ** 2 + ROUNDING_COUNT2)
+    return float(noise * abs(m["spring_path_m"][s]).max() / travel)
+
+
+def _unsure_m(hand: HandFile, m: np.void, t: int) -> float:
+    """Error of a length by what is not known of its motor's friction."""
+    i = m["tendon_motor"][t]
+    unsure_nm = max(hand.tolerances.friction, LEAST_UNSURE) * 0.5 * math.pi * m["friction_gamma_2_nm"][i]
+    return float(unsure_nm / abs(m["spool_radius_m"][t]) * _stretch_m_n(m, t))
 
 
 def _store_shares(model: RecordArray) -> None:

@@ -31,8 +31,10 @@ def coupling_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
         if all(joints) and len(set(joints)) == len(joints):
             carried = carried_joints(dict_at(raw, "fingers"), name)
             own = [(k, _without(t, carried)) for k, t in rows]
-            force = {text_of(s, "at") for _, s in dicts_at(raw, "sensors")}
-            yield from _finger(name, finger, joints, own, force)
+            yield from _finger(name, finger, joints, own)
+            if number_of(dict_at(raw, "gains").get("tension_kp_nm_n")) != 0.0:
+                force = {text_of(s, "at") for _, s in dicts_at(raw, "sensors")}
+                yield from _seen(name, finger, joints, own, force)
 
 
 def _without(tendon: dict[str, Any], joints: list[str]) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def _without(tendon: dict[str, Any], joints: list[str]) -> dict[str, Any]:
 
 
 def _finger(
-    name: str, finger: Any, joints: list[str], tendons: list[tuple[int, dict[str, Any]]], force: set[str]
+    name: str, finger: Any, joints: list[str], tendons: list[tuple[int, dict[str, Any]]]
 ) -> Iterator[Refusal]:
     at: Path = ("fingers", name)
     if not tendons:
@@ -75,8 +77,7 @@ def _finger(
             path=at, found=f"{len(tendons)} tendons ({named}) for {len(joints)} joints", legal=legal
         )
         return
-    ranked = list(_rank(at, P_tj_m, joints, named)) or list(_moved(at, P_tj_m, joints, tendons))
-    yield from ranked or _seen(at, P_tj_m, joints, tendons, force)
+    yield from list(_rank(at, P_tj_m, joints, named)) or _moved(at, P_tj_m, joints, tendons)
 
 
 def _moved(
@@ -97,23 +98,23 @@ def _moved(
 
 
 def _seen(
-    at: Path,
-    P_tj_m: FloatArray,
-    joints: list[str],
-    tendons: list[tuple[int, dict[str, Any]]],
-    force: set[str],
+    name: str, finger: Any, joints: list[str], tendons: list[tuple[int, dict[str, Any]]], force: set[str]
 ) -> Iterator[Refusal]:
-    """The tendons whose sensor is used must tell all joints apart."""
-    used = [
+    """Where sensors do not tell all joints apart, motors' currents do; those must not be fed back to them."""
+    rows = {k: _row(t, finger, joints) for k, t in tendons}
+    used = {
         k
-        for k, (_, t) in enumerate(tendons)
+        for k, t in tendons
         if t.get("hall_used") is not False and ("hall_channel" in t or text_of(t, "name") in force)
-    ]
-    motion = unseen_motion(P_tj_m[used], joints)
-    if motion:
-        blind = ", ".join(text_of(t, "name") for k, (_, t) in enumerate(tendons) if k not in used)
-        found = f"without sensors of {blind} nothing sees the motion {motion}"
-        yield Refusal(path=at, found=found, legal="fewer tendons without a sensor, or with hall_used = false")
+    }
+    seen = [row for k, row in rows.items() if k in used and row is not None]
+    every = [row for row in rows.values() if row is not None]
+    motion = unseen_motion(np.array(seen), joints)
+    if len(every) == len(rows) and motion and every and not unseen_motion(np.array(every), joints):
+        blind = ", ".join(text_of(t, "name") for k, t in tendons if k not in used)
+        found = f"without sensors of {blind} only their motors' currents tell the motion {motion}"
+        legal = "sensors at them, or gains.tension_kp_nm_n = 0: no tension that a current tells is fed back"
+        yield Refusal(path=("fingers", name), found=found, legal=legal)
 
 
 def unseen_motion(P_tj_m: FloatArray, joints: list[str]) -> str:

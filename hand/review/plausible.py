@@ -98,6 +98,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "fingers.*.mass_kg": (1e-3, 1.0),
     "fingers.*.com_m": (1e-3, 0.3),
     "fingers.*.inertia_diag_kg_m2": (3e-7, 5e-4),
+    "tendons.*.spool_radius_m": (1e-3, 0.05),
     "tendons.*.dh_dq_m_rad.*": (3e-4, 0.05),
     "tendons.*.dh_dq_curve_m.*": (1e-5, 0.1),
     "tendons.*.length_m": (0.02, 3.0),

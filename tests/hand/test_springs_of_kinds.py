@@ -109,7 +109,7 @@ def test_drivers_get_the_channels_of_force_sensors() -> None:
         ("force_max_n = 240.0", "force_max_n = 100.0", "springs.sleeve.force_max_n", "tendon.force_max_n"),
         (SPRING, 'kind = "cord"\nforce_max_n = 9.0\n', "springs.sleeve.force_max_n", "the keys kind"),
         ('motor = "m1"', 'motor = "m1", hall_channel = 7', "tendons[0].hall_channel", "force sensor"),
-        (SENSOR, "", "fingers.finger", "without sensors of t1, t2 nothing sees"),
+        (SENSOR, "", "fingers.finger", "without sensors of t1, t2 only their"),
     ],
 )
 def test_what_does_not_fit_is_refused(old: str, new: str, key: str, told: str) -> None:

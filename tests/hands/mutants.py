@@ -108,6 +108,7 @@ def outcome(mutant: Mutant) -> str:
 
 
 _HARMLESS = "a smaller one does no harm that a file shows: less delay, damping, compensation or spread"
+_DRIVES = "drives from a servo of 20 g to a motor of 1 kg lie further apart than that"
 SILENT: tuple[tuple[str, str, str], ...] = (
     ("swapped", "*", "two like parts exchanged are another hand, as legal as this one"),
     ("sign", "*axis", "an axis may point either way"),
@@ -123,6 +124,17 @@ SILENT: tuple[tuple[str, str, str], ...] = (
     ("unit /*", "sensors.*.zero_count", "a sensor may read nothing at no force"),
     ("missing", "fingers.*.bones.*.axis", "left out it is z"),
     ("missing", "motor.encoder_reference", "left out it is absolute"),
+    ("missing", "fingers.*.rpy_deg", "left out it is not turned"),
+    ("missing", "estimation.damping_frac", "left out it is 1e-6"),
+    ("unit ?57.3", "motor.*", _DRIVES),
+    ("unit ?57.3", "gear.*", _DRIVES),
+    ("unit ?57.3", "thermal.*", _DRIVES),
+    ("unit x57.3", "friction.gamma_3_nms_rad", _DRIVES),
+    ("unit x57.3", "limits.*", _DRIVES),
+    ("unit x57.3", "control.rate_hz", "a fast drive may be as fast"),
+    ("unit x57.3", "tendon.break_force_n", "a strong cord does no harm"),
+    ("unit /57.3", "palm.inertia_diag_kg_m2", "a palm may be small"),
+    ("unit /*", "gains.tension_kd_nms_rad", "a drive whose friction damps it needs none"),
     ("unit /*", "fingers.*.com_m", "a bone may balance at its joint"),
     ("unit x*", "*number", "a name, not a size"),
     ("unit x*", "*hall_channel", "a name, not a size"),

@@ -167,7 +167,7 @@ def test_a_finger_is_refused_exactly_if_the_sensors_left_do_not_tell_its_joints(
             weight = read_hand(RunOptions(hand=path)).model["hall_weight"][0, :8]
             assert (weight == [float(n not in unused) for n in range(1, 9)]).all()
         else:
-            with pytest.raises(ValueError, match="nothing sees the motion") as refused:
+            with pytest.raises(ValueError, match="only their motors' currents tell the motion") as refused:
                 read_hand(RunOptions(hand=path))
             assert all(f"index_{n}" in str(refused.value) for n in unused)
 
@@ -184,7 +184,7 @@ def test_a_noisy_sensor_weighs_less_and_its_finger_shakes_less(tmp_path: Path) -
     # as noisy as the file says: no spike, no fault, no mark
     assert not hand.causes and not frames["state"]["finger_status"][:, 0].any()
     equal = hand.model.copy()
-    equal["hall_weight"][0, :8] = 1.0
+    equal["hall_weight"][0, :8] = equal["length_weight"][0, :8] = 1.0
     spread = {name: angles_of(model, frames).std(axis=0) for name, model in (("w", hand.model), ("1", equal))}
     # DIP is what the channel tells of; no joint is the worse for it
     assert spread["w"][3] < 0.5 * spread["1"][3]

@@ -149,7 +149,7 @@ def turned_blind(damping_frac: float) -> float:
     for t, sign in ((4, 1.0), (5, -1.0), (6, 1.0), (7, -1.0)):
         turn = 1e-2 if t > 5 else 0.0
         m["P_tj_m"][t, 2], m["P_tj_m"][t, 3] = sign * 0.0055 * math.cos(turn), sign * 0.0055 * math.sin(turn)
-    m["hall_weight"][0] = 0.5  # not all is believed: the damped inverse
+    m["length_weight"][0] = 0.5  # not all is believed: the damped inverse
     refresh_pseudo_inverse(model)
     store_condition(model)
     pose = np.array([0.0, 0.0, 0.0, 0.3])

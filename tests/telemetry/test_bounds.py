@@ -60,7 +60,9 @@ def test_ends_of_what_joints_bear_and_how_fast_they_move_are_those_of_their_tend
                     if arm != 0.0:
                         ends = sorted(-arm * m[f"tension_{end}_n"][t] for end in ("min", "max"))
                         down, up = down + ends[0], up + ends[1]
-                        winds = m["motor_speed_limit_rad_s"][m["tendon_motor"][t]] * m["spool_radius_m"][t]
+                        winds = m["motor_speed_limit_rad_s"][m["tendon_motor"][t]] * abs(
+                            m["spool_radius_m"][t]
+                        )
                         speed = min(speed, winds / abs(arm))
                         stiff += arm**2 * stiffness_n_m(model, t)
                 low, high = min(low, down), max(high, up)
@@ -123,7 +125,7 @@ def test_a_motor_may_go_as_far_as_joints_spring_tendon_and_wrist_take_it(name: s
         stretch = float(m["tension_max_n"][t] * m["tendon_compliance_m_n"][t])
         way = np.ptp(paths) + np.ptp(spring) + np.ptp(wrist[:, t]) + stretch
         low, high = bounds.of("motors", i, now)
-        travel = way / float(m["spool_radius_m"][t])
+        travel = way / abs(float(m["spool_radius_m"][t]))
         if m["tendon_kind"][t] == TendonKind.INSERTION_POINTS:  # each joint with its greatest arm on the way
             arms = np.max([np.abs(jacobian(model, q)[t]) for q in poses(model, f)], axis=0)
             width = m["joint_max_rad"][:joints] - m["joint_min_rad"][:joints]

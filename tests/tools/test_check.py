@@ -10,6 +10,7 @@ import pytest
 from hand.assembly.assemble import hand_sha256
 from hand.file import load_hand, shipped_hands
 from hand.mechanism_file import read_mechanism_hand, shipped_mechanism_hands
+from hand.review.sight import CAPABILITIES
 from tools.commands.check import check
 
 
@@ -108,3 +109,17 @@ def test_a_name_that_is_none_lists_hands_and_mechanisms(capsys: pytest.CaptureFi
     assert check("carpal_wrst", as_json=False) == 2
     err = capsys.readouterr().err
     assert "'carpal_wrist'?" in err and all(n in err for n in (*shipped_hands(), *shipped_mechanism_hands()))
+
+
+def test_what_is_not_seen_is_said_and_a_required_one_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check("orca_v2", as_json=True, require=("tension", "joints")) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert not told["ok"] and told["problems"] == []
+    fingers = [s["finger"] for s in told["sight"]]
+    assert [gap.split(":")[0] for gap in told["gaps"]] == fingers * 2
+    assert all(s["can"] == [] and any("break" in m for m in s["not_detected"]) for s in told["sight"])
+    assert check("n_plus_one", as_json=False, require=tuple(CAPABILITIES)) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "joints seen by" in text and "sensors sensors yes" in text
+    assert check("n_plus_one", as_json=False, require=("sight",)) == 2
+    assert "legal: joints, tension, redundancy" in capsys.readouterr().err

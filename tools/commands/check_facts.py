@@ -14,6 +14,7 @@ from hand.file import HandFile
 from hand.file.errors import FileError
 from hand.file.locate import Path, dotted
 from hand.file.origins import WORDS, Origin
+from hand.review.sight import sights_of
 from hand.review.suspicions import Suspicion, facts, suspicions
 
 
@@ -57,6 +58,7 @@ def summary(file: HandFile, pace: dict[str, list[Pace]]) -> dict[str, Any]:
         "warnings": as_dicts(suspicions(file)),
         "facts": as_dicts(facts(file)),
         "notices": list(file.notices),
+        "sight": [asdict(s) for s in sights_of(file)],
         "pace": {part: [asdict(p) for p in some] for part, some in pace.items()},
         "effective": file.model_dump(mode="json", exclude_none=True),
         "problems": [],

@@ -17,6 +17,7 @@ from hand.file.fingers import ChainFinger, TreeFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.file.origins import Origin
+from hand.review.sight import sights_of
 from hand.review.suspicions import facts, suspicions
 from tools.commands.check_facts import assumed, counts, origin_counts
 
@@ -27,7 +28,9 @@ def show(file: HandFile, pace: dict[str, list[Pace]], console: Console | None = 
     parts = ", ".join(f"{n} {what}" for what, n in counts(file).items() if n)
     out.print(Text(f"{file.name}: {file.description}", style="bold"))
     out.print(Text(f"{file.path}\nsha256 {hand_sha256(file)}\n{parts}; {file.control.rate_hz:g} Hz"))
-    out.print(_drive_table(file), _finger_table(file), _tendon_table(file), _pace_table(pace))
+    out.print(
+        _drive_table(file), _finger_table(file), _tendon_table(file), _sight_table(file), _pace_table(pace)
+    )
     show_origins(file.model_dump(mode="json"), file.origins, out)
     for notice in file.notices:
         out.print(Text(f"notice: {notice}", style="cyan"), soft_wrap=True)
@@ -118,6 +121,18 @@ def _tendon_table(file: HandFile) -> Table:
         motor = f"{tendon.motor} = {file.motors[tendon.motor]}"
         path = path or f"straight, point {tendon.insertion}"
         table.add_row(tendon.name, motor, _sensor(file, tendon.name), path, f"{tendon.length_m:g}")
+    return table
+
+
+def _sight_table(file: HandFile) -> Table:
+    table = table_of("finger", "joints seen by", "tension by", "redundant", "not detected")
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for s in sights_of(file):
+        redundant = "yes" if "redundancy" in s.can else "no"
+        cells = (s.joints, s.tension, redundant, "; ".join(s.not_detected) or "-")
+        rows.setdefault(cells, []).append(s.finger)
+    for row, fingers in rows.items():
+        table.add_row(", ".join(fingers), *row)
     return table
 
 

@@ -1,0 +1,97 @@
+"""What is seen of each finger, by what, and what is not detected, by the sensors that its file has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from hand.assembly.assemble import model_of
+from hand.file.hand import HandFile
+from signals.choices import WrongChoice
+
+CAPABILITIES: Final[dict[str, str]] = {
+    "joints": "sensors alone tell all joint angles",
+    "tension": "a sensor tells the tension of every tendon",
+    "redundancy": "more sensors than joints: they can contradict each other",
+}
+"""What ``--require`` may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is seen of a finger.
+
+    Attributes:
+        finger: its name.
+        joints: what tells its joint angles.
+        tension: what tells the tensions of its tendons.
+        can: those of ``CAPABILITIES`` that it has.
+        not_detected: faults that no detector can see.
+    """
+
+    finger: str
+    joints: str
+    tension: str
+    can: tuple[str, ...]
+    not_detected: tuple[str, ...]
+
+
+ALWAYS: Final = (
+    "wear and creep of tendons, before they show as slack or as a residual",
+    "a sensor that stands still while its finger does",
+)
+"""What no finger's detectors see."""
+
+
+def sights_of(hand: HandFile) -> tuple[Sight, ...]:
+    """One for each finger, in the order of the file."""
+    m = model_of(hand)[0]
+    return tuple(_sight(hand, m, f, name) for f, name in enumerate(hand.fingers))
+
+
+def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
+    tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+    sensed = m["hall_weight"][tendons] > 0.0
+    by_current = bool((m["length_weight"][tendons][~sensed] > 0.0).any())
+    names = [hand.tendons[t].name for t in tendons]
+    blind = [n for n, seen in zip(names, sensed, strict=True) if not seen]
+    can = [
+        word
+        for word, has in (
+            ("joints", not by_current),
+            ("tension", not blind),
+            ("redundancy", not by_current and sensed.sum() > m["finger_n_joints"][f]),
+        )
+        if has
+    ]
+    missed = []
+    if blind:
+        how = "only its motor's current" if by_current else "no sensor"
+        which = ", ".join(blind) if sensed.any() else "any tendon"
+        missed.append(f"a break or slackness of {which}: {how} tells its tension")
+    if "redundancy" not in can:
+        missed.append("a tendon that slips on its spool, a drift of a sensor or a motor's angle")
+    if by_current:
+        missed.append("what turns a joint while its motor stands: the friction of the drive hides it")
+    sources = [word for word, there in (("sensors", sensed.any()), ("motor currents", by_current)) if there]
+    tension = "sensors" if not blind else "motor currents" if not sensed.any() else "sensors, others computed"
+    return Sight(name, " and ".join(sources), tension, tuple(can), tuple(missed))
+
+
+def gaps(hand: HandFile, required: tuple[str, ...]) -> list[str]:
+    """Capabilities that are required and that a finger does not have, each as a sentence.
+
+    Raises:
+        WrongChoice: a word that is none of ``CAPABILITIES``.
+    """
+    for word in required:
+        if word not in CAPABILITIES:
+            raise WrongChoice(f"require: found {word!r}; legal: {', '.join(CAPABILITIES)}")
+    return [
+        f"{s.finger}: no {word} ({CAPABILITIES[word]})"
+        for word in dict.fromkeys(required)
+        for s in sights_of(hand)
+        if word not in s.can
+    ]
