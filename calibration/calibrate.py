@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from calibration import travel, travel_page, wiring, wiring_page
+from calibration.found import Found
 from calibration.motion_run import Watch
-from calibration.part import Part
 from hand.hand import Hand
 from hand.options import RunOptions
-
-
-def _no_patch(_origin: str) -> str:
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a procedure has found.
-
-    Attributes:
-        parts: rows with verdicts.
-        seconds: of motion.
-        sections: of the page.
-        raw: arrays to keep.
-        patch: an origin -> lines for the hand file.
-        notices: sentences for people.
-    """
-
-    parts: list[Part]
-    seconds: float
-    sections: list[str]
-    raw: dict[str, Any]
-    patch: Callable[[str], str] = _no_patch
-    notices: list[str] = field(default_factory=list)
 
 
 def _wiring(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:

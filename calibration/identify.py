@@ -7,9 +7,13 @@ from typing import Final
 import numpy as np
 
 from calibration.drive_fit import DriveFit, Estimate, Harmonic, fit_drive
-from calibration.free_turning import Measured
+from calibration.drive_page import sections
+from calibration.found import Found
+from calibration.free_turning import Measured, measure
+from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, Part
 from hand.hand import Hand
+from hand.options import RunOptions
 
 KINDS: Final = ("friction", "inertia", "ripple", "drives")
 """``drives``: all three from one run."""
@@ -23,6 +27,20 @@ _PARAMETERS: Final = {
     "friction": ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"),
     "inertia": ("motor_inertia_kg_m2",),
 }
+
+
+def identified(kind: str, hand: Hand, options: RunOptions, motors: list[int], watch: Watch) -> Found:
+    """Measure the drives of these motors, whose tendons are off.
+
+    Raises:
+        motion_run.Faulted: the hand went into fault.
+    """
+    measured = measure(hand, options, motors, watch)
+    fits = fits_of(hand, measured, motors)
+    constants = [float(hand.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
+    parts, pages = parts_of(kind, fits), sections(fits, measured, constants)
+    raw = measured.arrays(list(fits))
+    return Found(parts, measured.seconds, pages, raw, lambda origin: patch_of(kind, fits, origin))
 
 
 def harmonics_of(hand: Hand) -> tuple[Harmonic, ...]:

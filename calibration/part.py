@@ -32,3 +32,9 @@ class Part:
         """For JSON, where an unknown number is ``null``."""
         found = asdict(self)
         return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in found.items()}
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> Part:
+        """What ``as_dict`` made."""
+        numbers = {k: math.nan if found[k] is None else found[k] for k in ("value", "low", "high")}
+        return cls(**(found | numbers))

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from calibration.part import GOOD, OPEN, ORDER, Part
+from calibration.found import Found
+from calibration.part import GOOD, OPEN, ORDER
 from hand.hand import Hand
 from reports import page
 from reports.files import write_text
@@ -25,42 +26,35 @@ class RunError(ValueError):
     """A folder that holds no run; names what is missing."""
 
 
-def result_of(
-    command: str,
-    hand: Hand,
-    folder: Path,
-    parts: Sequence[Part],
-    *,
-    seconds: float,
-    simulated_s: float,
-    notices: Sequence[str] = (),
-) -> dict[str, Any]:
-    """What ``--json`` says of a run whose files lie in a folder."""
-    return {
+def store(folder: Path, command: str, hand: Hand, found: Found, seconds: float) -> dict[str, Any]:
+    """Write what a procedure has found into a folder; returns what ``--json`` says.
+
+    Args:
+        folder: is there already.
+        command: words of the command.
+        hand: the hand that was measured.
+        found: what was found.
+        seconds: that it took.
+    """
+    patch = found.patch(f"identified: {time.strftime('%Y-%m-%d')} run {folder.name}")
+    result = {
         "command": command,
         "hand": hand.name,
         "hand_file": hand.file.path,
         "hand_sha256": hand.sha256,
         "date": time.strftime("%Y-%m-%d %H:%M:%S"),
         "seconds": seconds,
-        "simulated_s": simulated_s,
-        "parts": [part.as_dict() for part in parts],
+        "simulated_s": found.seconds,
+        "parts": [part.as_dict() for part in found.parts],
         "patch": str(folder / PATCH),
         "report": str(folder / PAGE),
-        "notices": list(notices),
+        "notices": list(found.notices),
     }
-
-
-def save_raw(folder: Path, arrays: dict[str, Any]) -> None:
-    """What was measured, as numpy arrays by name."""
-    np.savez_compressed(folder / RAW, **arrays)
-
-
-def save(folder: Path, result: dict[str, Any], patch: str, made: str) -> None:
-    """Write what was found; the result last, so that a folder with one is whole."""
+    np.savez_compressed(folder / RAW, **found.raw)
     write_text(folder / PATCH, patch)
-    write_text(folder / PAGE, made)
-    write_text(folder / RESULT, json.dumps(result, indent=2) + "\n")
+    write_text(folder / PAGE, page_of(result, found.sections, patch))
+    write_text(folder / RESULT, json.dumps(result, indent=2) + "\n")  # last: a folder with one is whole
+    return result
 
 
 def load(folder: Path) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def calibrate(
     """Look at a hand's connections; find its zeros."""
     from calibration.calibrate import KINDS, calibrated
     from calibration.motion_run import Faulted
-    from calibration.run_folder import page_of, result_of, save, save_raw
+    from calibration.run_folder import store
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
@@ -70,11 +70,5 @@ def calibrate(
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(3) from None
     folder = folder_for(out, f"calibrate {kind}", read.name)
-    patch = found.patch(f"identified: {time.strftime('%Y-%m-%d')} run {folder.name}")
-    result = result_of(
-        f"calibrate {kind}", read, folder, found.parts, seconds=time.monotonic() - begun,
-        simulated_s=found.seconds, notices=found.notices,
-    )  # fmt: skip
-    save_raw(folder, found.raw)
-    save(folder, result, patch, page_of(result, found.sections, patch))
+    result = store(folder, f"calibrate {kind}", read, found, time.monotonic() - begun)
     raise typer.Exit(say(result, as_json))

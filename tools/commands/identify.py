@@ -41,11 +41,9 @@ def identify(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Turn motors without load; write friction, inertia or ripple with 95 % intervals, a page and a patch."""
-    from calibration.drive_page import sections
-    from calibration.free_turning import measure
-    from calibration.identify import KINDS, fits_of, parts_of, patch_of
+    from calibration.identify import KINDS, identified
     from calibration.motion_run import Faulted
-    from calibration.run_folder import page_of, result_of, save, save_raw
+    from calibration.run_folder import store
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
@@ -64,18 +62,12 @@ def identify(
     begun = time.monotonic()
     try:
         with progress(f"identify {kind}") as told:
-            measured = measure(read, options, motors, told.share if told is not None else lambda _: None)
+            found = identified(
+                kind, read, options, motors, told.share if told is not None else lambda _: None
+            )
     except Faulted as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(3) from None
-    fits = fits_of(read, measured, motors)
     folder = folder_for(out, f"identify {kind}", read.name)
-    rows = parts_of(kind, fits)
-    patch = patch_of(kind, fits, f"identified: {time.strftime('%Y-%m-%d')} run {folder.name}")
-    result = result_of(
-        f"identify {kind}", read, folder, rows, seconds=time.monotonic() - begun, simulated_s=measured.seconds
-    )
-    constants = [float(read.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
-    save_raw(folder, measured.arrays(list(fits)))
-    save(folder, result, patch, page_of(result, sections(fits, measured, constants), patch))
+    result = store(folder, f"identify {kind}", read, found, time.monotonic() - begun)
     raise typer.Exit(say(result, as_json))

@@ -1,0 +1,34 @@
+"""What a procedure has found: parts with verdicts, sections of the page, arrays, lines for the hand file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from calibration.part import Part
+
+
+def _no_patch(_origin: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a procedure has found.
+
+    Attributes:
+        parts: rows with verdicts.
+        seconds: of motion.
+        sections: of the page.
+        raw: arrays to keep.
+        patch: an origin -> lines for the hand file.
+        notices: sentences for people.
+    """
+
+    parts: list[Part]
+    seconds: float
+    sections: list[str]
+    raw: dict[str, Any]
+    patch: Callable[[str], str] = _no_patch
+    notices: list[str] = field(default_factory=list)

@@ -1,0 +1,96 @@
+"""The steps of a commissioning: in order, each with what was found before, not made twice, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import tomlkit
+from typer.testing import CliRunner
+
+from calibration import commission
+from calibration.found import Found
+from calibration.motion_run import Faulted
+from calibration.part import BAD, GOOD, Part
+from hand.file.loader import load_hand
+from tools.commands.commission import app
+
+
+class Bench:
+    """Procedures that find at once what they are told to, and note what they were given."""
+
+    def __init__(self):
+        self.made, self.verdicts, self.friction_seen = [], {"drives": GOOD, "wiring": GOOD, "zero": GOOD}, {}
+        self.raises = ""
+
+    def found(self, step, hand, options):
+        if step == self.raises:
+            raise Faulted(f"{step}: a tendon broke")
+        self.made.append(step)
+        self.friction_seen[step] = float(hand.model[0]["friction_gamma_2_nm"][0])
+        assert options.plant == "finger_bench"  # the simulated hand does not learn of what was found
+        key, value = ("gamma_2_nm", 0.7) if step == "drives" else ("zero_rad", 0.25)
+        nan = math.nan
+        part = Part("m_index_1", key, value, nan, nan, "1", self.verdicts[step], f"{step} says so")
+        lines = "" if step == "wiring" else f'[identified.m_index_1]\n{key} = {value}\norigin = "%s"\n'
+        return Found([part], 5.0, [], {}, lambda origin: lines % origin if lines else "")
+
+    def identified(self, kind, hand, options, motors, watch):
+        return self.found(kind, hand, options)
+
+    def calibrated(self, kind, hand, options, tendons, watch):
+        return self.found(kind, hand, options)
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    bench = Bench()
+    monkeypatch.setattr(commission, "identified", bench.identified)
+    monkeypatch.setattr(commission, "calibrated", bench.calibrated)
+    return bench
+
+
+def _run(folder, *words):
+    done = CliRunner().invoke(app, ["finger_bench", "--lockstep", "--json", "--out", str(folder), *words])
+    return done.exit_code, json.loads(done.stdout) if done.stdout else None, done
+
+
+def test_each_step_measures_with_what_the_ones_before_have_found(bench, tmp_path):
+    code, result, done = _run(tmp_path / "c")
+    assert code == 0, done.exception
+    assert bench.made == ["drives", "wiring", "zero"] and result["simulated_s"] == 15.0
+    before = float(load_hand("finger_bench").friction.gamma_2_nm)
+    assert bench.friction_seen == {"drives": before, "wiring": 0.7, "zero": 0.7}
+    patch = tomlkit.parse((tmp_path / "c" / "patch.toml").read_text())["identified"]["m_index_1"]
+    assert patch["gamma_2_nm"] == 0.7 and patch["zero_rad"] == 0.25
+
+
+def test_the_same_command_goes_on_where_it_was_stopped(bench, tmp_path):
+    bench.raises = "wiring"
+    code, _, done = _run(tmp_path / "c")
+    assert code == 3 and "a tendon broke" in done.stderr and str(tmp_path / "c") in done.stderr
+    bench.raises = ""
+    code, result, _ = _run(tmp_path / "c")
+    assert code == 0 and bench.made == ["drives", "wiring", "zero"]
+    assert result["notices"][0].startswith("drives: was good on")
+    assert load_hand(str(tmp_path / "c" / "hand.toml")).identified["m_index_1"].zero_rad == 0.25
+
+
+def test_no_zeros_while_the_connections_are_not_right(bench, tmp_path):
+    bench.verdicts["wiring"] = BAD
+    code, result, _ = _run(tmp_path / "c")
+    assert code == 1 and bench.made == ["drives", "wiring"]
+    assert [part["verdict"] for part in result["parts"]] == ["good", "not good", "open"]
+    bench.verdicts["wiring"] = GOOD
+    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "wiring", "zero"]
+
+
+def test_a_folder_of_another_hand_is_refused(bench, tmp_path):
+    assert _run(tmp_path / "c")[0] == 0
+    other = tmp_path / "other.toml"
+    text = (tmp_path / "c" / "hand.toml").read_text()
+    other.write_text(text.replace("pretension_n = 20.0", "pretension_n = 19.0"))
+    words = [str(other), "--lockstep", "--json", "--out", str(tmp_path / "c")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code != 0 and "a folder of its own" in str(done.exception)

@@ -1,0 +1,70 @@
+"""``flexor commission``: everything that is to be measured of a hand, in the right order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+EPILOG = """Steps: drives (tendons off their spools), wiring, zero. Each step measures with what the ones
+before have found, and a step that was good is not made again: stop when you like, the same command goes on.
+
+On hardware: first with --tendons-off, for the drives; then put the tendons on and say it without.
+
+Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
+
+Examples:
+
+flexor commission finger_bench --lockstep --out mine
+
+flexor commission my_hand.toml --bus my_bus.toml --tendons-off --out mine
+
+flexor apply mine --to my_hand.toml
+"""
+
+
+@app.command(epilog=EPILOG)
+def commission(
+    hand: Annotated[str, typer.Argument(help="A shipped hand, or a hand file.")],
+    bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,
+    lockstep: Annotated[bool, typer.Option(help="In simulated time.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder; default: commission-HAND.")] = None,
+    tendons_off: Annotated[bool, typer.Option("--tendons-off", help="The tendons are off.")] = False,
+    plant: Annotated[str | None, typer.Option(help="Hand file of the simulated hand, if another.")] = None,
+    mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
+    port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Measure drives, look at the connections, find the zeros; a verdict for every part."""
+    from calibration.commission import commissioned
+    from calibration.motion_run import Faulted
+    from hand.options import RunOptions
+    from tools.commands.folder import make_folder
+    from tools.commands.measuring import say
+    from tools.commands.telling import progress
+
+    folder = out or Path(f"commission-{Path(hand).stem}")
+    make_folder(folder)
+    options = RunOptions(
+        hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
+    )
+    try:
+        with progress("commission") as told:
+
+            def watch(step: str) -> Callable[[float], None]:
+                if told is None:
+                    return lambda _: None
+                told.line(step)
+                return told.share
+
+            result = commissioned(options, folder, tendons_off, watch)
+    except Faulted as error:
+        print(f"error: {error}; what was found before is in {folder}", file=sys.stderr)
+        raise typer.Exit(3) from None
+    raise typer.Exit(say(result, as_json))
