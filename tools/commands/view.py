@@ -35,11 +35,11 @@ def view(
     seconds: Annotated[float | None, typer.Option("--for", help="End after so many seconds.")] = None,
 ) -> None:
     """Show a running hand, or play a log, in the browser (3-D; extra 'view')."""
+    from runtime.realtime import die_with_parent, leave_loop_core
     from tools.view.serve import make_server
 
+    leave_loop_core()
     if beside:
-        from runtime.realtime import die_with_parent
-
         die_with_parent(beside, signal.SIGTERM)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if log is not None:

@@ -15,10 +15,12 @@ COLOURS: Final = {
 _KEY: Final = "new KeyboardEvent('keydown',{key:'Escape',code:'Escape',bubbles:true})"
 _PRESS: Final = f"document.documentElement.dispatchEvent({_KEY})"
 CATCH: Final = (
-    "if(!window.flexorStop){window.flexorStop=1;addEventListener('keydown',e=>{if(e.key==='Escape'"
+    "if(!window.flexorStop){window.flexorStop=1;window.addEventListener('keydown',e=>{if(e.key==='Escape'"
     f"&&e.target!==document.documentElement){{e.stopImmediatePropagation();{_PRESS}}}}},true)}}"
 )
-"""The page's own hot keys do not work while a field has the focus; the stop's must."""
+"""The page's own hot keys do not work while a field has the focus; the stop's must.
+
+By name: in the handler of an element, ``addEventListener`` alone is the element's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,13 @@ class Browser:
     Args:
         url: of the page.
         width, height: of the window [px].
+        scale: pixels of the picture for each of the window; below one it costs less to render in software.
 
     Raises:
         RuntimeError: no Chromium, or it does not answer.
     """
 
-    def __init__(self, url: str, width: int = 1280, height: int = 800) -> None:
+    def __init__(self, url: str, width: int = 1280, height: int = 800, scale: float = 1.0) -> None:
         program = chromium()
         if program is None:
             raise RuntimeError(f"no Chromium on this machine; looked for {', '.join(NAMES)}")
@@ -49,7 +50,7 @@ class Browser:
         self._process = subprocess.Popen(words, stdout=quiet, stderr=quiet)
         self._ids = itertools.count(1)
         self._socket = self._connect()
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
                   mobile=False)  # fmt: skip
         self.call("Page.navigate", url=url)
 

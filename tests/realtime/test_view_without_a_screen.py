@@ -1,0 +1,123 @@
+"""``flexor view``, as a websocket client without a screen sees and uses it."""
+
+from __future__ import annotations
+
+import html
+import math
+import time
+
+import pytest
+
+import flexor
+from signals.modes import MachineState
+from tests.rigs.runs import MOVING
+from tests.rigs.view_page import Page
+
+pytest.importorskip("viser")
+from benchmarks.onlooker import PICTURE, Onlooker
+from tools.view.scene import FAULT, LOST
+
+LATCH_TO_PAGE_S = 0.5
+"""From a latched fault to its sentence and its red on the page."""
+
+
+@pytest.fixture
+def looked_at(start, port_base):
+    """Starts a run, its page and a client of both."""
+    opened = []
+
+    def begin(*words):
+        run = start(*words)
+        page = Page("view", "--port-base", str(port_base), "--wait", "120")
+        opened.append(page.close)
+        onlooker = Onlooker(page.url)
+        opened.append(lambda: onlooker.__exit__(None, None, None))
+        return run, page, onlooker
+
+    yield begin
+    for close in reversed(opened):
+        close()
+
+
+def test_a_client_gets_thirty_pictures_a_second(looked_at):
+    _, page, onlooker = looked_at("--motion", "finger_wave", "--for", "120")
+    times = [s.at for s in onlooker.look(4.0) if s.of == "/hand/balls" and PICTURE in s.props]
+    late = [at for at in times if times[-1] - at < 2.5]
+    assert len(late) / 2.5 > 20.0, "30 a second, less what a loaded machine takes"
+    with pytest.raises(Exception, match="403"):
+        _foreign(page.url)
+
+
+def _foreign(url):
+    """A web page from elsewhere in the user's browser tries to speak to the hand."""
+    from websockets.sync.client import connect
+
+    with connect(url.replace("http", "ws"), origin="http://example.com", proxy=None):
+        pass
+
+
+def test_a_slider_moves_the_finger_and_stop_needs_no_lease(looked_at, port_base):
+    run, _, onlooker = looked_at()
+    run.wait_until_running()
+    with flexor.Hand(port_base=port_base) as hand:
+        joint = hand.names("joint")[1]
+        assert onlooker.until(joint, 20.0, disabled=True), "without a lease nothing can be moved"
+        onlooker.do("Take command", True)
+        assert onlooker.until(joint, 5.0, disabled=False)
+        onlooker.do("State", "arm")
+        assert _becomes(hand, onlooker, lambda v: v["machine"] == MachineState.HOLDING)
+        onlooker.do("State", "activate")
+        assert _becomes(hand, onlooker, lambda v: v["machine"] == MachineState.ACTIVE)
+        for _ in onlooker.look(0.6):  # the sliders learn that the hand is active
+            pass
+        onlooker.do(joint, 30.0)
+        wanted = math.radians(30.0)
+        assert _becomes(hand, onlooker, lambda v: abs(v["cmd"][joint] - wanted) < 1e-6)
+        assert _becomes(hand, onlooker, lambda v: abs(v["true_pos"][joint] - wanted) < math.radians(3.0))
+        onlooker.do("Give command back", True)
+        assert onlooker.until("Take command", 5.0, visible=True)
+        assert not _holder(hand)
+        onlooker.trigger("Stop the hand")
+        assert _becomes(hand, onlooker, lambda v: v.fault == "OPERATOR_STOP")
+
+
+def _becomes(hand, onlooker, so, seconds=8.0):
+    """The hand itself says so, while the page is read on."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for _ in onlooker.look(0.02):
+            pass
+        if so(hand.view()):
+            return True
+    return False
+
+
+def _holder(hand):
+    hand.newest_health()  # what has come already is the past
+    return hand.health()["lease"].get("holder")
+
+
+def test_a_broken_tendon_is_red_with_its_sentence_in_time(looked_at, port_base):
+    """From the events' own times to the client: the sentence, the tendon, the bones of its finger."""
+    run, _, onlooker = looked_at(*MOVING, "--fault", "tendon-break:index_4@4")
+    run.wait_until_running()
+    with flexor.Hand(port_base=port_base) as hand:
+        hand.listen("event")
+        banners, red, events = [], {}, []
+        for seen in onlooker.look(40.0):
+            text = seen.props.get("content")
+            if isinstance(text, str) and 'data-kind="fault"' in text:
+                banners.append((seen.at, html.unescape(text)))
+            for path, key, colour in (("/tendons", "colors", LOST), ("/hand/tubes", "batched_colors", FAULT)):
+                if seen.of == path and key in seen.props:
+                    if (seen.props[key].reshape(-1, 3) == colour).all(axis=1).any():
+                        red.setdefault(path, seen.at)
+            events += [e["fault"] | e for e in hand.waiting_events() if e["kind"] == "fault"]
+            broken = [e for e in events if e["cause"] == "TENDON_BROKEN"]
+            if len(red) == 2 and broken and any(broken[0]["text"] in text for _, text in banners):
+                break
+    assert {e["part"] for e in events} == {"index_4"} and broken and len(red) == 2
+    told = next(at for at, text in banners if broken[0]["text"] in text)
+    assert told - broken[0]["timestamp"] < LATCH_TO_PAGE_S
+    assert max(red.values()) - events[0]["timestamp"] < LATCH_TO_PAGE_S
+    assert banners[0][0] - events[0]["timestamp"] < LATCH_TO_PAGE_S
