@@ -69,6 +69,7 @@ FIRST = (
     "tests/guard/test_simulated_break.py",
     "tests/guard/test_shared_laws.py",
     "tests/guard/test_quiet_cycles.py",
+    "tests/guard/test_spared_work.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (
