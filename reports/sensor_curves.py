@@ -123,7 +123,8 @@ def _measurements(frames: RecordArray) -> RecordArray:
 def _expected(model: RecordArray, kept: RecordArray, t: int, unused: frozenset[int]) -> FloatArray:
     """Counts [1], shape (n,), that tendon ``t``'s sensor should show by the others."""
     own, memory, state = model.copy(), new_memory(), new(STATE)
-    own["hall_weight"][0, sorted(unused | {t})] = 0.0
+    for weight in ("hall_weight", "length_weight"):  # joints by the other tendons alone
+        own[weight][0, sorted(unused | {t})] = 0.0
     state["dt_s"] = own["dt_s"]
     expected = np.zeros(len(kept))
     for k in range(len(kept)):

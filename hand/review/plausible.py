@@ -163,9 +163,15 @@ Found = Iterator[tuple[Path, str]]
 def implausible(hand: HandFile) -> Found:
     """Values far from those of any hand."""
     for path, value in sizes(hand.model_dump(), ()):
-        bounds = bounds_of(path)
+        bounds = bounds_in(hand, path)
         if bounds is not None and value > 0.0 and not bounds[0] <= value <= bounds[1]:
             yield path, _words(path, value, bounds)
+
+
+def bounds_in(hand: HandFile, path: Path) -> tuple[float, float] | None:
+    """``bounds_of``; what carries fingers, as a wrist of ordinary joints does, is a palm."""
+    carries = path[0] == "fingers" and any(f.parent == path[1] for f in hand.fingers.values())
+    return bounds_of(("palm", path[-1]) if carries and path[-1] == "mass_kg" else path)
 
 
 def bounds_of(path: Path) -> tuple[float, float] | None:

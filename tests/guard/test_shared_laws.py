@@ -54,6 +54,18 @@ def test_a_shared_motor_is_looked_at_once_in_a_cycle() -> None:
     assert bench.mem["energy_j"][:5] == pytest.approx([bench.dt_s * 0.3 * 0.01] * 4 + [0.0], rel=1e-9)
 
 
+def test_a_shared_encoder_that_stands_is_found_by_the_length_of_its_first_tendon() -> None:
+    bench = Paired()
+    bench.s["ref_motor_speed_rad_s"][2] = 1.0
+    for _ in range(bench.cycles(1.0)):
+        bench.s["residual_m"][4] += 2e-6
+        bench.stamp()
+        check_motors(bench.m, bench.mem, bench.z, bench.s)
+        if bench.s["finger_cause"][0] != Cause.NONE:
+            break
+    assert (bench.s["finger_cause"][0], bench.s["finger_cause_part"][0]) == (Cause.ENCODER_STUCK, 2)
+
+
 @given(TENSIONS, st.integers(-1, 7))
 def test_tendons_of_a_motor_are_let_go_to_their_mean_but_not_with_a_lost_one(
     n: list[float], lost: int

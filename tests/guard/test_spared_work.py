@@ -36,7 +36,7 @@ class GuardedPairs(Guarded, Paired):
 @pytest.mark.parametrize("share", [0.999, 1.001])
 def test_a_motor_is_free_up_to_its_nearest_limit(limit: str, share: float) -> None:
     bench = Bare()
-    m, x, speed = bench.m, 0.5, 1.0
+    m, x, speed = bench.m, 0.5, 2.0
     kt, ke = float(m["motor_torque_constant_nm_a"][T]), float(m["motor_back_emf_v_s_rad"][T])
     volts = FREE_SHARE * float(m["bus_voltage_v"]) / SQRT_3
     m["motor_torque_limit_nm"][T] = m["motor_current_limit_a"][T] = 1e3
@@ -145,6 +145,9 @@ def test_a_tendon_that_does_not_come_down_is_given_up(share: float, released: bo
     bench = reacting()
     bench.mem["fault_age_s"][0] = share * GIVE_UP_S
     assert is_released(bench.m, bench.mem, bench.s, 0, T) is released
+    bench.z["hall_status"][T] = int(ChannelStatus.MISSING)
+    note_lost_sight(bench.m, bench.mem, bench.z, bench.s, 0)
+    assert bool(bench.mem["unseen_s"][T] > 0.0) is not released, "nobody asks whether it is seen any more"
 
 
 @pytest.mark.parametrize(("spared", "asked"), [("", True), ("released", False), ("blind", False)])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hand.file import HandFileError, parse_hand
 from hand.file.schema import unit_of
-from hand.review.plausible import bounds_of, fits, implausible, sizes
+from hand.review.plausible import bounds_in, fits, implausible, sizes
 from hand.review.suspicions import suspicions
 from tests.rigs.mutations import TEXTS, Key, collapsed
 
@@ -125,7 +125,7 @@ def test_a_hand_half_or_twice_as_large_is_not_suspected(name: str, size: float) 
     hand = parse_hand(TEXTS[name], "x")
     for path, value in sizes(hand.model_dump(), ()):
         unit = next((u for u in map(unit_of, (p for p in reversed(path) if isinstance(p, str))) if u), "")
-        bounds = bounds_of(path)
+        bounds = bounds_in(hand, path)
         if bounds is not None and value > 0.0 and path[0] in BODY:
             scaled = value * size ** POWERS.get(unit, 0)
             assert bounds[0] <= scaled <= bounds[1], path

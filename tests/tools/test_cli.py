@@ -303,6 +303,8 @@ def test_pipes_that_end_and_streams_that_are_closed_give_no_trace(line, codes):
 
 
 OURS_NOW = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it would be ignored
 import sys, tools
 print("ours", flush=True)
 import tools.cli
@@ -329,6 +331,7 @@ def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
 
 SWALLOWED = """
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it would be ignored
 import tools.cli
 
 class Swallows:

@@ -146,6 +146,7 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     )
     for text in () if options.readonly else unproven(options.bus, hand.names):
         tell(f"warning: {text}")
+    _warn(options, hand)
     about = {"port_base": options.port_base, "transport": options.transport, "places": options.bus or ""}
     title = hand.name if options.seconds else ""
     with (
@@ -155,7 +156,6 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
         shown(lines, title) as told,
         told_as_it_happens(options, told),
     ):
-        _warn(options, hand)  # while the children load
         run.watch = told.share if told is not None else None
         outcome = run.supervise()
     return outcome.code, outcome.message, outcome.report
