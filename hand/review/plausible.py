@@ -168,10 +168,18 @@ def implausible(hand: HandFile) -> Found:
             yield path, _words(path, value, bounds)
 
 
+_OF_A_PALM: Final = {"mass_kg": "mass_kg", "inertia_kg_m2": "inertia_diag_kg_m2"}
+
+
 def bounds_in(hand: HandFile, path: Path) -> tuple[float, float] | None:
-    """``bounds_of``; what carries fingers, as a wrist of ordinary joints does, is a palm."""
-    carries = path[0] == "fingers" and any(f.parent == path[1] for f in hand.fingers.values())
-    return bounds_of(("palm", path[-1]) if carries and path[-1] == "mass_kg" else path)
+    """``bounds_of``; a bone that carries fingers, as that of a wrist of joints, may be as large as a palm."""
+    bounds, key = bounds_of(path), _OF_A_PALM.get(str(path[-1]))
+    if bounds is None or key is None or path[0] != "fingers" or "bones" not in path:
+        return bounds
+    if not any(f.parent == path[1] for f in hand.fingers.values()):
+        return bounds
+    palm = bounds_of(("palm", key))
+    return bounds if palm is None else (bounds[0], palm[1])
 
 
 def bounds_of(path: Path) -> tuple[float, float] | None:
