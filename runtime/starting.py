@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from runtime.backends import said_by
-from signals.modes import ChannelStatus, MachineState
+from signals.modes import ChannelStatus, MachineState, Request
 
 if TYPE_CHECKING:
     from runtime.setup import Rig
@@ -51,6 +51,8 @@ class StartWatch:
 
     def reason(self) -> str:
         """What holds the hand back."""
+        if int(self._rig.views["goal"]["request"][0]) == Request.STOP:
+            return "the hand was stopped before it started"
         state = MachineState(int(self._machine[0])).name.lower()
         waited_s = (int(self._time[0]) - self._first_ns) / 1e9
         silent = "; ".join((*silent_parts(self._rig), *said_by(self._rig.bus))) or "every channel answers now"

@@ -12,6 +12,7 @@ import pytest
 
 from flexor import runs
 from flexor.runs import RUN, WhichHand, announced, chosen, running
+from runtime.processes.phases import Exit
 from tests.rigs.runs import MOVING
 from tools.commands.stop import stop
 
@@ -72,8 +73,10 @@ def test_ps_sees_a_run_from_its_start_and_stop_ends_it_while_it_starts(start, po
     assert [row.pid for row in rows] == [run.pid] and rows[0].port_base == port_base
     stopped = subprocess.run([*FLEXOR, "stop"], capture_output=True, text=True, timeout=30.0)
     assert stopped.returncode == 0 and "finger_bench" in stopped.stdout
-    code, report, _ = run.end()
-    assert code in (2, 130), "in fault by the stop, or ended before it began"
+    code, report, err = run.end()
+    assert code in (Exit.FAULT, Exit.NOT_STARTED, 130), "in fault by the stop, or ended before it began"
+    assert code != Exit.NOT_STARTED or "the hand was stopped before it started" in err
+    assert report["ended"]["why"] in ("fault", "not started", "signal")
     assert running() == []
 
 
