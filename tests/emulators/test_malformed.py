@@ -247,6 +247,9 @@ def test_no_measurement_ends_a_device(
     x = bench.side.measurement
     keep = x.copy()
     servo, axis = bench.chain.servos[0], EmulatedAxis(1, bench.side, 0)
+    shown = ("present_position", "present_velocity", "present_current", "present_temperature")
+    servo.sense(1)
+    before = [servo.get(name) for name in shown]
     try:
         x["motor_angle_rad"], x["motor_speed_rad_s"] = angle, speed
         x["motor_current_a"], x["motor_temperature_degc"] = current, degc
@@ -257,3 +260,5 @@ def test_no_measurement_ends_a_device(
     finally:
         del bench.side.advance
         x[:] = keep
+    servo.sense(1)
+    assert [servo.get(name) for name in shown] == before, "what was absurd does not live on"
