@@ -126,15 +126,6 @@ SILENT: tuple[tuple[str, str, str], ...] = (
     ("missing", "motor.encoder_reference", "left out it is absolute"),
     ("missing", "fingers.*.rpy_deg", "left out it is not turned"),
     ("missing", "estimation.damping_frac", "left out it is 1e-6"),
-    ("unit ?57.3", "motor.*", _DRIVES),
-    ("unit ?57.3", "gear.*", _DRIVES),
-    ("unit ?57.3", "thermal.*", _DRIVES),
-    ("unit x57.3", "friction.gamma_3_nms_rad", _DRIVES),
-    ("unit x57.3", "limits.*", _DRIVES),
-    ("unit x57.3", "control.rate_hz", "a fast drive may be as fast"),
-    ("unit x57.3", "tendon.break_force_n", "a strong cord does no harm"),
-    ("unit /57.3", "palm.inertia_diag_kg_m2", "a palm may be small"),
-    ("unit /*", "gains.tension_kd_nms_rad", "a drive whose friction damps it needs none"),
     ("unit /*", "fingers.*.com_m", "a bone may balance at its joint"),
     ("unit x*", "*number", "a name, not a size"),
     ("unit x*", "*hall_channel", "a name, not a size"),
@@ -155,13 +146,27 @@ SILENT: tuple[tuple[str, str, str], ...] = (
     ("unit /*", "fingers.*.damping_nms_rad", _HARMLESS),
 )
 """(mistake, kind of key, why no file can show it); ``*`` stands for anything."""
+SILENT_OF: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "orca_v2": (
+        ("unit ?57.3", "motor.*", _DRIVES),
+        ("unit ?57.3", "gear.*", _DRIVES),
+        ("unit ?57.3", "thermal.*", _DRIVES),
+        ("unit x57.3", "friction.gamma_3_nms_rad", _DRIVES),
+        ("unit x57.3", "limits.*", _DRIVES),
+        ("unit x57.3", "control.rate_hz", "a fast drive may be as fast"),
+        ("unit x57.3", "tendon.break_force_n", "a strong cord does no harm"),
+        ("unit /57.3", "palm.inertia_diag_kg_m2", "a palm may be small"),
+        ("unit /*", "gains.tension_kd_nms_rad", "a drive whose friction damps it needs none"),
+    ),
+}
+"""The same for one hand, whose values lie where others' mistakes do."""
 
 
-def explained(mutant: Mutant) -> str:
-    """Why a mutant may be silent; empty if the table has no reason."""
+def explained(hand: str, mutant: Mutant) -> str:
+    """Why a mutant of a hand may be silent; empty if the table has no reason."""
     fits = (
         why
-        for mistake, part, why in SILENT
+        for mistake, part, why in (*SILENT, *SILENT_OF.get(hand, ()))
         if fnmatch.fnmatchcase(mutant.kind, mistake) and fnmatch.fnmatchcase(mutant.part, part)
     )
     return next(fits, "")
@@ -174,7 +179,7 @@ def tried(hand: str, count: int) -> tuple[Counter[tuple[str, str]], list[str]]:
     for mutant in sample(hand, count):
         found = outcome(mutant)
         counted[mutant.kind.split(" ")[0], found] += 1
-        if found == "silent" and not explained(mutant):
+        if found == "silent" and not explained(hand, mutant):
             unexplained.append(f"{hand}:{mutant.key.line} {dotted(mutant.key.path)}: {mutant.kind}")
     return counted, unexplained
 
@@ -201,6 +206,8 @@ def page(results: dict[str, Counter[tuple[str, str]]]) -> str:
     lines += ["", "## What no file can show", "", "It is found by moving the hand.", ""]
     lines += ["| mistake | key | why |", "|---|---|---|"]
     lines += [f"| {mistake} | `{part}` | {why} |" for mistake, part, why in SILENT]
+    for hand, table in SILENT_OF.items():
+        lines += [f"| {mistake} | `{part}` | {hand} alone: {why} |" for mistake, part, why in table]
     return "\n".join(lines) + "\n"
 
 
