@@ -122,18 +122,18 @@ class Scene:
 
     def _stage(self, server: Any) -> None:
         """Ground, light and a first look at the palm from its side."""
-        self._scene.configure_default_lights(
-            cast_shadow=False
-        )  # a browser without a graphics card shows it too
-        low = float(min(self.figure.capsules(self.figure.places({}, {})).start[:, 0].min(), 0.0)) - 0.02
+        # a browser without a graphics card shows it too
+        self._scene.configure_default_lights(cast_shadow=False)
+        self._scene.add_light_ambient("/light", intensity=0.7)
+        ends = self.figure.capsules(self.figure.places({}, {}))
+        low = float(min(ends.start[:, 0].min(), 0.0)) - 0.02
         self._scene.add_grid(
             "/ground", 0.6, 0.6, plane="yz", cell_size=0.02, section_size=0.1, position=(low, 0, 0),
             cell_color=(70, 78, 90), section_color=(95, 105, 120), plane_opacity=0.0,
         )  # fmt: skip
-        ends = self.figure.capsules(self.figure.places({}, {}))
         top = float(ends.end[:, 0].max())
         middle = np.array([0.5 * (top + low) + 0.015, *ends.end[:, 1:].mean(axis=0)])
-        far = 0.98 * max(top - low, 0.12)
+        far = 0.82 * max(top - low, 0.12)
         server.initial_camera.look_at = tuple(middle)
         server.initial_camera.position = tuple(middle + far * np.array([0.12, -0.55, 0.85]))
         server.initial_camera.up = (1.0, 0.0, 0.0)
