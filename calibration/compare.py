@@ -6,12 +6,12 @@ from typing import Any
 
 
 def rows_of(one: dict[str, Any], two: dict[str, Any]) -> list[dict[str, Any]]:
-    """Parameters of both runs: values, change, and whether the intervals exclude that nothing changed."""
-    before = {(p["name"], p["parameter"]): p for p in one["parts"]}
+    """Parameters known in both runs: values, change, and whether it is more than the intervals allow."""
+    before = {(p["name"], p["parameter"]): p for p in one["parts"] if _known(p)}
     rows = []
     for part in two["parts"]:
         old = before.get((part["name"], part["parameter"]))
-        if old is None:
+        if old is None or not _known(part):
             continue
         away = part["value"] - old["value"]
         if part["unit"] == "deg":
@@ -25,3 +25,8 @@ def rows_of(one: dict[str, Any], two: dict[str, Any]) -> list[dict[str, Any]]:
             }
         )  # fmt: skip
     return rows
+
+
+def _known(part: dict[str, Any]) -> bool:
+    """It has a value and an interval; a verdict alone has none (``Part.as_dict``)."""
+    return part["value"] is not None and part["high"] is not None
