@@ -1,12 +1,14 @@
 """``commission``: from assumed values to a calibrated hand, step by step, each in a folder of its own.
 
 Drives turn without their tendons, so they come first; then the connections; the zeros once those are right.
-Each step measures with what the ones before have found: its patch goes into the folder's own ``hand.toml``. A
-step that was good is not made again, so a commissioning that was stopped goes on where it was.
+Each step measures with what the ones before have found: the folder's own ``hand.toml`` is the hand file with
+their patches, made anew before each step. A step that was good is not made again, so a commissioning that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,8 +20,9 @@ from calibration.found import Found
 from calibration.identify import identified
 from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, OPEN, Part
-from calibration.patching import apply, merged
+from calibration.patching import merged
 from calibration.run_folder import PATCH, RESULT, load, store
+from hand.file import parse_hand
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports import page
@@ -28,6 +31,8 @@ from runtime.setup import read_hand
 from signals.choices import WrongChoice
 
 HAND: Final = "hand.toml"
+SUBJECT: Final = "subject.json"
+"""What the steps of a folder are made on, written before the first of them."""
 DRIVES, WIRING, ZERO = "drives", "wiring", "zero"
 STEPS: Final = (DRIVES, WIRING, ZERO)
 PUT_ON: Final = "put the tendons on, then give the same command without --tendons-off: it goes on from here"
@@ -48,15 +53,12 @@ def commissioned(
         step_watch: step -> whom to tell the share done of it.
 
     Raises:
-        WrongChoice: the folder belongs to another hand file.
+        WrongChoice: the folder belongs to another hand file, or to another hand (simulated, on a bus).
         motion_run.Faulted: the hand went into fault; what was found before is kept.
     """
     original, begun = read_hand(options), time.monotonic()
-    _same_hand(folder, original)
-    mine = folder / HAND
-    if not mine.exists():
-        write_text(mine, original.text)
-    chosen = replace(options, hand=str(mine))
+    _same_subject(folder, original, options)
+    chosen = replace(options, hand=str(folder / HAND))
     if options.bus is None:
         chosen = replace(chosen, plant=options.plant or options.hand)
     results, notices = [], []
@@ -73,22 +75,45 @@ def commissioned(
         if step == ZERO and any(part["verdict"] == BAD for part in results[-1]["parts"]):
             results.append(_left(step))
             continue
+        _write_hand(folder, original)
         results.append(_made(step, chosen, folder / step, step_watch(step)))
-        patch = (folder / step / PATCH).read_text(encoding="utf-8")
-        if patch.strip():
-            apply(mine, patch, step)
+    _write_hand(folder, original)
     return _whole(folder, original, results, notices, time.monotonic() - begun)
 
 
-def _same_hand(folder: Path, hand: Hand) -> None:
-    if not (folder / RESULT).exists():
+def _same_subject(folder: Path, hand: Hand, options: RunOptions) -> None:
+    simulated = {"plant": options.plant, "mismatch": options.mismatch} if options.bus is None else None
+    mine = {"hand_file": hand.file.path, "hand_sha256": hand.sha256, "simulated": simulated}
+    path = folder / SUBJECT
+    if not path.exists():
+        write_text(path, json.dumps(mine, indent=2) + "\n")
         return
-    before = load(folder)
-    if before.get("hand_sha256") != hand.sha256:
+    try:
+        theirs = json.loads(path.read_text(encoding="utf-8"))
+        same = all(theirs[key] == mine[key] for key in ("hand_sha256", "simulated"))
+        on = "the hardware" if theirs["simulated"] is None else f"a simulated hand {theirs['simulated']}"
+        file = theirs["hand_file"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise WrongChoice(f"{path} is damaged ({error}); legal: a new folder") from None
+    if not same:
         raise WrongChoice(
-            f"{folder} holds the commissioning of {before['hand_file']} as it was then; "
-            "legal: a folder of its own for each state of a hand file"
+            f"{folder} holds the commissioning of {file} as it was then, on {on}; "
+            "legal: a folder of its own for each hand and each state of a hand file"
         )
+
+
+def _patches(folder: Path) -> list[str]:
+    """Lines for the hand file of the steps that were made, in their order."""
+    made = [folder / step for step in STEPS if (folder / step / RESULT).exists()]
+    return [(step / PATCH).read_text(encoding="utf-8") for step in made]
+
+
+def _write_hand(folder: Path, hand: Hand) -> None:
+    text = hand.text
+    for patch in _patches(folder):
+        text = merged(text, patch)[0]
+    parse_hand(text, str(folder / HAND))
+    write_text(folder / HAND, text)
 
 
 def _done(folder: Path) -> dict[str, Any] | None:
@@ -121,9 +146,8 @@ def _whole(
     """All steps as one run."""
     parts = [Part.of(part) for result in results for part in result["parts"]]
     patch = ""
-    for step in STEPS:
-        if (folder / step / PATCH).exists():
-            patch = merged(patch, (folder / step / PATCH).read_text(encoding="utf-8"))[0]
+    for each in _patches(folder):
+        patch = merged(patch, each)[0]
     rows = [
         (r["command"], str(sum(p["verdict"] == GOOD for p in r["parts"])), str(len(r["parts"])), r["report"])
         for r in results

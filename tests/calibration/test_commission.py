@@ -10,6 +10,7 @@ import tomlkit
 from typer.testing import CliRunner
 
 from calibration import commission
+from calibration.compare import rows_of
 from calibration.found import Found
 from calibration.motion_run import Faulted
 from calibration.part import BAD, GOOD, Part
@@ -94,3 +95,35 @@ def test_a_folder_of_another_hand_is_refused(bench, tmp_path):
     words = [str(other), "--lockstep", "--json", "--out", str(tmp_path / "c")]
     done = CliRunner().invoke(app, words)
     assert done.exit_code != 0 and "a folder of its own" in str(done.exception)
+
+
+def test_what_was_found_is_not_lost_between_a_step_and_the_hand_file(bench, tmp_path, monkeypatch):
+    store = commission.store
+
+    def stopped(*words):
+        store(*words)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commission, "store", stopped)
+    assert _run(tmp_path / "c")[0] != 0 and bench.made == ["drives"]
+    monkeypatch.setattr(commission, "store", store)
+    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "zero"]
+    assert bench.friction_seen["wiring"] == 0.7
+    assert load_hand(str(tmp_path / "c" / "hand.toml")).identified["m_index_1"].gamma_2_nm == 0.7
+
+
+@pytest.mark.parametrize("changed", [{"bus": "bus.toml", "lockstep": False}, {"mismatch": 3}])
+def test_a_folder_that_was_stopped_on_another_hand_is_refused(bench, tmp_path, changed):
+    bench.raises = "wiring"
+    assert _run(tmp_path / "c")[0] == 3
+    options = commission.RunOptions(hand="finger_bench", lockstep=True)
+    hand = commission.read_hand(options)
+    with pytest.raises(commission.WrongChoice, match="a folder of its own"):
+        commission._same_subject(tmp_path / "c", hand, commission.replace(options, **changed))
+    assert bench.made == ["drives"]
+
+
+def test_what_has_no_interval_is_not_compared(bench, tmp_path):
+    assert _run(tmp_path / "c")[0] == 0
+    _, result, _ = _run(tmp_path / "c")
+    assert result["parts"] and not rows_of(result, result)
