@@ -211,6 +211,8 @@ class Supervisor:
 
         While it starts up, a heartbeat may be minutes away and work is a sign of life too.
         """
+        if not control.running():
+            return
         limits = {Phase.PREPARING: PREPARE_S, Phase.RUNNING: self._silent_s, Phase.STOPPING: self._silent_s}
         quiet_s, doing = self._quiet_s(segment), Phase(phase).name.lower()
         limit_s = limits.get(Phase(phase))
@@ -218,7 +220,7 @@ class Supervisor:
             self._killed = f"{doing}, it gave no sign of life for {quiet_s:.1f} s"
         elif limit_s is None and not self._effort.look(control.pid) and quiet_s > IDLE_S:
             self._killed = f"{doing}, it is not ready {self._effort.sentence()}"
-        if self._killed and control.running():
+        if self._killed:
             control.kill()
 
     def _progress(self, segment: Segment, phase: int) -> None:
