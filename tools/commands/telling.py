@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 import threading
 import time
@@ -72,6 +73,14 @@ def gathered(title: str) -> Iterator[Lines | None]:
         sys.stderr.flush()
         os.dup2(terminal, 2)
         os.close(terminal)
+        _empty(source)
+
+
+def _empty(source: int) -> None:
+    """What nobody has shown, as where the start failed before there was a bar, comes out too."""
+    while select.select([source], [], [], 0.0)[0] and (words := os.read(source, 65536)):
+        os.write(2, words)
+    os.close(source)
 
 
 @contextmanager
@@ -98,7 +107,7 @@ def shown(lines: Lines | None, title: str) -> Iterator[Told | None]:
         console = Console(file=file, force_terminal=True)
         with Progress(*columns, console=console, transient=True) as bar:
             told = Told(bar, title)
-            reader = threading.Thread(target=_pass_on, args=(lines.source, told), daemon=True)
+            reader = threading.Thread(target=_pass_on, args=(os.dup(lines.source), told), daemon=True)
             reader.start()
             try:
                 yield told
