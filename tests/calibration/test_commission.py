@@ -16,6 +16,7 @@ from calibration.motion_run import Faulted
 from calibration.part import BAD, GOOD, Part
 from hand.file.loader import load_hand
 from tools.commands.commission import app
+from tools.commands.measuring import measured
 
 
 class Bench:
@@ -127,3 +128,10 @@ def test_what_has_no_interval_is_not_compared(bench, tmp_path):
     assert _run(tmp_path / "c")[0] == 0
     _, result, _ = _run(tmp_path / "c")
     assert result["parts"] and not rows_of(result, result)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_moves(tmp_path):
+    (tmp_path / "file").touch()
+    hand = commission.read_hand(commission.RunOptions(hand="finger_bench", lockstep=True))
+    with pytest.raises(commission.WrongChoice, match="no folder there"):
+        measured("identify", hand, tmp_path / "file", True, lambda _: pytest.fail("it moved"))

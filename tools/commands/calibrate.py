@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tools.commands.options import Bus, HandOption, Json, Lockstep, Mismatch, Plant, PortBase, Results, Seed
+
+if TYPE_CHECKING:
+    from calibration.found import Found
+    from calibration.motion_run import Watch
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -33,26 +36,23 @@ flexor calibrate wiring index_3 --hand my_hand.toml --bus my_bus.toml
 def calibrate(
     kind: Annotated[str, typer.Argument(help="wiring, travel or zero.")],
     parts: Annotated[list[str] | None, typer.Argument(help="Tendons, motors, fingers; default: all.")] = None,
-    hand: Annotated[str, typer.Option(help="A shipped hand, or a hand file.")] = "finger_bench",
-    bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,
-    lockstep: Annotated[bool, typer.Option(help="In simulated time.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the results.")] = None,
-    plant: Annotated[str | None, typer.Option(help="Hand file of the simulated hand, if another.")] = None,
-    mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
+    hand: HandOption = "finger_bench",
+    bus: Bus = None,
+    lockstep: Lockstep = False,
+    out: Results = None,
+    plant: Plant = None,
+    mismatch: Mismatch = None,
     fault: Annotated[list[str] | None, typer.Option(help="Of the simulated hand, as in run.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
-    port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    seed: Seed = 0,
+    port_base: PortBase = 5600,
+    as_json: Json = False,
 ) -> None:
     """Look at a hand's connections; find its zeros."""
     from calibration.calibrate import KINDS, calibrated
-    from calibration.motion_run import Faulted
-    from calibration.run_folder import store
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
-    from tools.commands.measuring import folder_for, say, tendons_named
-    from tools.commands.telling import progress
+    from tools.commands.measuring import measured, tendons_named
 
     if kind not in KINDS:
         raise WrongChoice(f"no kind {kind!r} to calibrate; {advice(kind, KINDS)}")
@@ -61,14 +61,9 @@ def calibrate(
         seed=seed, port_base=port_base,
     )  # fmt: skip
     read = read_hand(options)
-    tendons, begun = tendons_named(read, parts or []), time.monotonic()
-    try:
-        with progress(f"calibrate {kind}") as told:
-            watch = told.share if told is not None else lambda _: None
-            found = calibrated(kind, read, options, tendons, watch)
-    except Faulted as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise typer.Exit(3) from None
-    folder = folder_for(out, f"calibrate {kind}", read.name)
-    result = store(folder, f"calibrate {kind}", read, found, time.monotonic() - begun)
-    raise typer.Exit(say(result, as_json))
+    tendons = tendons_named(read, parts or [])
+
+    def find(watch: Watch) -> Found:
+        return calibrated(kind, read, options, tendons, watch)
+
+    raise typer.Exit(measured(f"calibrate {kind}", read, out, as_json, find))

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from tools.commands.options import Bus, Json, Lockstep, Mismatch, Plant, PortBase, Seed, TendonsOff
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 EPILOG = """Steps: drives (tendons off their spools), wiring, zero. Each step measures with what the ones
@@ -31,15 +33,15 @@ flexor apply mine --to my_hand.toml
 @app.command(epilog=EPILOG)
 def commission(
     hand: Annotated[str, typer.Argument(help="A shipped hand, or a hand file.")],
-    bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,
-    lockstep: Annotated[bool, typer.Option(help="In simulated time.")] = False,
+    bus: Bus = None,
+    lockstep: Lockstep = False,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder; default: commission-HAND.")] = None,
-    tendons_off: Annotated[bool, typer.Option("--tendons-off", help="The tendons are off.")] = False,
-    plant: Annotated[str | None, typer.Option(help="Hand file of the simulated hand, if another.")] = None,
-    mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
-    port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    tendons_off: TendonsOff = False,
+    plant: Plant = None,
+    mismatch: Mismatch = None,
+    seed: Seed = 0,
+    port_base: PortBase = 5600,
+    as_json: Json = False,
 ) -> None:
     """Measure drives, look at the connections, find the zeros; a verdict for every part."""
     from calibration.commission import commissioned

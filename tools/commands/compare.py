@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from tools.commands.options import Json
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
@@ -15,7 +17,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 def compare(
     before: Annotated[Path, typer.Argument(help="Folder of the earlier run.")],
     after: Annotated[Path, typer.Argument(help="Folder of the later run.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List what changed from one identification run to another by more than both intervals."""
     from calibration.compare import rows_of

@@ -15,6 +15,7 @@ from signals.choices import WrongChoice
 
 if TYPE_CHECKING:
     from hand.options import RunOptions
+from tools.commands.options import Mismatch, Seed
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -48,10 +49,10 @@ def emulate(
     seconds: Annotated[float | None, typer.Option("--for", help="Length of the emulation [s].")] = None,
     sensors: Annotated[str, typer.Option(help="ideal, quantised or full.")] = "full",
     guides: Annotated[str, typer.Option(help="ideal or friction.")] = "friction",
-    mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
+    mismatch: Mismatch = None,
     pretension: Annotated[float | None, typer.Option(help="Tension at the start pose [N].")] = None,
     fault: Annotated[list[str] | None, typer.Option(help="KIND:NAME@T, e.g. tendon-break:index_4@2.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
+    seed: Seed = 0,
     view: Annotated[bool, typer.Option("--view", help=VIEW)] = False,
     spin: Annotated[bool, typer.Option(help="Spin before due times: sharper wire time, one core.")] = False,
 ) -> None:

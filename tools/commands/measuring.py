@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from calibration.found import Found
+from calibration.motion_run import Faulted, Watch
 from calibration.part import GOOD, ORDER
+from calibration.run_folder import store
 from hand.hand import Hand
+from runtime.processes.phases import Exit
 from signals.choices import WrongChoice, advice
 from tools.commands.folder import free_folder, make_folder
+from tools.commands.telling import progress
 
 
 def tendons_named(hand: Hand, parts: list[str]) -> list[int]:
@@ -52,6 +59,28 @@ def folder_for(out: Path | None, command: str, hand: str) -> Path:
     found = free_folder(out or default)
     make_folder(found)
     return found
+
+
+def measured(
+    command: str, hand: Hand, out: Path | None, as_json: bool, find: Callable[[Watch], Found]
+) -> int:
+    """Run a procedure with a bar, keep and tell what it has found; returns the exit code.
+
+    Args:
+        command: words of the command.
+        hand: the hand that is measured.
+        out: folder that was asked for; made before anything moves.
+        as_json: one JSON object on stdout.
+        find: the procedure; gets whom to tell the share done.
+    """
+    folder, begun = folder_for(out, command, hand.name), time.monotonic()
+    try:
+        with progress(command) as told:
+            found = find(told.share if told is not None else lambda _: None)
+    except Faulted as error:
+        print(f"error: {error}", file=sys.stderr)
+        return Exit.FAULT
+    return say(store(folder, command, hand, found, time.monotonic() - begun), as_json)
 
 
 def say(result: dict[str, Any], as_json: bool) -> int:

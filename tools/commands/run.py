@@ -12,6 +12,7 @@ import typer
 
 from runtime.interrupts import Interrupts
 from sim.options import Fault
+from tools.commands.options import Bus, Mismatch, Plant, PortBase, Seed
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -62,16 +63,16 @@ def run(
     lockstep: Annotated[bool, typer.Option(help=LOCKSTEP)] = False,
     sensors: Annotated[str, typer.Option(help="ideal, quantised or full.")] = "full",
     guides: Annotated[str, typer.Option(help="ideal or friction.")] = "friction",
-    mismatch: Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")] = None,
-    plant: Annotated[str | None, typer.Option(help="Hand file of the simulated hand, if another.")] = None,
+    mismatch: Mismatch = None,
+    plant: Plant = None,
     pretension_n: Annotated[
         float | None, typer.Option("--pretension", help="Co-contraction of every finger [N].")
     ] = None,
     faults: Annotated[list[str] | None, typer.Option("--fault", help=FAULT)] = None,
     without: Annotated[list[str] | None, typer.Option(help="friction, ripple or wrist.")] = None,
     rate_hz: Annotated[float | None, typer.Option("--rate", help="Control rate [Hz].")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sensors' noise.")] = 0,
-    bus: Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")] = None,
+    seed: Seed = 0,
+    bus: Bus = None,
     readonly: Annotated[bool, typer.Option("--readonly", help=READONLY)] = False,
     settings: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE of the hand file.")] = None,
     hybrid: Annotated[bool, typer.Option("--hybrid/--plain", help="Sleep, then spin 100 us.")] = False,
@@ -81,7 +82,7 @@ def run(
     publish: Annotated[bool, typer.Option(help="Sockets for a lockstep run too.")] = False,
     io_restarts: Annotated[int, typer.Option(min=0, help="Times a dead io process is restarted.")] = 0,
     plotjuggler: Annotated[bool, typer.Option(help="Serve PlotJuggler's default port 9872.")] = False,
-    port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
+    port_base: PortBase = 5600,
     transport: Annotated[str, typer.Option(help=TRANSPORT)] = "tcp",
     view: Annotated[bool, typer.Option("--view", help=VIEW)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The report alone on stdout, as JSON.")] = False,

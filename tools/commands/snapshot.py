@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
 import typer
+
+from tools.commands.options import Json, PortBase
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @app.command(epilog="Example: flexor snapshot")
 def snapshot(
-    port_base: Annotated[int, typer.Option(help="First of the two ports.")] = 5600,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    port_base: PortBase = 5600,
+    as_json: Json = False,
 ) -> None:
     """Write down the last 20 s of a running hand and the next 10 s, at full rate; needs no lease."""
     from flexor import Hand
