@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A file to write that takes the place of ``path`` once it is whole; a full disk leaves no half."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def save_figure(figure: Any, path: Path, **how: Any) -> None:
-    """Write a figure in the format of the path's ending; a full disk leaves no half of a picture behind.
+    """Write a figure in the format of the path's ending, whole or not at all.
 
     Raises:
         OSError: it cannot be written.
     """
-    part = path.with_name(f".{path.name}.part")
-    try:
+    with whole(path) as part:
         figure.savefig(part, format=path.suffix.removeprefix("."), **how)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -26,9 +35,5 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    part = path.with_name(f".{path.name}.part")
-    try:
+    with whole(path) as part:
         part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.files import whole
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 from signals.table import TABLE
@@ -78,9 +79,5 @@ def write_parquet(path: Path, table: Table, facts: dict[str, str]) -> None:
         raise WrongChoice("flexor log parquet needs pyarrow: pip install 'flexor[parquet]'") from None
     kept = pyarrow.table({title: np.ascontiguousarray(values) for title, values in table.items()})
     kept = kept.replace_schema_metadata({f"flexor.{key}": text for key, text in facts.items()})
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
+    with whole(path) as unfinished:
         pyarrow.parquet.write_table(kept, unfinished, compression="zstd")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
