@@ -50,6 +50,7 @@ class ClientGoal:
         goal: the record, shape (1,).
         frame: newest frame (a FRAME scalar), or ``None``.
         bounds: of every number that a client may send.
+        breaks: how often something came between the goal and the hand: lease, stop, fault, holding.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class ClientGoal:
         for field in ("seq", "request_seq", "request"):
             self.goal[field] = before[field]
         self._live = self._dirty = False
+        self.breaks = 0
 
     def see(self, frame: Any) -> None:
         """A frame (a FRAME scalar); one that is older than the newest is passed over."""
@@ -78,11 +80,6 @@ class ClientGoal:
                 self.forget()
         self.frame = frame
 
-    @property
-    def live(self) -> bool:
-        """Nothing has come between the goal and the hand since a client sent it."""
-        return self._live
-
     def usable(self, now_ns: int) -> bool:
         """A client stands behind the goal now."""
         return self._live and now_ns - int(self.goal["time_ns"][0]) <= self._age_ns
@@ -90,6 +87,7 @@ class ClientGoal:
     def forget(self) -> None:
         """Nobody stands behind the goal any more; gains and modes stay."""
         self._live = False
+        self.breaks += 1
 
     def renew(self) -> None:
         """Another client: it inherits nothing, neither goal nor gains nor modes."""

@@ -52,6 +52,7 @@ class Streaming:
         self._named = np.zeros(n + k, dtype=np.bool_)
         self._clamped: list[str] = []
         self._why = ""
+        self._breaks = 0
 
     def do(self, args: StreamArgs, now_ns: int) -> dict[str, Any]:
         """Begin, feed or end; returns what the answer says about the stream.
@@ -74,7 +75,7 @@ class Streaming:
         if self._playout is None:
             return
         silent_s = now_ns * 1e-9 - self._playout.fresh_s
-        if not self._goal.live or silent_s > self._oldest_s:
+        if self._broken or silent_s > self._oldest_s:
             self._end(f"the last good sample came {silent_s:.2f} s before the hand gave up", now_ns)
         elif self._named.any():
             pose, speed = self._playout.read(now_ns * 1e-9)
@@ -86,6 +87,11 @@ class Streaming:
             self._end(
                 "a goal named one of its joints or axes", now_ns, {*args.joint_speeds, *args.axis_speeds}
             )
+
+    @property
+    def _broken(self) -> bool:
+        """Lease, stop, fault or holding came since it began, even where a goal came after that."""
+        return self._goal.breaks != self._breaks
 
     def _begin(self, args: StreamArgs, now_ns: int) -> None:
         for name, (low, high) in LIMITS.items():
@@ -116,10 +122,11 @@ class Streaming:
             oldest_s=self._oldest_s,
         )
         self._goal.steer({}, now_ns, now_ns)
+        self._breaks = self._goal.breaks
 
     def _put(self, args: StreamArgs, now_ns: int) -> None:
         playout = self._playout
-        if playout is None or not self._goal.live:
+        if playout is None or self._broken:
             why = f": {self._why}" if self._why else ""
             raise Refusal("no_stream", f"no stream is open{why}", _BEGIN)
         if args.t is None or not math.isfinite(args.t) or abs(args.t) > _FARTHEST_S:
@@ -159,7 +166,7 @@ class Streaming:
 
     def _end(self, why: str, now_ns: int, moving: Collection[str] = ()) -> None:
         """The goal stays where it is, at rest but for those that are ``moving`` by another's will."""
-        if self._playout is not None and self._goal.usable(now_ns):
+        if self._playout is not None and not self._broken and self._goal.usable(now_ns):
             resting = self._named & [name not in moving for name in self._all]
             self._write({"speed_rad_s": np.zeros(len(self._all))}, resting, now_ns)
         self._playout, self._why = None, why

@@ -231,6 +231,25 @@ def test_what_takes_the_hand_away_ends_the_stream(desk, ends):
     assert (desk.goal["joint_angle_rad"] == before).all()
 
 
+@pytest.mark.parametrize("between", ["stop", "take"])
+def test_a_stream_does_not_outlive_a_break_by_the_goal_that_comes_after_it_in_the_same_turn(
+    desk, finger, between
+):
+    desk.ask("stream", do="begin")
+    desk.send(0.2, 0.6)
+    if between == "take":
+        desk.lease = desk.ask("lease", do="take", holder="another", why="test")["lease"]
+    else:
+        desk.ask("stop")
+        desk.server.client_goal.start(desk.now_ns)
+    assert desk.ask("goal", joints={finger.names.joints[0]: 0.3})["ok"]
+    before = desk.goal["joint_angle_rad"].copy()
+    desk.now_ns += 4_000_000
+    desk.server.flush(desk.now_ns)
+    assert (desk.goal["joint_angle_rad"] == before).all()
+    assert desk.send(0.02, 0.6)["error"]["code"] == "no_stream"
+
+
 def test_a_goal_for_a_streamed_joint_ends_the_stream_and_one_for_gains_does_not(desk, finger):
     joint = finger.names.joints[2]
     desk.ask("stream", do="begin")
