@@ -79,8 +79,7 @@ class AsyncControl:
         alive, self._alive = self._alive, None
         if alive is not None:
             alive.cancel()
-            with suppress(asyncio.CancelledError):
-                await alive
+            await asyncio.wait({alive})  # whatever became of it, the lease is returned
         await self._run(self._core.closing())
 
     async def arm(self) -> None:

@@ -42,6 +42,7 @@ class AsyncHand:
         self._sockets: dict[str, Any] = {}
         self._ids = itertools.count(1)
         self._asking = asyncio.Lock()
+        self._listening: dict[str, asyncio.Lock] = {}
         self._meta: dict[str, Any] | None = None
 
     async def __aenter__(self) -> Self:
@@ -173,8 +174,10 @@ class AsyncHand:
         return self._sockets[topic]
 
     async def _receive(self, topic: str) -> dict[str, Any]:
-        socket = self._subscriber(topic)
-        if not await socket.poll(int(1000 * self.timeout_s)):
-            raise self._silent(topic, self.places.publish, f"{topic!r} message")
-        found: dict[str, Any] = msgspec.msgpack.decode((await socket.recv_multipart())[1])
-        return found
+        # one task at a time: closing a socket that is silent cancels whoever else waits on it
+        async with self._listening.setdefault(topic, asyncio.Lock()):
+            socket = self._subscriber(topic)
+            if not await socket.poll(int(1000 * self.timeout_s)):
+                raise self._silent(topic, self.places.publish, f"{topic!r} message")
+            found: dict[str, Any] = msgspec.msgpack.decode((await socket.recv_multipart())[1])
+            return found

@@ -116,3 +116,16 @@ async def _keep_alive(port_base: int) -> tuple[str, str]:
         await control.close()
         await asyncio.sleep(0.1)
         return during, str((await hand.view()).machine)
+
+
+def test_two_tasks_that_wait_for_a_silent_hand_both_hear_that_it_is_silent(port_base):
+    async def ask():
+        async with aio.AsyncHand(port_base=port_base, timeout_s=0.2) as hand:
+
+            async def later():
+                await asyncio.sleep(0.1)
+                return await hand.view()
+
+            return await asyncio.gather(hand.view(), later(), return_exceptions=True)
+
+    assert [type(found) for found in asyncio.run(ask())] == [flexor.HandSilent, flexor.HandSilent]
