@@ -146,7 +146,8 @@ class Control:
         """Follow a person's hand or a script that sends poses with times; use as a context manager.
 
         Args:
-            rate_hz: how often you send, roughly (10 to 500).
+            rate_hz: how often you send, roughly: from twice in the time that a goal lives (20, where that is
+                100 ms) to 500.
             ramp_s: time in which the hand goes from where it is to the poses.
             speed_rad_s: greatest speed of a joint; the hand's own limits count as well.
             jump_rad: a step between two poses that is passed over, until the next pose confirms it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from math import inf
 from types import TracebackType
@@ -42,7 +43,8 @@ class AsyncHand:
         self._sockets: dict[str, Any] = {}
         self._ids = itertools.count(1)
         self._asking = asyncio.Lock()
-        self._listening: dict[str, asyncio.Lock] = {}
+        # one task at a time reads a topic: closing a socket that is silent cancels whoever else waits on it
+        self._listening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._meta: dict[str, Any] | None = None
 
     async def __aenter__(self) -> Self:
@@ -77,14 +79,15 @@ class AsyncHand:
         Raises:
             HandSilent: nothing comes.
         """
-        values, newest = await self._receive("view"), Newest()
-        socket = self._subscriber("view")
-        asked_s = time.monotonic()
-        while newest.skipped < MOST and await socket.poll(newest.patience_ms()):
-            values = msgspec.msgpack.decode((await socket.recv_multipart())[1])
-            newest.took(time.monotonic() - asked_s)
+        async with self._listening["view"]:
+            payload, newest = await self._next("view"), Newest()
+            socket = self._subscriber("view")
             asked_s = time.monotonic()
-        return View(values, newest.skipped)
+            while newest.skipped < MOST and await socket.poll(newest.patience_ms()):
+                payload = (await socket.recv_multipart())[1]
+                newest.took(time.monotonic() - asked_s)
+                asked_s = time.monotonic()
+        return View(msgspec.msgpack.decode(payload), newest.skipped)
 
     async def watch(self, seconds: float = inf) -> AsyncIterator[View]:
         """Views as they come, newest first choice, for some time or for ever."""
@@ -174,10 +177,14 @@ class AsyncHand:
         return self._sockets[topic]
 
     async def _receive(self, topic: str) -> dict[str, Any]:
-        # one task at a time: closing a socket that is silent cancels whoever else waits on it
-        async with self._listening.setdefault(topic, asyncio.Lock()):
-            socket = self._subscriber(topic)
-            if not await socket.poll(int(1000 * self.timeout_s)):
-                raise self._silent(topic, self.places.publish, f"{topic!r} message")
-            found: dict[str, Any] = msgspec.msgpack.decode((await socket.recv_multipart())[1])
+        async with self._listening[topic]:
+            found: dict[str, Any] = msgspec.msgpack.decode(await self._next(topic))
             return found
+
+    async def _next(self, topic: str) -> bytes:
+        """Payload of the next message, for who holds the topic's lock."""
+        socket = self._subscriber(topic)
+        if not await socket.poll(int(1000 * self.timeout_s)):
+            raise self._silent(topic, self.places.publish, f"{topic!r} message")
+        payload: bytes = (await socket.recv_multipart())[1]
+        return payload

@@ -37,7 +37,7 @@ class AsyncStream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with suppress(HandError):
-            await self._run(self._core.ending())
+            await self.end()
 
     async def engage(self) -> None:
         """As ``Stream.engage``."""
@@ -53,3 +53,7 @@ class AsyncStream:
         """As ``Stream.send``."""
         found: Following = await self._run(self._core.streaming(t, {"joints": joints, "axes": axes}))
         return found
+
+    async def end(self) -> None:
+        """As ``Stream.end``."""
+        await self._run(self._core.ending())

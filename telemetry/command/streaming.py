@@ -19,8 +19,17 @@ from telemetry.command.client_goal import ClientGoal
 from telemetry.command.playout import Playout
 from telemetry.command.requests import GoalArgs, Refusal, StreamArgs
 
-LIMITS: Final = {"rate_hz": (10.0, 500.0), "ramp_s": (0.2, 30.0), "jump_rad": (0.05, math.pi)}
-"""Argument of ``begin`` -> least and greatest value."""
+_LIMITS: Final = {"rate_hz": (10.0, 500.0), "ramp_s": (0.2, 30.0), "jump_rad": (0.05, math.pi)}
+_PER_LIFE: Final = 2.0
+"""Samples in the time that a goal lives: with fewer, the first one that is late ends the stream."""
+
+
+def limits(oldest_s: float) -> dict[str, tuple[float, float]]:
+    """Argument of ``begin`` -> least and greatest value, where a goal lives for ``oldest_s``."""
+    slowest, fastest = _LIMITS["rate_hz"]
+    return {**_LIMITS, "rate_hz": (max(slowest, min(_PER_LIFE / oldest_s, fastest)), fastest)}
+
+
 _FARTHEST_RAD: Final = 2.0 * math.pi
 """Beyond a turn is a mistake of units; beyond the joint's range is where a person's hand may be."""
 _FARTHEST_S: Final = 1e11
@@ -94,7 +103,7 @@ class Streaming:
         return self._goal.breaks != self._breaks
 
     def _begin(self, args: StreamArgs, now_ns: int) -> None:
-        for name, (low, high) in LIMITS.items():
+        for name, (low, high) in limits(self._oldest_s).items():
             value = getattr(args, name)
             if not low <= value <= high:
                 raise Refusal(

@@ -292,6 +292,17 @@ def test_a_wrong_request_is_refused_and_changes_nothing(desk, args, code):
     assert desk.send(0.1, 0.5)["ok"]
 
 
+def test_a_sender_so_slow_that_its_first_delay_ends_the_stream_is_refused_at_its_begin(desk, finger):
+    slowest_hz = 2.0 / float(finger.model["command_age_s"][0])
+    refused = desk.ask("stream", do="begin", rate_hz=0.99 * slowest_hz)
+    assert refused["error"]["code"] == "out_of_range" and f"{slowest_hz:.4g}" in str(refused["error"])
+    assert desk.ask("stream", do="begin", rate_hz=slowest_hz)["ok"]
+    rng = np.random.default_rng(1)
+    for _ in range(60):  # as late as a whole period, again and again
+        desk.pass_s((1.0 + 0.95 * rng.choice([-1, 1])) / slowest_hz)
+        assert desk.ask("stream", do="send", t=desk.now_ns * 1e-9, joints={"index_pip": 0.5})["ok"]
+
+
 def test_a_pose_beyond_the_range_is_held_at_its_end_and_told(desk, finger):
     desk.ask("stream", do="begin", ramp_s=0.3)
     highest = finger.model["joint_max_rad"][0, 2]
