@@ -1,4 +1,4 @@
-"""Two runs of identification side by side: what has changed by more than both intervals."""
+"""Two runs side by side: what has changed by more than both intervals, and what is judged otherwise."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from typing import Any
 
 
 def rows_of(one: dict[str, Any], two: dict[str, Any]) -> list[dict[str, Any]]:
-    """Parameters known in both runs: values, change, and whether it is more than the intervals allow."""
-    before = {(p["name"], p["parameter"]): p for p in one["parts"] if _known(p)}
-    rows = []
+    """What both runs tell, and whether the later one tells something else.
+
+    A parameter has changed where it differs by more than both intervals together; a verdict without a
+    figure where it is another one.
+    """
+    before = {(p["name"], p["parameter"]): p for p in one["parts"]}
+    rows: list[dict[str, Any]] = []
     for part in two["parts"]:
         old = before.get((part["name"], part["parameter"]))
-        if old is None or not _known(part):
+        if old is None:
+            continue
+        judged = {
+            "name": part["name"], "parameter": part["parameter"], "unit": part["unit"],
+            "before": old["value"], "after": part["value"],
+            "verdict_before": old["verdict"], "verdict_after": part["verdict"],
+        }  # fmt: skip
+        if not (_known(old) and _known(part)):
+            other = old["verdict"] != part["verdict"]
+            rows.append(judged | {"change": None, "interval": None, "changed": other})
             continue
         away = part["value"] - old["value"]
         if part["unit"] == "deg":
             away = (away + 180.0) % 360.0 - 180.0
         spread = ((part["high"] - part["value"]) ** 2 + (old["high"] - old["value"]) ** 2) ** 0.5
-        rows.append(
-            {
-                "name": part["name"], "parameter": part["parameter"], "unit": part["unit"],
-                "before": old["value"], "after": part["value"], "change": away, "interval": spread,
-                "changed": abs(away) > spread,
-            }
-        )  # fmt: skip
+        changed = abs(away) > spread or old["verdict"] != part["verdict"]
+        rows.append(judged | {"change": away, "interval": spread, "changed": changed})
     return rows
 
 

@@ -127,7 +127,9 @@ def test_a_folder_that_was_stopped_on_another_hand_is_refused(bench, tmp_path, c
 def test_what_has_no_interval_is_not_compared(bench, tmp_path):
     assert _run(tmp_path / "c")[0] == 0
     _, result, _ = _run(tmp_path / "c")
-    assert result["parts"] and not rows_of(result, result)
+    rows = rows_of(result, result)
+    assert len(rows) == len(result["parts"]) > 0
+    assert all(row["change"] is None and not row["changed"] for row in rows)
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_moves(tmp_path):

@@ -154,3 +154,14 @@ def test_compare_tells_what_changed_by_more_than_both_intervals():
     rows = rows_of(run(0.5, 179.5), run(0.51, -179.5))
     assert [row["changed"] for row in rows] == [False, False] and rows[1]["change"] == pytest.approx(1.0)
     assert [row["changed"] for row in rows_of(run(0.5, 10.0), run(0.55, 20.0))] == [True, True]
+
+
+@pytest.mark.parametrize("figure", [0.5, None])
+def test_a_verdict_that_is_another_one_is_a_change_also_where_no_figure_is(figure):
+    def run(verdict):
+        part = {"name": "t", "parameter": "direction", "unit": "1", "low": figure, "high": figure}
+        return {"parts": [part | {"value": figure, "verdict": verdict}]}
+
+    (row,) = rows_of(run("good"), run("bad"))
+    assert row["changed"] and (row["verdict_before"], row["verdict_after"]) == ("good", "bad")
+    assert not rows_of(run("good"), run("good"))[0]["changed"]
