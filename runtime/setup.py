@@ -88,11 +88,21 @@ def read_hand(options: RunOptions) -> Hand:
         raise OptionError(
             f"--for is {options.seconds:g} s, which is no cycle; one lasts {1e3 / hand.rate_hz:.3g} ms"
         )
-    if options.seconds is not None and hand.mechanism is None:
+    if hand.mechanism is None:
         for text in options.faults:
-            if Fault.parse(text, hand.names).time_s >= options.seconds:
-                raise OptionError(f"--fault {text} comes after the end of the run, --for {options.seconds:g}")
+            _check_fault(text, hand, options)
     return hand
+
+
+def _check_fault(text: str, hand: Hand, options: RunOptions) -> None:
+    """Refuse a fault that could never be seen."""
+    fault = Fault.parse(text, hand.names)
+    if options.seconds is not None and fault.time_s >= options.seconds:
+        raise OptionError(f"--fault {text} comes after the end of the run, --for {options.seconds:g}")
+    if fault.kind.name.startswith("HALL") and not hand.file.sees(hand.names.tendons[fault.index]):
+        seen = [name for name in hand.names.tendons if hand.file.sees(name)]
+        legal = f"a tendon with one: {', '.join(seen)}" if seen else "other kinds; this hand has none at all"
+        raise OptionError(f"--fault {text}: this tendon has no sensor that could fail; legal: {legal}")
 
 
 def with_length(options: RunOptions, hand: Hand) -> RunOptions:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -57,13 +58,14 @@ class Child:
         segment: shared memory of the run.
         options: options of the run.
         hand: the hand that was read with them. The child is then a fork, which has loaded what this process
-            has loaded; this process must have no thread but its first. Without: a process of its own.
+            has loaded. Without, or where this process has other threads: a process of its own.
     """
 
     def __init__(self, name: str, segment: Segment, options: RunOptions, hand: Hand | None = None) -> None:
         self.name = name
         self._out: IO[bytes] = tempfile.TemporaryFile()
-        start = self._started if hand is None else partial(self._forked, hand)
+        alone = threading.active_count() == 1  # another thread may hold a lock that nobody would give back
+        start = partial(self._forked, hand) if hand is not None and alone else self._started
         self._process: subprocess.Popen[bytes] | BaseProcess = start(segment, options)
 
     def _started(self, segment: Segment, options: RunOptions) -> subprocess.Popen[bytes]:

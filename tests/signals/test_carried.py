@@ -176,4 +176,4 @@ def test_the_command_says_what_it_did_and_refuses_in_a_line(
     code, text = said("load", str(tmp_path / "text"))
     assert code == 2 and text.startswith("error:") and "is damaged, or no file of flexor cache save" in text
     code, text = said("load", str(tmp_path / "missing"))
-    assert code == 1 and "No such file" in text
+    assert code == 2 and "does not exist" in text

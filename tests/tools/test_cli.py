@@ -57,6 +57,10 @@ def _call(capsys, *words):
         (("run", "finger_bench", "--mismatch", "-5"), "--mismatch is -5; legal are whole numbers from 0"),
         (("run", "finger_bench", "--out", "pyproject.toml"), "--out pyproject.toml is a file"),
         (
+            ("run", "orca_v2", "--fault", "hall-stuck:index_abd_flex@0.1", "--for", "1", "--lockstep"),
+            "has no sensor that could fail",
+        ),
+        (
             ("run", "finger_bench", "--fault", "tendon-break:index_4@99", "--for", "1", "--lockstep"),
             "after the end of the run",
         ),

@@ -28,7 +28,10 @@ def save(file: Annotated[Path, typer.Argument(help="File to write.")]) -> None:
 
 @app.command(epilog="Example: flexor cache load lab.cache")
 def load(
-    file: Annotated[Path, typer.Argument(help="File of flexor cache save; trust its maker.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="File of flexor cache save; trust its maker.", exists=True, dir_okay=False),
+    ],
 ) -> None:
     """Take a file into this machine's compile cache; a damaged or foreign one changes nothing."""
     from signals.carried import load as loaded
