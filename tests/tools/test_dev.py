@@ -54,10 +54,22 @@ def test_the_page_is_installed_by_whoever_asks_for_it_and_once(clone: Path, word
     assert installs(calls(clone, *words)) == installs(calls(clone, "run")) == []
 
 
-def test_what_the_tests_need_is_enough_for_a_run(clone: Path) -> None:
+def test_the_site_is_built_strictly_with_what_it_needs_alone(clone: Path) -> None:
+    lines = calls(clone, "docs")
+    assert [line.rpartition(" ")[2] for line in installs(lines)] == [".[docs]"]
+    assert "mkdocs build --strict" in lines[-1]
+    assert installs(calls(clone, "docs")) == []
+
+
+def test_what_the_tests_need_is_enough_for_a_run_and_for_the_site(clone: Path) -> None:
     (done,) = installs(calls(clone, "lint"))
-    assert done.endswith("-e .[report,view,test]")
-    assert installs(calls(clone, "run")) == installs(calls(clone, "lint")) == []
+    assert done.endswith("-e .[report,view,docs,test]")
+    assert (
+        installs(calls(clone, "run"))
+        == installs(calls(clone, "lint"))
+        == installs(calls(clone, "docs"))
+        == []
+    )
 
 
 @pytest.mark.parametrize("file", ["pyproject.toml", "constraints.txt"])
