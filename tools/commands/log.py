@@ -24,6 +24,8 @@ flexor log sensors run.mcap
 flexor log csv run.mcap state.tension_n --from 1 --to 2 > out.csv
 
 flexor log parquet run.mcap --out run.parquet
+
+flexor log layouts hasy
 """
 
 
@@ -174,3 +176,35 @@ def parquet(
     path = out or file.with_suffix(".parquet")
     write_parquet(path, table, log.run)
     print(f"{path}: {len(table['time_s'])} rows, {len(table)} columns, {path.stat().st_size / 1e6:.1f} MB")
+
+
+LAYOUTS = """Foxglove or Lichtblick: Layouts, Import from file, HAND.foxglove.json; then open a log.
+
+PlotJuggler: open a log, then the layout HAND.plotjuggler.xml; HAND.plotjuggler_live.xml for a running hand.
+
+Example: flexor log layouts hasy --out layouts
+"""
+
+
+@app.command(epilog=LAYOUTS)
+def layouts(
+    hand: Annotated[str, typer.Argument(help="Hand file, or the name of a hand.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write into.")] = Path("."),
+) -> None:
+    """Write layouts for Foxglove and PlotJuggler, with the names of the hand's parts."""
+    from hand.options import RunOptions
+    from reports import layouts as made
+    from reports.files import write_text
+    from runtime.setup import read_hand
+
+    read = read_hand(RunOptions(hand=hand))
+    tabs = made.tabs_of(read.names, read.model)
+    out.mkdir(parents=True, exist_ok=True)
+    for ending, text in (
+        ("foxglove.json", made.foxglove(tabs)),
+        ("plotjuggler.xml", made.plotjuggler(tabs, live=False)),
+        ("plotjuggler_live.xml", made.plotjuggler(tabs, live=True)),
+    ):
+        path = out / f"{read.name}.{ending}"
+        write_text(path, text)
+        print(path)
