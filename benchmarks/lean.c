@@ -331,6 +331,21 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
         r += w->joint_impedance_nm_rad[j] * (c->shaped_rad[j] - c->feedback_rad[j]);
         torque[b] = r + w->joint_damping_nms_rad[j] * (c->shaped_speed_rad_s[j] - feedback_speed);
     }
+    double guide_gain = m->use_guides ? clip(m->guide_gain, 0.0, 1.0) : 0.0, taken[COLUMN];
+    for (int k = 0; k < g->tendons; k++) {
+        double path = 0.0, v0 = m->guide_speed_m_s[g->t[k]];
+        for (int b = 0; b < g->joints; b++)
+            path += g->P[b][k] * c->shaped_speed_rad_s[g->j[b]];
+        taken[k] = c->ref_tension_n[g->t[k]] * m->guide_loss_frac[g->t[k]] * path / sqrt(path * path + v0 * v0);
+    }
+    for (int b = 0; b < g->joints; b++) {
+        int j = g->j[b];
+        double w = c->shaped_speed_rad_s[j], v0 = m->joint_friction_speed_rad_s;
+        double own = m->joint_viscous_nms_rad[j] * w + m->joint_coulomb_nm[j] * w / sqrt(w * w + v0 * v0);
+        for (int k = 0; k < g->tendons; k++)
+            own += g->P[b][k] * taken[k];
+        torque[b] += guide_gain * own;
+    }
     double common = f_n[0], preferred[COLUMN];
     memcpy(preferred, f_n, sizeof f_n);
     for (int b = 0; b < g->joints; b++) {
@@ -351,7 +366,7 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
         double friction = friction_gain * (m->friction_gamma_2_nm[i] * arctangent(m->friction_gamma_1_s_rad[i] * wanted) + m->friction_gamma_3_nms_rad[i] * wanted);
         c->offset_torque_nm[i] *= kept;
         l->wanted[t] = radius * f_n[k] + kp * (f_n[k] - s->tension_n[t]) - m->tension_kd_nms_rad * (s->motor_speed_rad_s[i] - wanted) + friction + l->ripple[i] + c->offset_torque_nm[i];
-        s->ref_tension_n[t] = f_n[k];
+        s->ref_tension_n[t] = c->ref_tension_n[t] = f_n[k];
         l->unhealthy += !(f_n[k] > m->tension_min_n[t] && f_n[k] < m->tension_max_n[t]);
     }
     (void)common;

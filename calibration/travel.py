@@ -11,7 +11,8 @@ Both ends of the hand file then give
 
 with the angle b of what was taken for straight, whatever the lever arms' error a. All fingers go at once, the
 joints of each one after the other. While they do, the controller takes their ranges for wider, or its own
-limits would stop a joint before its stop does.
+limits would stop a joint before its stop does. Guides are not fed forward meanwhile: what is given on the way
+and taken back at its end would turn the friction's side round.
 """
 
 from __future__ import annotations
@@ -215,7 +216,8 @@ def travelled(
     means, found = Means(*FIELDS), []
     with tempfile.TemporaryDirectory() as folder:
         plant = options.plant if options.bus is not None or options.plant else options.hand
-        wider = replace(options, hand=str(widened(hand, Path(folder))), plant=plant)
+        file, without = str(widened(hand, Path(folder))), (*options.without, "guides")
+        wider = replace(options, hand=file, plant=plant, without=without)
         must_be_sound(run_motion(read_hand(wider), wider, motion, seconds, means, watch))
     for j, press in presses.items():
         ends = [stop_of(hand, means, j, times[j].ends_s[k], press, side) for k, side in enumerate((-1, 1))]

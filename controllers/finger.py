@@ -8,7 +8,7 @@ from controllers.enter import JOINT_IMPEDANCE, MOTOR_POSITION, TENDON_FORCE, ent
 from controllers.joint_modes import joint_tensions, report_given_torque
 from controllers.memory import ControllerMemory
 from controllers.motor_modes import motor_position, motor_torque
-from controllers.tension_modes import force_goals, tension_torques
+from controllers.tension_modes import force_goals, tension_torques, wanted_paths
 from signals.compiled import law
 from signals.modes import Mode
 from signals.typed import Goal, Model, State
@@ -30,6 +30,7 @@ def rest_finger(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
         s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
         s.ref_joint_torque_nm[j] = 0.0
         s.cmd_joint_torque_nm[j] = 0.0
+        s.guide_torque_nm[j] = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
@@ -51,12 +52,14 @@ def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode
             s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
             s.ref_joint_torque_nm[j] = 0.0
             s.cmd_joint_torque_nm[j] = 0.0
+            s.guide_torque_nm[j] = 0.0
     if mode == MOTOR_POSITION:
         motor_position(m, goal, mem, s, f)
     elif mode == MOTOR_TORQUE:
         motor_torque(m, goal, mem, s, f)
     elif mode == TENDON_FORCE:
         force_goals(m, goal, mem, f)
+        wanted_paths(m, mem, f)
         tension_torques(m, mem, s, f, True)
     else:
         joint_tensions(m, goal, mem, s, f, mode)

@@ -15,10 +15,11 @@ from typing import Final
 from controllers.distribution import distribute
 from controllers.enter import common_goal_n
 from controllers.free_tensions import free_tensions
+from controllers.guide_feedforward import add_guide_torques
 from controllers.memory import ControllerMemory
 from controllers.reference import glide, shape_reference
 from controllers.stiffness import common_tension_n
-from controllers.tension_modes import tension_pace
+from controllers.tension_modes import tension_pace, wanted_paths
 from mechanics.blend import share_left, share_rate
 from mechanics.collocated import joint_feedback
 from mechanics.finger_rows import along, gather
@@ -99,7 +100,10 @@ def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
         mem.torque[b] = wanted_torque_nm(m, goal, mem, s, f, j, mode)
         if m.finger_loaded[f] != 0:
             mem.torque[b] += load_of_others_nm(m, s, f, j)
-        s.ref_joint_torque_nm[j] = mem.torque[b]
+    wanted_paths(m, mem, f)
+    add_guide_torques(m, mem, s, f)
+    for b in range(n_joints):
+        s.ref_joint_torque_nm[joints[f, b]] = mem.torque[b]
     common = shaped_common_n(m, goal, mem, s, f)
     for k in range(n_tendons):
         t = tendons[f, k]

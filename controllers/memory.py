@@ -88,6 +88,8 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     wrist_speed_m_s: Annotated[FloatArray, TENDONS]
     wrist_start_m: Annotated[FloatArray, TENDONS]
     P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
+    # speeds that the wanted motion gives the paths of one finger
+    path_m_s: Annotated[FloatArray, FINGER_TENDONS]
     # wrist: model of the drive, fading offset
     axis_active: int
     axis_age_s: float

@@ -78,12 +78,12 @@ def follow_tension(m: Model, mem: ControllerMemory, s: State, t: int, from_goal:
 
 @law
 def wanted_paths(m: Model, mem: ControllerMemory, f: int) -> None:
-    """Speeds [m/s] that the wanted motion gives the paths of finger ``f``'s tendons, into ``mem.row``."""
+    """Speeds [m/s] that the wanted motion gives the paths of a finger's tendons, into ``mem.path_m_s``."""
     for k in range(m.finger_n_tendons[f]):
-        mem.row[k] = mem.wrist_speed_m_s[m.finger_tendon[f, k]]
+        mem.path_m_s[k] = mem.wrist_speed_m_s[m.finger_tendon[f, k]]
     for b in range(m.finger_n_joints[f]):
         speed = mem.joint_speed_rad_s[m.finger_joint[f, b]]
-        add_row(mem.row, speed, mem.P_fbk_m[f, b], m.finger_n_tendons[f])
+        add_row(mem.path_m_s, speed, mem.P_fbk_m[f, b], m.finger_n_tendons[f])
 
 
 @law
@@ -99,8 +99,8 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
 
     ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's. Then the
     rotor's own acceleration is known and fed forward: without it a step overshoots by an eighth.
+    ``mem`` holds the speeds of ``wanted_paths``.
     """
-    wanted_paths(m, mem, f)
     shares, share, weight = m.finger_shares[f] != 0, 1.0, 1.0
     for k in range(m.finger_n_tendons[f]):
         s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
@@ -108,7 +108,7 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         before = mem.ref_tension_n_s[t]
-        wanted_speed = wanted_motor_speed(m, s, t, mem.row[k], follow_tension(m, mem, s, t, from_goal))
+        wanted_speed = wanted_motor_speed(m, s, t, mem.path_m_s[k], follow_tension(m, mem, s, t, from_goal))
         stiffness, turning = s.tendon_stiffness_n_m[t], wanted_speed
         if shares:
             share, weight, stiffness = part_of_motor(m, s, f, t)

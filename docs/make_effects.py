@@ -100,30 +100,63 @@ def hysteresis() -> str:
     )
 
 
+DRAWN = (1, 2, 3, 4)
+"""Hands drawn from the tolerances, and noise of their sensors."""
+FOLLOWED = (
+    ("hasy", "open_close", None),
+    ("hasy", "finger_wave", None),
+    *(("hasy", "open_close", seed) for seed in DRAWN),
+    *((hand, motion, None) for hand in ("finger_bench", "n_plus_one", "orca_v2") for motion in ("open_close", "step")),
+)  # fmt: skip
+"""Hand, motion, drawn hand: what is followed with and without the feedforward of joint friction and guides."""
+
+
 def guides() -> str:
-    """Friction of the guides: on and off."""
+    """Friction of guides and joints: on and off, with and without its feedforward."""
     rows, fig_axes = [], figure(2)
     fig, axes = fig_axes
-    for guide, color in (("ideal", WITHOUT), ("friction", WITH)):
-        result = run("finger_bench", "open_close", guides=guide)
+    for guide, without, color, label in (
+        ("ideal", ("guides",), THIRD, "ideal guides, no feedforward"),
+        ("friction", ("guides",), WITHOUT, "friction, no feedforward"),
+        ("friction", (), WITH, "friction, feedforward"),
+    ):
+        result = run("finger_bench", "open_close", guides=guide, without=without)
         f = result.frames
         loss = f["truth"]["finger_tension_n"] - f["truth"]["tension_n"]
         error = np.degrees(f["state"]["ref_joint_angle_rad"][:, 2] - f["truth"]["joint_angle_rad"][:, 2])
-        axes[0].plot(result.seconds, error, color=color, label=guide, linewidth=0.9)
-        axes[1].plot(result.seconds, loss[:, 5], color=color, label=guide, linewidth=0.9)
+        axes[0].plot(result.seconds, error, color=color, label=label, linewidth=0.9)
+        axes[1].plot(result.seconds, loss[:, 5], color=color, label=label, linewidth=0.9)
         late = result.seconds > 1.0
-        rows.append([guide, result.report["tracking_error_deg"]["rms"], result.report["estimate_error_deg"]["rms"],
+        rows.append([label, result.report["tracking_error_deg"]["rms"], result.report["estimate_error_deg"]["rms"],
                      float(np.sqrt((loss[late] ** 2).mean()))])  # fmt: skip
-    axes[0].set(title="PIP tracking error", xlabel="s", ylabel="deg")
+    axes[0].set(title="PIP tracking error", xlabel="s", ylabel="deg", ylim=(-1.8, 2.8))
     axes[1].set(title="Tension lost in the guides, PIP flexor", xlabel="s", ylabel="N")
     axes[0].legend()
     text = table(["guides", "tracking rms [deg]", "estimate rms [deg]", "tension lost, rms [N]"], rows)
-    hand = result.hand
+    m, bending = result.hand.model, result.hand.file.guides.bending_angle_rad
     return (
-        f"## Guides\n\nBetween spring and finger the tendon bends by {hand.file.guides.bending_angle_rad:g} rad and loses "
-        f"{100.0 * float(hand.model['guide_loss_frac'][0, 0]):.1f} % of its tension (eq. 4.1), against the motion. No sensor sees it: it turns into joint torque error, so into tracking error.\n\n"
-        f"{save(fig, 'guides')}\n\n{text}\n"
+        f"## Guides\n\nBetween spring and finger the tendon bends by {bending:g} rad and loses "
+        f"{100.0 * float(m['guide_loss_frac'][0, 0]):.1f} % of its tension (eq. 4.1), against the motion. No sensor sees it: "
+        "it turns into joint torque error, so into tracking error, as the joints' own friction does. Both are fed forward "
+        f"from the wanted speeds, {100.0 * float(m['guide_gain'][0]):.0f} % of them (`gains.guide_gain`; "
+        "`flexor run --without guides` leaves it out).\n\n"
+        f"{save(fig, 'guides')}\n\n{text}\n\n"
+        "Tracking of all joints, full sensors; a drawn hand differs from its controller's model by the tolerances of "
+        f"its file:\n\n{guides_side_by_side()}\n"
     )
+
+
+def guides_side_by_side() -> str:
+    """Tracking with and without the feedforward, hand by hand; a fault is no figure."""
+    rows: list[list[Any]] = []
+    for hand, motion, drawn in FOLLOWED:
+        choices = {} if drawn is None else {"mismatch": drawn, "seed": drawn}
+        reports = [run(hand, motion, without=w, **choices).report for w in (("guides",), ())]
+        if any(report["faults"] for report in reports):
+            raise SystemExit(f"{hand} {motion}: {reports}")
+        name = f"{hand} {motion}" + ("" if drawn is None else f", drawn hand {drawn}")
+        rows.append([name, *(report["tracking_error_deg"]["rms"] for report in reports)])
+    return table(["hand and motion", "without, rms [deg]", "with, rms [deg]"], rows)
 
 
 def wrist() -> str:

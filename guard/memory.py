@@ -125,6 +125,7 @@ class GuardMemory(FingerRows, Protocol):
     still_s: Annotated[FloatArray, MOTORS]
     still_wanted_rad: Annotated[FloatArray, MOTORS]
     energy_j: Annotated[FloatArray, MOTORS]
+    joint_energy_j: Annotated[FloatArray, JOINTS]
     moved_s: Annotated[FloatArray, MOTORS]
     friction_fast_nm: Annotated[FloatArray, MOTORS]
     friction_slow_nm: Annotated[FloatArray, MOTORS]

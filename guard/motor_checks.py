@@ -94,6 +94,13 @@ def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_
 
 
 @law
+def should_rest(m: Model, s: State, i: int) -> bool:
+    """True if no motion is wanted of motor ``i`` and it does not run."""
+    still = abs(s.ref_motor_speed_rad_s[i]) < m.standing_speed_rad_s
+    return bool(still and abs(s.motor_speed_rad_s[i]) < m.running_speed_rad_s)
+
+
+@law
 def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int, kept: float) -> None:
     """Latch a friction compensation that keeps on pushing a motor which should rest.
 
@@ -101,13 +108,39 @@ def check_friction_energy(m: Model, mem: GuardMemory, s: State, f: int, i: int, 
     ``kept`` is what a cycle leaves of the work noted.
     """
     mem.energy_j[i] *= kept
-    if (
-        abs(s.ref_motor_speed_rad_s[i]) < m.standing_speed_rad_s
-        and abs(s.motor_speed_rad_s[i]) < m.running_speed_rad_s
-    ):
+    if should_rest(m, s, i):
         mem.energy_j[i] += m.dt_s * s.friction_torque_nm[i] * s.motor_speed_rad_s[i]
         if mem.energy_j[i] > m.friction_energy_j:
             latch_finger(s, f, FRICTION_ENERGY, i, mem.energy_j[i], m.friction_energy_j)
+
+
+@law
+def motor_of_joint(m: Model, f: int, j: int) -> int:
+    """Motor of the tendon of finger ``f`` with the longest lever arm at joint ``j``."""
+    best = m.finger_tendon[f, 0]
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if abs(m.P_tj_m[t, j]) > abs(m.P_tj_m[best, j]):
+            best = t
+    return int(m.tendon_motor[best])
+
+
+@law
+def check_guide_energy(m: Model, mem: GuardMemory, s: State, f: int, kept: float) -> None:
+    """The same for the compensation at the joints of finger ``f``, while all its motors should rest."""
+    resting = True
+    for k in range(m.finger_n_tendons[f]):
+        if not should_rest(m, s, m.tendon_motor[m.finger_tendon[f, k]]):
+            resting = False
+            break
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        mem.joint_energy_j[j] *= kept
+        if resting:
+            mem.joint_energy_j[j] += m.dt_s * s.guide_torque_nm[j] * s.joint_speed_rad_s[j]
+            if mem.joint_energy_j[j] > m.friction_energy_j:
+                motor = motor_of_joint(m, f, j)
+                latch_finger(s, f, FRICTION_ENERGY, motor, mem.joint_energy_j[j], m.friction_energy_j)
 
 
 @law
@@ -126,5 +159,8 @@ def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             if fresh or mem.started == 0:
                 check_standstill(m, mem, s, f, t, time_s if mem.started != 0 else m.dt_s)
             check_friction_energy(m, mem, s, f, i, kept)
+    if m.use_guides != 0 and m.guide_gain > 0.0:
+        for f in range(m.n_fingers):
+            check_guide_energy(m, mem, s, f, kept)
     for i in range(m.n_motors):
         mem.last_angle_rad[i] = s.motor_angle_rad[i]

@@ -57,6 +57,8 @@ def read_tendon_hand(options: RunOptions) -> Hand:
     file, text = load_with(options.hand, options.settings, mechanism_hand_names())
     model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
     set_switches(model, options.without)
+    if options.guides == "ideal":
+        model["guide_loss_frac"] = 0.0  # there is nothing to compensate then
     if options.sensors != "full":
         model["hall_noise_count"] = 0.0  # silence is no sign of a dead sensor then
     rate_hz = options.rate_hz or float(file.control.rate_hz)

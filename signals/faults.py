@@ -133,7 +133,7 @@ WRIST_LOST             | hand   | axis   | -       | {name}: wrist axis does not
 WRIST_JUMP             | hand   | axis   | -       | {name}: angle jumps by {value:.1f} deg in a cycle, possible are {limit:.1f} deg | check the potentiometer, then home the wrist
 SUSTAINED_OVERRUN      | hand   | hand   | -       | {value:.0f} of the last {limit:.0f} cycles were late | flexor doctor; lower the rate or free the core
 OPERATOR_STOP          | hand   | hand   | -       | stopped by the operator | re-arm when ready
-FRICTION_ENERGY        | finger | motor  | finger  | {name}: friction compensation put {value:.2f} J into a finger at rest | lower controller.friction_gain
+FRICTION_ENERGY        | finger | motor  | finger  | {name}: friction compensation put {value:.2f} J into a finger at rest | lower gains.friction_gain or gains.guide_gain
 IO_LOST                | hand   | hand   | -       | the io process died {value:.1f} s ago | see its log; goals are not received
 """
 

@@ -100,6 +100,7 @@ class State(Protocol):
     ref_joint_angle_rad: Annotated[FloatArray, "joint"]
     ref_joint_torque_nm: Annotated[FloatArray, "joint"]
     cmd_joint_torque_nm: Annotated[FloatArray, "joint"]
+    guide_torque_nm: Annotated[FloatArray, "joint"]
     ref_tension_n: Annotated[FloatArray, "tendon"]
     ref_motor_speed_rad_s: Annotated[FloatArray, "motor"]
     friction_torque_nm: Annotated[FloatArray, "motor"]
@@ -297,8 +298,10 @@ class Model(Protocol):
     velocity_filter_hz: float
     friction_gain: float
     ripple_gain: float
+    guide_gain: float
     use_friction: int
     use_ripple: int
+    use_guides: int
     use_wrist: int
     torque_rate_nm_s: float
     tension_rate_n_s: float

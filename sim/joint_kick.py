@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from mechanics.handlayout import HandtreeWork
+from mechanics.joint_friction import joint_friction_nm
 from signals.compiled import law
 from signals.typed import Model
 from sim.branches import LANES, factorise_blocks, solve_blocks, sum_of
@@ -132,9 +133,8 @@ def account_joints(m: Model, p: PlantRecord, h: float) -> None:
     for j in range(m.n_joints):
         dq = p.delta_rad_s[na + j]
         before = p.qd_rad_s[j] - dq
-        root = math.sqrt(before * before + v0 * v0)
-        slope = m.joint_viscous_nms_rad[j] + m.joint_coulomb_nm[j] * v0 * v0 / (root * root * root)
-        torque = m.joint_viscous_nms_rad[j] * before + m.joint_coulomb_nm[j] * before / root + slope * dq
+        torque, slope = joint_friction_nm(before, m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j], v0)
+        torque += slope * dq
         if p.q_rad[j] > m.joint_max_rad[j] or p.q_rad[j] < m.joint_min_rad[j]:
             torque += m.stop_damping_nms_rad * p.qd_rad_s[j]
         p.energy_lost_j += h * torque * (before + 0.5 * dq)

@@ -12,12 +12,12 @@ The wrist drive prescribes the acceleration of its axes as long as its torque li
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from mechanics.guides import guided_tension_n
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import hand_dynamics
+from mechanics.joint_friction import joint_friction_nm
 from mechanics.springs import spring_at, spring_state
 from signals.compiled import law
 from signals.modes import SensorLevel
@@ -106,9 +106,10 @@ def _joint_torques(m: Model, p: PlantRecord) -> None:
     for b in range(p.n_branches):
         for x in range(p.branch_joints[b]):
             j = p.branch_joint[b, x]
-            root = math.sqrt(qd[j] * qd[j] + v0 * v0)
-            torque = -m.joint_viscous_nms_rad[j] * qd[j] - m.joint_coulomb_nm[j] * qd[j] / root
-            damping = m.joint_viscous_nms_rad[j] + m.joint_coulomb_nm[j] * v0 * v0 / (root * root * root)
+            friction, damping = joint_friction_nm(
+                qd[j], m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j], v0
+            )
+            torque = -friction
             beyond = max(q[j] - m.joint_max_rad[j], 0.0) + min(q[j] - m.joint_min_rad[j], 0.0)
             if beyond != 0.0:
                 torque -= m.stop_stiffness_nm_rad * beyond + m.stop_damping_nms_rad * qd[j]

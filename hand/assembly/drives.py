@@ -103,8 +103,8 @@ def store_loop(hand: HandFile, model: RecordArray) -> None:
     """Gains, limits, thermal model, surroundings, switches."""
     m = model[0]
     for name in type(hand.gains).model_fields:
-        m[name] = getattr(hand.gains, name)
-    for name in ("use_friction", "use_ripple", "use_wrist"):
+        m[name] = getattr(hand.gains, name) or 0.0
+    for name in ("use_friction", "use_ripple", "use_guides", "use_wrist"):
         m[name] = 1
     limits, thermal = hand.limits, hand.thermal
     m["torque_rate_nm_s"] = limits.torque_rate_nm_s

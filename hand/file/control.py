@@ -62,6 +62,8 @@ class Gains(Table):
     """Share of the friction that the feedforward compensates; over-compensation destroys passivity."""
     ripple_gain: Fraction
     """Share of the ripple that the feedforward compensates."""
+    guide_gain: Annotated[Fraction | None, Field(exclude_if=_left_out)] = None
+    """Share of joint friction and guide losses that the feedforward compensates; left out: none."""
 
 
 class Limits(Table):

@@ -56,6 +56,18 @@ def numbers(text: str) -> list[float]:
     return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
 
 
+def test_joint_friction_and_guides_fed_forward_bring_every_hand_nearer_to_its_goals() -> None:
+    """Of the rows that the runs give: the reference hand's marks, every other hand and motion no worse."""
+    rows, followed = rows_of("effects.md"), maker("make_effects").FOLLOWED
+    assert max(float(rows[f"hasy {motion}"][1]) for motion in ("open_close", "finger_wave")) <= 0.33
+    for hand, motion, drawn in followed:
+        name = f"{hand} {motion}" + (f", drawn hand {drawn}" if drawn else "")
+        without, with_it = (float(cell) for cell in rows[name])
+        assert with_it < without, name
+        if motion == "open_close" and drawn is None:
+            assert with_it <= 0.66 * without, hand
+
+
 def test_the_rules_of_the_fault_trials_are_those_that_the_page_says() -> None:
     rows = rows_of("faults.md")
     later = f"the same later than {1e3 * rules.FIRST_MOMENT_S:.0f} ms after the fault"

@@ -358,6 +358,37 @@ def test_energy_of_friction_compensation_counts_only_at_rest_and_fades(push_nm: 
     assert braking.until(None, 3000) == 3001
 
 
+@pytest.mark.parametrize("push_nm", [0.4, 1.2])
+@pytest.mark.parametrize(("joint", "motor"), [(0, 0), (3, 6)])
+def test_energy_of_guide_compensation_counts_while_the_whole_finger_should_rest(
+    push_nm: float, joint: int, motor: int
+) -> None:
+    """The same work at a joint; it names the motor with the longest lever arm there, the first of them."""
+    arms = abs(Bare().m["P_tj_m"][:8, joint])
+    assert motor == int(arms.argmax())
+    for wanted, still, latched in ((0.019, 1.9, True), (0.021, 0.0, False), (0.0, 2.1, False)):
+        bench = Bare()
+        bench.s["ref_motor_speed_rad_s"][7], bench.s["motor_speed_rad_s"][7] = -wanted, -still
+        bench.s["guide_torque_nm"][joint], bench.s["joint_speed_rad_s"][joint] = push_nm, 0.25
+        assert (bench.until(None, 3000) <= 3000) == latched
+    bench = Bare()
+    bench.s["guide_torque_nm"][joint], bench.s["joint_speed_rad_s"][joint] = push_nm, 0.25
+    used = bench.until(None, 3000)
+    # e(t) = 2 P (1 - exp(-t/2)) of the power P
+    expected_s = -2.0 * math.log(1.0 - 0.05 / (2.0 * push_nm * 0.25))
+    assert used * bench.dt_s == pytest.approx(expected_s, rel=0.02)
+    assert bench.found == (Cause.FRICTION_ENERGY, motor, pytest.approx(0.05, rel=0.02), 0.05)
+    for change in ({"use_guides": 0}, {"guide_gain": 0.0}):
+        off = Bare()
+        for name, value in change.items():
+            off.m[name] = value
+        off.s["guide_torque_nm"][joint], off.s["joint_speed_rad_s"][joint] = push_nm, 0.25
+        assert off.until(None, 3000) == 3001
+    braking = Bare()
+    braking.s["guide_torque_nm"][joint], braking.s["joint_speed_rad_s"][joint] = -push_nm, 0.25
+    assert braking.until(None, 3000) == 3001
+
+
 # --- tension ------------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ UNSEEN = {
     "estimation.damping_frac": ALL,
     "gains.friction_gain": DOWN,
     "gains.ripple_gain": DOWN,
+    "gains.guide_gain": DOWN,
     "ripple.*.amplitude_nm": DOWN,
     "tolerances.*": DOWN,
     # the tension loop damps the joints too

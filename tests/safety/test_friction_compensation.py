@@ -41,7 +41,8 @@ def energy_j(frames: np.ndarray, n: int) -> np.ndarray:
 
 @pytest.mark.parametrize("gain", (0.8, 1.0))
 def test_at_rest_with_noise_nothing_flips_and_nothing_moves(gain: float) -> None:
-    hand = Driven("finger_bench", "hold", settings=(f"gains.friction_gain={gain}",))
+    gains = tuple(f"gains.{name}_gain={gain}" for name in ("friction", "guide"))
+    hand = Driven("finger_bench", "hold", settings=gains)
     hand.start(2.0)
     frames = hand.run(8.0)
     n = len(hand.names.motors)
@@ -50,6 +51,7 @@ def test_at_rest_with_noise_nothing_flips_and_nothing_moves(gain: float) -> None
     assert (energy_j(frames, n) < 1e-3).all()
     # at rest the wanted speed is zero, and so is the feedforward, whatever the noise
     assert abs(frames["state"]["friction_torque_nm"][:, :n]).max() < 1e-9
+    assert abs(frames["state"]["guide_torque_nm"][:, :4]).max() < 1e-9
 
 
 def moved(tmp_path: Path, angle_deg: Callable[[float], float], seconds: float) -> np.ndarray:
