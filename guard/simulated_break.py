@@ -86,18 +86,28 @@ def unwind(m: Model, mem: GuardMemory, k: int, t: int, wanted_nm: float, tension
 
 
 @law
-def wanted_nm(m: Model, mem: GuardMemory, k: int, t: int, unwound: bool, driven: bool, share: float) -> float:
-    """Torque [N m] that the reaction gives the motor of tendon ``t``: none, or until it coasts into slack."""
+def wanted_nm(
+    m: Model, mem: GuardMemory, k: int, t: int, unwound: bool, driven: bool, share: float, rest_nm: float
+) -> float:
+    """Torque [N m] that the reaction gives the motor of tendon ``t``: none, or until it coasts into slack.
+
+    A share of what this motor may, if that is between ``rest_nm`` and all of it: a finger may mix motors.
+    """
     if not driven:
         return float(mem.look_torque_nm[k])
     i = m.tendon_motor[t]
     if mem.look_e_m[k] <= coasting_m(m, i, m.spool_radius_m[t], mem.look_w_rad_s[k]):
         mem.look_slack[k] = 1
-    return float(-share * m.motor_torque_limit_nm[i]) if unwound and mem.look_slack[k] == 0 else 0.0
+    if not unwound or mem.look_slack[k] != 0:
+        return 0.0
+    limit = m.motor_torque_limit_nm[i]
+    return float(-min(max(share * limit, rest_nm), limit))
 
 
 @law
-def pull(m: Model, mem: GuardMemory, f: int, lost: int, unwound: int, driven: bool, share: float) -> None:
+def pull(
+    m: Model, mem: GuardMemory, f: int, lost: int, unwound: int, driven: bool, share: float, rest_nm: float
+) -> None:
     """Tendons: their torques and the damping of their guides, and their motors.
 
     Args:
@@ -107,7 +117,8 @@ def pull(m: Model, mem: GuardMemory, f: int, lost: int, unwound: int, driven: bo
         lost: place in the finger of the lost tendon.
         unwound: bit set of places of tendons whose motors unwind.
         driven: False as long as nobody has noticed: the torques stay.
-        share: of the torque limit that these get.
+        share: of the torque limit that these get, but no less than
+        rest_nm: torque that goes on unwinding [N m].
     """
     n, h = m.finger_n_joints[f], STEP_S
     for k in range(m.finger_n_tendons[f]):
@@ -128,7 +139,8 @@ def pull(m: Model, mem: GuardMemory, f: int, lost: int, unwound: int, driven: bo
                 mem.look_b_nm[x] -= px * (tension + damping * v)
                 for y in range(x + 1):
                     mem.look_A[x, y] += h * px * damping * row[y]
-        unwind(m, mem, k, t, wanted_nm(m, mem, k, t, bool((unwound >> k) & 1), driven, share), tension)
+        wanted = wanted_nm(m, mem, k, t, bool((unwound >> k) & 1), driven, share, rest_nm)
+        unwind(m, mem, k, t, wanted, tension)
 
 
 @law
@@ -156,6 +168,23 @@ def move(m: Model, mem: GuardMemory, f: int) -> None:
         for x in range(n):
             v += mem.look_P_m[k, x] * mem.look_qd_rad_s[x]
         mem.look_e_m[k] += h * v
+
+
+@law
+def advance(
+    m: Model, mem: GuardMemory, f: int, lost: int, unwound: int, driven: bool, share: float, rest_nm: float
+) -> bool:
+    """One step of the scratch; arguments as of ``pull``. False if the finger's mass matrix is none."""
+    n = m.finger_n_joints[f]
+    resist(m, mem, f)
+    pull(m, mem, f, lost, unwound, driven, share, rest_nm)
+    if not factorise(mem.look_A, n, 1e-300):
+        return False
+    solve_factored(mem.look_A, mem.look_b_nm, n)
+    for x in range(n):
+        mem.look_qd_rad_s[x] += STEP_S * mem.look_b_nm[x]
+    move(m, mem, f)
+    return True
 
 
 @law
@@ -188,17 +217,9 @@ def throw(
         lower stops are in ``look_hit_rad_s``.
     """
     begin_throw(m, mem, f)
-    n = m.finger_n_joints[f]
-    limit = m.motor_torque_limit_nm[m.tendon_motor[m.finger_tendon[f, 0]]]
     for step in range(int(LOOK_S / STEP_S)):
         time_s = step * STEP_S - react_s
-        resist(m, mem, f)
-        share = min(max(1.0 - (time_s - urgent_s) / ramp_s, rest_nm / limit), 1.0)
-        pull(m, mem, f, lost, unwound, time_s >= 0.0, share)
-        if not factorise(mem.look_A, n, 1e-300):
+        share = 1.0 - (time_s - urgent_s) / ramp_s
+        if not advance(m, mem, f, lost, unwound, time_s >= 0.0, share, rest_nm):
             return False
-        solve_factored(mem.look_A, mem.look_b_nm, n)
-        for x in range(n):
-            mem.look_qd_rad_s[x] += STEP_S * mem.look_b_nm[x]
-        move(m, mem, f)
     return True

@@ -14,19 +14,16 @@ from guard.lookahead import brake_set
 from guard.simulated_break import (
     AWAY_RAD,
     STEP_S,
+    advance,
     begin_throw,
     coasting_m,
     move,
-    pull,
-    resist,
     wanted_nm,
 )
 from guard.urgent import first_at_stop
 from hand.options import RunOptions
-from mechanics.cholesky import factorise, solve_factored
 from mechanics.springs import spring_energy_j, spring_state
 from runtime.setup import read_hand
-from signals.compiled import law
 from telemetry.shm.channel import Channel
 from tests.rigs.ahead import Ahead
 from trials.campaign import Worker
@@ -41,20 +38,10 @@ POSES = ((0.0, 0.6, 0.6, 0.6), (0.15, 0.2, 1.2, 0.9), (-0.2, 1.3, 0.3, 0.2), (0.
 seeds = st.integers(0, 10_000)
 
 
-@law
-def steps(m, mem, f, lost, unwound, driven, share, count):
-    """Some steps of a throw, as ``throw`` makes them."""
-    n = m.finger_n_joints[f]
-    for _ in range(count):
-        resist(m, mem, f)
-        pull(m, mem, f, lost, unwound, driven, share)
-        if not factorise(mem.look_A, n, 1e-300):
-            return False
-        solve_factored(mem.look_A, mem.look_b_nm, n)
-        for x in range(n):
-            mem.look_qd_rad_s[x] += STEP_S * mem.look_b_nm[x]
-        move(m, mem, f)
-    return True
+def free_ms(finger: Ahead, lost: int, ms: float) -> None:
+    """A time of a throw in which nobody drives."""
+    for _ in range(round(ms * 1e-3 / STEP_S)):
+        assert advance(finger.m, finger.mem, 0, lost, 0, False, 1.0, 0.0)
 
 
 def randomly(seed: int) -> tuple[Ahead, np.random.Generator]:
@@ -112,7 +99,7 @@ def test_energy_never_grows_where_nothing_drives(seed, lost):
     begin_throw(finger.m, finger.mem, 0)
     least = begun = elastic_j(finger, lost)
     for _ in range(40):
-        assert steps(finger.m, finger.mem, 0, lost, 0, False, 1.0, round(0.002 / STEP_S))
+        free_ms(finger, lost, 2.0)
         now = elastic_j(finger, lost) + kinetic_j(finger)
         # the springs are taken explicitly: a light joint's energy swings by a share of its own
         assert now <= least + 0.03 * begun
@@ -143,7 +130,7 @@ def test_the_joint_that_is_first_goes_where_the_lost_tendon_does_not_hold_it_any
     j = first_at_stop(finger.m, finger.mem["P_tj_m"], finger.s["joint_angle_rad"], 0, lost)
     begin_throw(finger.m, finger.mem, 0)
     sign = np.sign(finger.P[lost])
-    assert steps(finger.m, finger.mem, 0, lost, 0, False, 1.0, round(0.002 / STEP_S))
+    free_ms(finger, lost, 2.0)
     went = finger.mem["look_q_rad"][:4] - finger.s["joint_angle_rad"][:4]
     torque = finger.P[lost] * finger.s["tension_n"][lost]
     assert went @ torque > 0.0, "the missing pull does work on what moves"
@@ -224,17 +211,17 @@ def test_a_motor_is_never_wound_and_is_left_alone_once_it_will_coast_into_slack(
     m, mem = finger.m, finger.mem
     begin_throw(m, mem, 0)
     mem["look_torque_nm"][5] = 0.2
-    assert wanted_nm(m, mem, 5, 5, unwound, False, share) == 0.2, "nobody has noticed"
+    assert wanted_nm(m, mem, 5, 5, unwound, False, share, 0.0) == 0.2, "nobody has noticed"
     assert mem["look_slack"][5] == 0
     mem["look_e_m"][5], mem["look_w_rad_s"][5] = e, w
     slack = e <= coasting_m(m, 5, 0.01, w)
-    wanted = wanted_nm(m, mem, 5, 5, unwound, True, share)
+    wanted = wanted_nm(m, mem, 5, 5, unwound, True, share, 0.0)
     assert wanted <= 0.0
     assert wanted == pytest.approx(-share * 2.94 if unwound and not slack else 0.0)
     assert bool(mem["look_slack"][5]) is slack
     # it stays so, as it does in the reaction
     mem["look_e_m"][5] = 0.02
-    again = wanted_nm(m, mem, 5, 5, unwound, True, share)
+    again = wanted_nm(m, mem, 5, 5, unwound, True, share, 0.0)
     assert again == (0.0 if slack else wanted)
 
 
@@ -249,9 +236,6 @@ def test_a_set_that_is_let_go_comes_to_slack_and_not_much_further_the_others_hol
     others = [0, 3, 4, 5, 6, 7]
     assert abs(wound[others]).max() < 0.0005, "the gears hold"
     assert wound[2] == pytest.approx(0.0, abs=1e-12), "nobody moves the lost one"
-
-
-# --- the solver -------------------------------------------------------------------------------------------
 
 
 # --- the simulated hand -----------------------------------------------------------------------------------

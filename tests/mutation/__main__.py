@@ -66,6 +66,7 @@ FIRST = (
     "tests/telemetry/test_bounds.py",
     "tests/guard/test_touch_limits.py",
     "tests/guard/test_shortcuts.py",
+    "tests/guard/test_break_steps.py",
     "tests/guard/test_simulated_break.py",
     "tests/guard/test_shared_laws.py",
     "tests/guard/test_quiet_cycles.py",
