@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from guard.detectors import detect
-from guard.hall_checks import AGREE_SHARE
+from guard.hall_checks import AGREE_SHARE, BLOW, NOISE_FACTOR
 from guard.tension_checks import SLACK_START_S
 from mechanics.plausible import motor_way_rad
 from signals.faults import Cause
 from signals.modes import ChannelStatus
-from tests.rigs.bare import COUNT, LOST_M, Bare
+from tests.rigs.bare import COUNT, LOST_M, TENSION_N, Bare
 
 T = 4
 LEVER_MAX = math.radians(15.0)
@@ -24,6 +24,21 @@ LEVER_MAX = math.radians(15.0)
 def test_a_jump_that_the_other_tendons_agree_with_is_motion(counts: int, left: float, found: bool) -> None:
     bench = Bare()
     bench.strike(T, counts, left)
+    assert (bench.until(None, 60) <= 60) is found
+    assert not found or bench.found[:2] == (Cause.HALL_GLITCH, T)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize(("share", "found"), [(0.98, False), (1.02, True)])
+def test_no_blow_makes_more_of_a_jump_than_so_much_whatever_the_lengths_say(
+    sign: int, share: float, found: bool
+) -> None:
+    """A tendon that alone sees a joint leaves no length that could contradict its count."""
+    bench = Bare()
+    m = bench.m
+    limit = m["jump_count"] + NOISE_FACTOR * m["hall_noise_count"][T] + m["jump_count_n"] * TENSION_N
+    bench.detect()
+    bench.strike(T, sign * round(share * BLOW * limit), 0.0)
     assert (bench.until(None, 60) <= 60) is found
     assert not found or bench.found[:2] == (Cause.HALL_GLITCH, T)  # type: ignore[index]
 
