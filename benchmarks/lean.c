@@ -425,9 +425,9 @@ static void limit(struct lean *l, const struct model *m, const struct measuremen
         }
         double fast = m->motor_speed_limit_rad_s[i], w = s->motor_speed_rad_s[i], kt = m->motor_torque_constant_nm_a[i];
         double current = g->last_torque_nm[i] / kt, heat = 1.5 * m->motor_resistance_ohm[i] * current * current;
-        g->winding_degc[i] += m->dt_s * (heat - (g->winding_degc[i] - g->case_degc[i]) / m->thermal_winding_k_w) / m->thermal_winding_j_k;
+        g->winding_degc[i] += m->dt_s * (heat - (g->winding_degc[i] - g->case_degc[i]) / m->thermal_winding_k_w[i]) / m->thermal_winding_j_k[i];
         x = clip(x, -top, top);
-        double volt = m->bus_voltage_v / 1.7320508075688772, emf = m->motor_back_emf_v_s_rad[i] * w, per_volt = kt / m->motor_resistance_ohm[i];
+        double volt = m->bus_voltage_v[i] / 1.7320508075688772, emf = m->motor_back_emf_v_s_rad[i] * w, per_volt = kt / m->motor_resistance_ohm[i];
         double cap = least(top, kt * m->motor_current_limit_a[i]);
         x = clip(x, least(most(-cap, per_volt * (-volt - emf)), 0.0), most(least(cap, per_volt * (volt - emf)), 0.0));
         double step = m->torque_rate_nm_s * m->dt_s;

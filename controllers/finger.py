@@ -8,7 +8,9 @@ from controllers.enter import JOINT_IMPEDANCE, MOTOR_POSITION, TENDON_FORCE, ent
 from controllers.joint_modes import joint_tensions, report_given_torque
 from controllers.memory import ControllerMemory
 from controllers.motor_modes import motor_position, motor_torque
+from controllers.set_points import set_points
 from controllers.tension_modes import force_goals, tension_torques, wanted_paths
+from mechanics.drives import takes_angles
 from signals.compiled import law
 from signals.modes import Mode
 from signals.typed import Goal, Model, State
@@ -39,6 +41,19 @@ def rest_finger(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
         s.friction_torque_nm[i] = 0.0
         s.ripple_torque_nm[i] = 0.0
         s.ref_motor_torque_nm[i] = 0.0
+        s.ref_motor_angle_rad[i] = s.motor_angle_rad[i]
+
+
+@law
+def stand_joints(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
+    """References of the joints of finger ``f`` in a mode that asks nothing of them."""
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        mem.joint_speed_rad_s[j] = 0.0
+        s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
+        s.ref_joint_torque_nm[j] = 0.0
+        s.cmd_joint_torque_nm[j] = 0.0
+        s.guide_torque_nm[j] = 0.0
 
 
 @law
@@ -46,13 +61,7 @@ def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode
     """The law of the mode in force; torques into ``s.ref_motor_torque_nm``."""
     s.torque_scale[f] = 1.0
     if mode == MOTOR_POSITION or mode == MOTOR_TORQUE or mode == TENDON_FORCE:
-        for b in range(m.finger_n_joints[f]):
-            j = m.finger_joint[f, b]
-            mem.joint_speed_rad_s[j] = 0.0
-            s.ref_joint_angle_rad[j] = s.joint_angle_rad[j]
-            s.ref_joint_torque_nm[j] = 0.0
-            s.cmd_joint_torque_nm[j] = 0.0
-            s.guide_torque_nm[j] = 0.0
+        stand_joints(m, mem, s, f)
     if mode == MOTOR_POSITION:
         motor_position(m, goal, mem, s, f)
     elif mode == MOTOR_TORQUE:
@@ -96,6 +105,11 @@ def control_finger(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
     if mem.mode[f] != mode:
         enter_mode(m, goal, mem, s, f, mode)
     s.finger_mode[f] = mode
-    mode_law(m, goal, mem, s, f, mode)
-    fade_change_over(m, mem, s, f)
+    if takes_angles(m, f):
+        s.torque_scale[f] = 1.0
+        stand_joints(m, mem, s, f)
+        set_points(m, goal, mem, s, f, mode)
+    else:
+        mode_law(m, goal, mem, s, f, mode)
+        fade_change_over(m, mem, s, f)
     mem.age_s[f] += m.dt_s

@@ -87,6 +87,11 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     motor_speed_rad_s: Annotated[FloatArray, MOTORS]
     wrist_speed_m_s: Annotated[FloatArray, TENDONS]
     wrist_start_m: Annotated[FloatArray, TENDONS]
+    # set-points of drives that take angles: sum over a motor's lines, what the entry was off by, last one
+    set_point_rad: Annotated[FloatArray, MOTORS]
+    set_lines: Annotated[IntArray, MOTORS]
+    offset_point_rad: Annotated[FloatArray, MOTORS]
+    last_point_rad: Annotated[FloatArray, MOTORS]
     P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
     # speeds that the wanted motion gives the paths of one finger
     path_m_s: Annotated[FloatArray, FINGER_TENDONS]

@@ -87,11 +87,13 @@ def loads_believed(m: Model, z: Measurement, f: int, t: int) -> bool:
 @law
 def check_friction(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch grown friction of all motors whose channels can be believed."""
-    fast, shared = share_of(m.dt_s, FAST_S), m.n_motors < m.n_tendons
+    fast, shared, servos = share_of(m.dt_s, FAST_S), m.n_motors < m.n_tendons, m.n_servos != 0
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]
         if shared and m.tendon_follows[t] != 0:
             continue
         motor = usable(int(z.motor_status[i]), z.motor_angle_rad[i])
+        if servos and m.friction_watched[i] == 0:
+            continue
         if motor and (loads_believed(m, z, m.tendon_finger[t], t) if shared else hall_believed(m, z, t)):
             check_friction_growth(m, mem, s, m.tendon_finger[t], t, fast)

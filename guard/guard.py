@@ -21,8 +21,10 @@ from guard.memory import GUARD_MEMORY as GUARD_MEMORY
 from guard.memory import GuardMemory
 from guard.probe import WINDING, judge_probe
 from guard.reaction import begin_reaction, change_choice, fault_torque_nm, note_lost_sight, reaction_of
+from guard.servos import command_servos, note_torques
 from guard.winding import check_windings, winding_temperatures
 from mechanics.coupling import move_jacobian, tendon_jacobian
+from mechanics.drives import takes_angles
 from mechanics.finger_rows import move_rows, place_rows
 from mechanics.lines import sense_of
 from signals.compiled import inlined, law
@@ -59,7 +61,9 @@ def begin_states(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
         if state != mem.last_finger_state[f]:
             if state == HOLDING or state == FAULT:
                 begin_hold(m, mem, s, f)
-            if state == FAULT:
+            if state == FAULT and takes_angles(m, f):
+                mem.fault_age_s[f], mem.probe_phase[f] = 0.0, 0
+            elif state == FAULT:
                 begin_reaction(m, mem, z, s, f)  # asks since when a tendon is slack
             for k in range(m.finger_n_tendons[f]):
                 t = m.finger_tendon[f, k]
@@ -69,6 +73,8 @@ def begin_states(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             mem.last_finger_state[f] = state
         elif state == FAULT:
             mem.fault_age_s[f] += m.dt_s
+            if takes_angles(m, f):
+                continue
             note_lost_sight(m, mem, z, s, f)
             if mem.probe_phase[f] == WINDING:
                 judge_probe(m, mem, s, f)
@@ -128,6 +134,9 @@ def shared_bounds(
 def command_motors(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Command) -> None:
     """Currents [A] of all motors into the command, torques and clips into the state."""
     for f in range(m.n_fingers):
+        if takes_angles(m, f):
+            command_servos(m, mem, z, s, c, f)
+            continue
         reaction, powered = reaction_of(m, s, f), s.finger_state[f] >= HOLDING
         shares, whole = m.finger_shares[f] != 0, s.finger_state[f] != FAULT
         if powered:
@@ -202,6 +211,8 @@ def guard(
     else:
         move_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
         move_rows(m, mem.P_tj_m, mem)
+    if m.n_servos != 0:
+        note_torques(m, mem, z)
     winding_temperatures(m, mem, z, s)
     mem.all_well = mem.all_young = 0  # until the detectors have looked
     if s.machine >= HOLDING:

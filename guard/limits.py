@@ -114,7 +114,7 @@ def envelope_bounds(
 def motor_free(m: Model, i: int, x: float, speed: float, degc: float) -> bool:
     """True if a few comparisons say that none of a motor's own limits bounds its torque."""
     asked, fast = abs(x), abs(speed)
-    kt, volts = m.motor_torque_constant_nm_a[i], FREE_SHARE * m.bus_voltage_v / SQRT_3
+    kt, volts = m.motor_torque_constant_nm_a[i], FREE_SHARE * m.bus_voltage_v[i] / SQRT_3
     return bool(
         asked <= m.motor_torque_limit_nm[i]
         and asked <= kt * m.motor_current_limit_a[i]

@@ -34,6 +34,12 @@ class GuardMemory(FingerRows, Protocol):
     hold_axis_rad: Annotated[FloatArray, AXES]
     axis_held: int
     fade_torque_nm: Annotated[FloatArray, MOTORS]
+    # drives that take angles: cycle of the goal, goal, the one before, greatest torque, share by the state
+    servo_tick: Annotated[IntArray, MOTORS]
+    servo_goal_rad: Annotated[FloatArray, MOTORS]
+    servo_before_rad: Annotated[FloatArray, MOTORS]
+    servo_cap_nm: Annotated[FloatArray, MOTORS]
+    servo_share: Annotated[FloatArray, MOTORS]
     last_torque_nm: Annotated[FloatArray, MOTORS]
     # reactions
     fault_age_s: Annotated[FloatArray, FINGERS]

@@ -8,6 +8,7 @@ from typing import Final
 from guard.channel_checks import since_sample_s
 from guard.latch import latch_finger, latch_probed
 from guard.memory import GuardMemory
+from mechanics.drives import is_servo, tells_current
 from mechanics.lines import motor_load_nm
 from mechanics.plausible import motor_way_rad, usable
 from signals.compiled import law
@@ -144,9 +145,47 @@ def check_guide_energy(m: Model, mem: GuardMemory, s: State, f: int, kept: float
 
 
 @law
+def servo_torque_nm(m: Model, mem: GuardMemory, s: State, i: int) -> float:
+    """Torque [N m] of servo ``i`` at a standstill: by its current, or by its loop where it reports none."""
+    if tells_current(m, i):
+        return float(mem.last_torque_nm[i])
+    missing, dead = (
+        mem.servo_goal_rad[i] - s.motor_angle_rad[i],
+        m.servo_deadband_rad[i] + m.encoder_step_rad[i],
+    )
+    missing -= min(max(missing, -dead), dead)
+    most = m.motor_torque_limit_nm[i]
+    return float(min(max(m.servo_stiffness_nm_rad[i] * missing, -most), most))
+
+
+@law
+def check_servo(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
+    """Latch a servo that stands under a torque that nothing balances; what its tendons hold is no fault."""
+    i = m.tendon_motor[t]
+    torque = servo_torque_nm(m, mem, s, i)
+    stands = abs(s.motor_speed_rad_s[i]) < m.rest_speed_rad_s
+    excess = abs(torque - motor_load_nm(m, s, f, t)) > m.excess_torque_nm
+    mem.blocked_s[i] = mem.blocked_s[i] + m.dt_s if stands and excess and mem.servo_share[i] >= 1.0 else 0.0
+    if mem.blocked_s[i] > BLOCKED_S:
+        amperes = torque / max(m.motor_torque_constant_nm_a[i], 1e-9)
+        latch_finger(s, f, MOTOR_BLOCKED, i, amperes, m.motor_current_limit_a[i])
+
+
+@law
+def check_servos(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
+    """Latch the faults that servos alone have: in a loop of their own, for a hand without them."""
+    for t in range(m.n_tendons):
+        i = m.tendon_motor[t]
+        if m.tendon_follows[t] == 0 and is_servo(m, i):
+            if usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
+                check_servo(m, mem, s, m.tendon_finger[t], t)
+
+
+@law
 def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch the faults of all motors."""
     kept, shared = math.exp(-m.dt_s / ENERGY_MEMORY_S), m.n_motors < m.n_tendons
+    servos = m.n_servos != 0
     for t in range(m.n_tendons):
         i, f = m.tendon_motor[t], m.tendon_finger[t]
         if shared and m.tendon_follows[t] != 0:
@@ -156,9 +195,13 @@ def check_motors(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             time_s = since_sample_s(m, s, z.motor_time_ns[i], mem.motor_sample_ns[i])
             check_speed(m, mem, s, f, i)
             check_angle_jump(m, mem, z, s, f, t, time_s)
+            if servos and is_servo(m, i):
+                continue
             if fresh or mem.started == 0:
                 check_standstill(m, mem, s, f, t, time_s if mem.started != 0 else m.dt_s)
             check_friction_energy(m, mem, s, f, i, kept)
+    if servos:
+        check_servos(m, mem, z, s)
     if m.use_guides != 0 and m.guide_gain > 0.0:
         for f in range(m.n_fingers):
             check_guide_energy(m, mem, s, f, kept)

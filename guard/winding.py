@@ -11,8 +11,8 @@ from typing import Final
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
 from mechanics.motor import copper_loss_w
-from mechanics.thermal import thermal_move, thermal_shares
-from signals.compiled import law
+from mechanics.thermal import has_thermal_model, thermal_move, thermal_shares
+from signals.compiled import inlined, law
 from signals.faults import Cause
 from signals.typed import Measurement, Model, State
 
@@ -29,6 +29,31 @@ def plausible(degc: float) -> bool:
     return LEAST_DEGC < degc < MOST_DEGC and degc != 0.0
 
 
+@inlined
+def warm_winding(
+    m: Model,
+    mem: GuardMemory,
+    z: Measurement,
+    s: State,
+    i: int,
+    modelled: bool,
+    shares: tuple[float, float, float, float, float, float],
+    follow: float,
+) -> None:
+    """Winding temperature [degC] of motor ``i`` one cycle on, by its thermal model and what it reports."""
+    report = z.motor_temperature_degc[i]
+    winding, case = mem.winding_degc[i], mem.case_degc[i]
+    if modelled:
+        current = mem.last_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
+        winding, case = thermal_move(shares, winding, case, copper_loss_w(m, i, current))
+    shown = winding
+    if plausible(report):
+        case += follow * (report - case)
+        shown = max(winding, report)
+    mem.winding_degc[i], mem.case_degc[i] = winding, case
+    s.winding_temperature_degc[i] = shown
+
+
 @law
 def winding_temperatures(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Winding temperatures [degC] one cycle on, from the torque sent last, into ``s``."""
@@ -37,20 +62,15 @@ def winding_temperatures(m: Model, mem: GuardMemory, z: Measurement, s: State) -
             report = z.motor_temperature_degc[i]
             mem.winding_degc[i] = mem.case_degc[i] = report if plausible(report) else m.ambient_degc
         mem.warm = 1
-    modelled = m.thermal_winding_j_k > 0.0 and m.thermal_case_j_k > 0.0
-    shares, follow = thermal_shares(m, m.dt_s), m.dt_s / OBSERVER_S
+    follow = m.dt_s / OBSERVER_S
+    if m.n_drives > 1:
+        for i in range(m.n_motors):
+            modelled = has_thermal_model(m, i)
+            warm_winding(m, mem, z, s, i, modelled, thermal_shares(m, i, m.dt_s), follow)
+        return
+    one_modelled, shares = has_thermal_model(m, 0), thermal_shares(m, 0, m.dt_s)
     for i in range(m.n_motors):
-        report = z.motor_temperature_degc[i]
-        winding, case = mem.winding_degc[i], mem.case_degc[i]
-        if modelled:
-            current = mem.last_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
-            winding, case = thermal_move(shares, winding, case, copper_loss_w(m, i, current))
-        shown = winding
-        if plausible(report):
-            case += follow * (report - case)
-            shown = max(winding, report)
-        mem.winding_degc[i], mem.case_degc[i] = winding, case
-        s.winding_temperature_degc[i] = shown
+        warm_winding(m, mem, z, s, i, one_modelled, shares, follow)
 
 
 @law

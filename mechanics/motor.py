@@ -33,7 +33,7 @@ def torque_bounds_nm(m: Model, motor: int, speed_rad_s: float) -> tuple[float, f
     resistance = m.motor_resistance_ohm[motor]
     back_emf = m.motor_back_emf_v_s_rad[motor]
     if resistance > 0.0 and back_emf > 0.0:
-        voltage = m.bus_voltage_v / SQRT_3
+        voltage = m.bus_voltage_v[motor] / SQRT_3
         high = max(min(high, kt * (voltage - back_emf * speed_rad_s) / resistance), -limit)
         low = min(max(low, kt * (-voltage - back_emf * speed_rad_s) / resistance), limit)
     return low, high

@@ -10,6 +10,7 @@ from drivers.hal import Bus, MotorSetup, reports_of
 from hand.motion.load import Motion
 from hand.options import RunOptions
 from signals.clock import new_timespec, now_ns, wait_until
+from signals.modes import mode_of
 from signals.records import MEASUREMENT, RecordArray, new
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion 
     from hand.assembly.mismatch import draw_mismatch
     from signals.modes import FaultKind, SensorLevel
     from sim.backend import SimulatedBus
-    from sim.options import Fault, SimOptions
+    from sim.options import Fault, SimOptions, substeps_of
 
     real = hand if options.plant is None else _other(hand, options)
     plant_model = real.model.copy()
@@ -40,6 +41,7 @@ def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion 
     pretension = float(hand.model["pretension_n"][0, 0])
     chosen = SimOptions(
         sensors=SensorLevel[options.sensors.upper()],
+        substeps=substeps_of(1.0 / hand.rate_hz),
         guides=options.guides == "friction",
         seed=options.seed,
         pretension_n=pretension,
@@ -143,9 +145,9 @@ def open_bus(
 
 def motor_setups(hand: Hand) -> tuple[MotorSetup, ...]:
     """What ``Bus.configure`` writes into the drives."""
-    limits = hand.model["motor_current_limit_a"][0]
+    limits, commands = hand.model["motor_current_limit_a"][0], hand.model["motor_command"][0]
     return tuple(
-        MotorSetup(index=i, name=name, current_limit_a=float(limits[i]))
+        MotorSetup(index=i, name=name, current_limit_a=float(limits[i]), mode=mode_of(int(commands[i])))
         for i, name in enumerate(hand.names.motors)
     )
 

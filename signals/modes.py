@@ -34,6 +34,30 @@ class MotorMode(IntEnum):
     POSITION = 2
 
 
+class DriveCommand(IntEnum):
+    """What a drive takes as its command."""
+
+    CURRENT = 0
+    POSITION = 1
+    """An angle; the device uses what current it needs."""
+    CURRENT_POSITION = 2
+    """An angle, and the greatest current that may be used for it."""
+
+
+def mode_of(command: int) -> MotorMode:
+    """Mode in which a drive is asked for something, by what it takes (``DriveCommand``)."""
+    return MotorMode.CURRENT if command == DriveCommand.CURRENT else MotorMode.POSITION
+
+
+class DriveReport(IntFlag):
+    """What a drive reports."""
+
+    ANGLE = 1
+    SPEED = 2
+    CURRENT = 4
+    TEMPERATURE = 8
+
+
 class Request(IntEnum):
     """One-shot requests of an operator; a new ``request_seq`` makes one count."""
 

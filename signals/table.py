@@ -126,6 +126,7 @@ ref_tension_n              | N     | tendon | f8 | controllers | tension wanted 
 ref_motor_speed_rad_s      | rad/s | motor  | f8 | controllers | motor speed wanted, for the friction feedforward
 friction_torque_nm         | N m   | motor  | f8 | controllers | friction feedforward
 ripple_torque_nm           | N m   | motor  | f8 | controllers | ripple feedforward
+ref_motor_angle_rad        | rad   | motor  | f8 | controllers | set-point wanted of a drive that takes angles, before the guard
 ref_motor_torque_nm        | N m   | motor  | f8 | controllers | motor torque wanted, before the guard
 motor_torque_nm            | N m   | motor  | f8 | controllers | motor torque sent, after the guard | motor_torque
 winding_temperature_degc   | degC  | motor  | f8 | controllers | winding temperature, model with sensor | temp
@@ -178,6 +179,8 @@ goal_seq                   | 1     | -      | u8 | runtime | goal in use
     "model": """
 n_motors                   | 1     | -      | i8 | configs | motors in use
 n_tendons                  | 1     | -      | i8 | configs | tendons in use
+n_drives                   | 1     | -      | i8 | configs | types of drive in use
+n_servos                   | 1     | -      | i8 | configs | motors that take angles
 n_joints                   | 1     | -      | i8 | configs | independent joint coordinates in use
 n_fingers                  | 1     | -      | i8 | configs | fingers in use
 n_axes                     | 1     | -      | i8 | configs | wrist axes in use (0 or 2)
@@ -193,7 +196,7 @@ motor_torque_limit_nm      | N m   | motor  | f8 | configs | current limit times
 motor_speed_limit_rad_s    | rad/s | motor  | f8 | configs | no-load speed at the bus voltage
 motor_back_emf_v_s_rad     | V s/rad | motor | f8 | configs | amplitude of the phase back-EMF per output speed
 motor_resistance_ohm       | Ohm   | motor  | f8 | configs | phase resistance
-bus_voltage_v              | V     | -      | f8 | configs | supply voltage
+bus_voltage_v              | V     | motor  | f8 | configs | supply voltage
 gear_ratio                 | 1     | motor  | f8 | configs | input turns per output turn
 encoder_step_rad           | rad   | motor  | f8 | configs | output angle per encoder count
 friction_gamma_1_s_rad     | s/rad | motor  | f8 | configs | friction (3.8): arctangent slope
@@ -203,6 +206,14 @@ ripple_order               | 1     | ripple | f8 | configs | order of the harmon
 ripple_is_input            | bool  | ripple | i8 | configs | 1: of the input shaft, 0: of the output shaft
 ripple_amplitude_nm        | N m   | motor x ripple | f8 | configs | amplitude at the output
 ripple_phase_rad           | rad   | motor x ripple | f8 | configs | phase
+motor_command              | enum  | motor  | i8 | configs | signals.modes.DriveCommand: what the drive takes
+motor_reports              | bits  | motor  | i8 | configs | signals.modes.DriveReport: what the drive reports
+friction_watched           | bool  | motor  | i8 | configs | 1: the torque of its motion is known, so that its friction can be compared
+servo_stiffness_nm_rad     | N m/rad | motor | f8 | configs | position loop in the device: torque per missing angle
+servo_damping_nms_rad      | N m s/rad | motor | f8 | configs | position loop in the device: torque per speed
+servo_deadband_rad         | rad   | motor  | f8 | configs | angle that may be missing without torque
+servo_min_rad              | rad   | motor  | f8 | configs | least angle that the device takes as a goal
+servo_max_rad              | rad   | motor  | f8 | configs | greatest angle that the device takes as a goal
 encoder_reference          | enum  | motor  | i8 | configs | signals.modes.EncoderReference
 tendon_motor               | index | tendon | i8 | configs | motor that winds the tendon
 tendon_finger              | index | tendon | i8 | configs | finger that the tendon moves
@@ -216,6 +227,7 @@ tension_min_n              | N     | tendon | f8 | configs | least tension that 
 tension_max_n              | N     | tendon | f8 | configs | greatest tension that the distribution asks for
 tension_limit_n            | N     | tendon | f8 | configs | tension above which the guard lets go
 elongation_offset_m        | m     | tendon | f8 | configs | e0 from homing
+elongation_goal_m          | m     | tendon | f8 | configs | elongation at the default co-contraction
 elongation_min_m           | m     | tendon | f8 | configs | elongation down to which the guard lets a motor unwind a taut tendon
 elongation_max_m           | m     | tendon | f8 | configs | elongation up to which the guard lets a motor stretch the tendon
 P_tj_m                     | m/rad | tendon x joint | f8 | configs | dh/dq of the pulley part
@@ -320,10 +332,10 @@ tension_rate_n_s           | N/s   | -      | f8 | configs | greatest change of 
 command_age_s              | s     | -      | f8 | configs | oldest usable goal
 measurement_age_s          | s     | tier   | f8 | configs | warn, degraded, fault
 winding_limit_degc         | degC  | level  | f8 | configs | derate, fault
-thermal_winding_k_w        | K/W   | -      | f8 | configs | winding to case
-thermal_winding_j_k        | J/K   | -      | f8 | configs | winding
-thermal_case_k_w           | K/W   | -      | f8 | configs | case to ambient
-thermal_case_j_k           | J/K   | -      | f8 | configs | case
+thermal_winding_k_w        | K/W   | motor  | f8 | configs | winding to case
+thermal_winding_j_k        | J/K   | motor  | f8 | configs | winding
+thermal_case_k_w           | K/W   | motor  | f8 | configs | case to ambient
+thermal_case_j_k           | J/K   | motor  | f8 | configs | case
 ambient_degc               | degC  | -      | f8 | configs | surroundings
 object_center_m            | m     | xyz    | f8 | configs | centre of the compliant object, palm frame
 object_radius_m            | m     | -      | f8 | configs | its radius

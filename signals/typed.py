@@ -105,6 +105,7 @@ class State(Protocol):
     ref_motor_speed_rad_s: Annotated[FloatArray, "motor"]
     friction_torque_nm: Annotated[FloatArray, "motor"]
     ripple_torque_nm: Annotated[FloatArray, "motor"]
+    ref_motor_angle_rad: Annotated[FloatArray, "motor"]
     ref_motor_torque_nm: Annotated[FloatArray, "motor"]
     motor_torque_nm: Annotated[FloatArray, "motor"]
     winding_temperature_degc: Annotated[FloatArray, "motor"]
@@ -166,6 +167,8 @@ class Model(Protocol):
 
     n_motors: int
     n_tendons: int
+    n_drives: int
+    n_servos: int
     n_joints: int
     n_fingers: int
     n_axes: int
@@ -181,7 +184,7 @@ class Model(Protocol):
     motor_speed_limit_rad_s: Annotated[FloatArray, "motor"]
     motor_back_emf_v_s_rad: Annotated[FloatArray, "motor"]
     motor_resistance_ohm: Annotated[FloatArray, "motor"]
-    bus_voltage_v: float
+    bus_voltage_v: Annotated[FloatArray, "motor"]
     gear_ratio: Annotated[FloatArray, "motor"]
     encoder_step_rad: Annotated[FloatArray, "motor"]
     friction_gamma_1_s_rad: Annotated[FloatArray, "motor"]
@@ -191,6 +194,14 @@ class Model(Protocol):
     ripple_is_input: Annotated[IntArray, "ripple"]
     ripple_amplitude_nm: Annotated[FloatArray, "motor", "ripple"]
     ripple_phase_rad: Annotated[FloatArray, "motor", "ripple"]
+    motor_command: Annotated[IntArray, "motor"]
+    motor_reports: Annotated[IntArray, "motor"]
+    friction_watched: Annotated[IntArray, "motor"]
+    servo_stiffness_nm_rad: Annotated[FloatArray, "motor"]
+    servo_damping_nms_rad: Annotated[FloatArray, "motor"]
+    servo_deadband_rad: Annotated[FloatArray, "motor"]
+    servo_min_rad: Annotated[FloatArray, "motor"]
+    servo_max_rad: Annotated[FloatArray, "motor"]
     encoder_reference: Annotated[IntArray, "motor"]
     tendon_motor: Annotated[IntArray, "tendon"]
     tendon_finger: Annotated[IntArray, "tendon"]
@@ -204,6 +215,7 @@ class Model(Protocol):
     tension_max_n: Annotated[FloatArray, "tendon"]
     tension_limit_n: Annotated[FloatArray, "tendon"]
     elongation_offset_m: Annotated[FloatArray, "tendon"]
+    elongation_goal_m: Annotated[FloatArray, "tendon"]
     elongation_min_m: Annotated[FloatArray, "tendon"]
     elongation_max_m: Annotated[FloatArray, "tendon"]
     P_tj_m: Annotated[FloatArray, "tendon", "joint"]
@@ -308,10 +320,10 @@ class Model(Protocol):
     command_age_s: float
     measurement_age_s: Annotated[FloatArray, "tier"]
     winding_limit_degc: Annotated[FloatArray, "level"]
-    thermal_winding_k_w: float
-    thermal_winding_j_k: float
-    thermal_case_k_w: float
-    thermal_case_j_k: float
+    thermal_winding_k_w: Annotated[FloatArray, "motor"]
+    thermal_winding_j_k: Annotated[FloatArray, "motor"]
+    thermal_case_k_w: Annotated[FloatArray, "motor"]
+    thermal_case_j_k: Annotated[FloatArray, "motor"]
     ambient_degc: float
     object_center_m: Annotated[FloatArray, "xyz"]
     object_radius_m: float

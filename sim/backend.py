@@ -14,7 +14,7 @@ import numpy as np
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.handtree import new_work
-from signals.modes import BusStatus, FaultKind, MotorMode
+from signals.modes import BusStatus, FaultKind, MotorMode, mode_of
 from signals.pointers import address_of
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
@@ -77,12 +77,14 @@ class SimulatedBus:
     def capabilities(self) -> Capabilities:
         """Fixed after construction."""
         m = self.model[0]
+        commands = m["motor_command"][: m["n_motors"]]
         return Capabilities(
             family="simulated",
             n_motors=int(m["n_motors"]),
             n_halls=int(m["n_tendons"]),
             n_axes=int(m["n_axes"]),
-            motor_modes=frozenset({MotorMode.OFF, MotorMode.CURRENT}),
+            motor_modes=frozenset({MotorMode.OFF} | {mode_of(int(c)) for c in commands}),
+            own_position_loop=True,
             rate_max_hz=1e5,
             in_control_process=True,
             device_watchdog_s=WATCHDOG_S if self.options.realtime else None,

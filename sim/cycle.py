@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numba.np.numpy_support import carray
 
+from mechanics.drives import is_servo
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import HANDTREE_WORK, forget_palm
 from mechanics.kinematics import body_poses_by, tips_of
@@ -14,6 +15,7 @@ from mechanics.motor import copper_loss_w
 from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.layout import Records
+from signals.modes import MotorMode
 from signals.pointers import pointer
 from signals.records import COMMAND, MEASUREMENT, MODEL, TRUTH
 from signals.typed import Command, Measurement, Model, Truth
@@ -24,9 +26,12 @@ from sim.paths import begin_paths, update_paths
 from sim.plant import substep, update_tensions
 from sim.plant_record import PLANT, PlantRecord
 from sim.sensors import read_sensors
+from sim.servos import take_goal
 from sim.silence import silence
 from sim.tensions import lay_out_springs
 
+CURRENT: Final = int(MotorMode.CURRENT)
+POSITION: Final = int(MotorMode.POSITION)
 PARTS: Final = ("model", "plant", "work", "command", "measurement", "truth")
 """Order of the addresses that ``advance_at`` gets."""
 
@@ -68,12 +73,17 @@ def _fill_truth(m: Model, p: PlantRecord, k: HandtreeWork, y: Truth) -> None:
 
 @law
 def _take_command(m: Model, p: PlantRecord, c: Command) -> None:
+    p.n_servos = 0
     for i in range(m.n_motors):
-        p.motor_enabled[i] = 1 if c.motor_mode[i] == 1 and not p.motor_reset[i] else 0
+        angles = is_servo(m, i)
+        mode = POSITION if angles else CURRENT  # a drive takes one kind of command
+        p.motor_enabled[i] = mode if c.motor_mode[i] == mode and not p.motor_reset[i] else 0
         current = c.motor_current_a[i]
         limit = m.motor_current_limit_a[i]
         # a drive refuses what is not a number and clips at the limit set in it
         p.current_a[i] = min(max(current, -limit), limit) if current == current else 0.0
+        if angles:
+            take_goal(m, p, i, c.motor_angle_rad[i])
     for a in range(m.n_axes):
         p.axis_wanted_rad[a] = c.axis_angle_rad[a]
         p.axis_enabled[a] = c.axis_enable[a]
@@ -129,7 +139,7 @@ def advance(
     for i in range(m.n_motors):
         heat = copper_loss_w(m, i, p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i])
         p.winding_degc[i], p.case_degc[i] = thermal_step(
-            m, p.winding_degc[i], p.case_degc[i], heat, elapsed_s
+            m, i, p.winding_degc[i], p.case_degc[i], heat, elapsed_s
         )
     settle(m, p)
     _fill_truth(m, p, k, truth[0])

@@ -8,6 +8,7 @@ from mechanics.sine import sine
 from signals.compiled import law
 from signals.typed import Model
 from sim.plant_record import PlantRecord
+from sim.servos import give_way, servo_torques
 
 
 @law
@@ -69,6 +70,8 @@ def kick_motors(m: Model, p: PlantRecord, h: float) -> None:
     """Motor speeds (eq. 3.2 with the sign corrected): B dw/dt = tau - friction(w) - ripple - R f."""
     _loads(m, p)
     _torques(m, p)
+    if p.n_servos != 0:
+        servo_torques(m, p, h)
     _ripples(m, p)
     w, kick, friction, slope = (
         p.w_rad_s,
@@ -78,11 +81,15 @@ def kick_motors(m: Model, p: PlantRecord, h: float) -> None:
     )
     g1, g2, g3 = m.friction_gamma_1_s_rad, m.friction_gamma_2_nm, m.friction_gamma_3_nms_rad
     torque, ripple, load, scale = p.motor_torque_nm, p.ripple_nm, p.motor_load_nm, p.friction_scale
-    inertia = m.motor_inertia_kg_m2
+    inertia, servo = m.motor_inertia_kg_m2, p.servo_slope_nms_rad
     for i in range(m.n_motors):
         friction[i] = motor_friction_nm(w[i], g1[i], g2[i] * scale[i], g3[i] * scale[i])
         slope[i] = motor_friction_slope_nms_rad(w[i], g1[i], g2[i] * scale[i], g3[i] * scale[i])
-        kick[i] = h * (torque[i] - friction[i] - ripple[i] - load[i]) / (inertia[i] + h * slope[i])
+        kick[i] = (
+            h * (torque[i] - friction[i] - ripple[i] - load[i]) / (inertia[i] + h * (slope[i] + servo[i]))
+        )
+    if p.n_servos != 0:
+        give_way(m, p)
     if p.energy_on:
         _account_motors(m, p, h)
     for i in range(m.n_motors):

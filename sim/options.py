@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,6 +12,13 @@ from signals.names import HandNames, UnknownName
 
 MIN_SUBSTEPS = 4
 """Fewer substeps per 3 kHz cycle are stable but wrong by more than 15 % at high pretension."""
+LONGEST_STEP_S = 1.0 / 3000.0 / MIN_SUBSTEPS
+"""A longer substep hands the sensors motions that no hand makes."""
+
+
+def substeps_of(period_s: float) -> int:
+    """Substeps of a control period [s]: not longer than ``LONGEST_STEP_S``, at least ``MIN_SUBSTEPS``."""
+    return max(MIN_SUBSTEPS, math.ceil(period_s / LONGEST_STEP_S - 1e-6))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,10 @@ class PlantRecord(Branches, Tensions, Protocol):
     # command in force
     current_a: Annotated[FloatArray, MOTORS]
     motor_enabled: Annotated[IntArray, MOTORS]
+    n_servos: int
+    servo_goal_rad: Annotated[FloatArray, MOTORS]
+    servo_current_a: Annotated[FloatArray, MOTORS]
+    servo_slope_nms_rad: Annotated[FloatArray, MOTORS]
     axis_wanted_rad: Annotated[FloatArray, AXES]
     axis_enabled: Annotated[IntArray, AXES]
     # sensors

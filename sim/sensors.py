@@ -12,10 +12,12 @@ import math
 from mechanics.hysteresis import play
 from mechanics.springs import count_of_lever
 from signals.compiled import law
+from signals.modes import DriveReport
 from signals.typed import Measurement, Model
 from sim.plant_record import PlantRecord
 from sim.randomness import next_normal, next_normals
 
+SPEED, CURRENT, TEMPERATURE = int(DriveReport.SPEED), int(DriveReport.CURRENT), int(DriveReport.TEMPERATURE)
 MISSING = 1
 RESET = 32
 
@@ -36,11 +38,15 @@ def _read_motors(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
         if p.encoder_frozen[i]:
             reading = p.encoder_rad[i]
         speed[i] = p.w_rad_s[i] if ideal else (reading - p.encoder_rad[i]) / m.dt_s
+        if (m.motor_reports[i] & SPEED) == 0:
+            speed[i] = 0.0
         p.encoder_rad[i] = reading
         angle[i] = reading
-        z.motor_current_a[i] = p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i]
+        amperes = p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i]
+        z.motor_current_a[i] = amperes if (m.motor_reports[i] & CURRENT) != 0 else 0.0
         case = p.case_degc[i]
-        z.motor_temperature_degc[i] = case if ideal else math.floor(case + 0.5)
+        told = case if ideal else math.floor(case + 0.5)
+        z.motor_temperature_degc[i] = told if (m.motor_reports[i] & TEMPERATURE) != 0 else 0.0
         if p.motor_nan[i]:
             angle[i] = math.nan
             speed[i] = math.nan

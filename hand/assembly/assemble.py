@@ -31,7 +31,7 @@ def names_of(hand: HandFile) -> HandNames:
         joints=tuple(j.name for j in hand.joints),
         fingers=tuple(hand.fingers),
         axes=hand.axes,
-        motor_ids=tuple(hand.motors.values()),
+        motor_ids=hand.motor_ids,
         hall_channels=tuple(hand.channel_at(t.name) or 0 for t in hand.tendons),
         joint_roles=tuple(j.role for j in hand.joints),
         foreign=tuple(

@@ -1,4 +1,4 @@
-"""Motors, gears, friction, ripple, thermal model and gains of the model record."""
+"""Motors, gears, friction, ripple, thermal models, position loops and gains of the model record."""
 
 from __future__ import annotations
 
@@ -8,52 +8,131 @@ from typing import Any
 import numpy as np
 
 from hand.file.drive import Ripple
+from hand.file.drives import Drive, PmsmDrive, ServoDrive
 from hand.file.hand import HandFile
-from mechanics.motor import back_emf_v_s_rad, no_load_speed_rad_s
-from signals.modes import EncoderReference
+from mechanics.motor import SQRT_3, back_emf_v_s_rad, no_load_speed_rad_s
+from signals.modes import DriveCommand, EncoderReference
 from signals.records import RecordArray
 
 
 def store_drives(hand: HandFile, model: RecordArray) -> None:
-    """Everything that belongs to motors and loop; all motors are of one type."""
+    """Everything that belongs to motors and loop, motor by motor by its type of drive."""
     m = model[0]
-    count = len(hand.motors)
-    motor, gear, friction = hand.motor, hand.gear, hand.friction
-    m["n_motors"] = count
+    m["n_motors"], m["n_drives"] = len(hand.motors), len(hand.drive_types)
+    m["n_servos"] = sum(drive.commanded is not DriveCommand.CURRENT for drive in hand.motor_drives)
     m["dt_s"] = 1.0 / hand.control.rate_hz
     m["delay_s"] = hand.control.command_delay_cycles / hand.control.rate_hz
-    m["bus_voltage_v"] = motor.bus_voltage_v
-    back_emf = back_emf_v_s_rad(motor.pole_pairs, motor.flux_linkage_wb, gear.ratio)
-    per_motor = {
-        # eq. 3.1: everything that turns, seen at the gear output
-        "motor_inertia_kg_m2": (motor.rotor_inertia_kg_m2 + gear.wave_generator_inertia_kg_m2) * gear.ratio**2
-        + gear.output_inertia_kg_m2,
-        "motor_torque_constant_nm_a": motor.torque_constant_output_nm_a,
-        "motor_current_limit_a": hand.limits.device_current_a,
-        "motor_torque_limit_nm": hand.limits.device_current_a * motor.torque_constant_output_nm_a,
-        "motor_speed_limit_rad_s": no_load_speed_rad_s(motor.bus_voltage_v, back_emf),
-        "motor_back_emf_v_s_rad": back_emf,
-        "motor_resistance_ohm": motor.phase_resistance_ohm,
-        "gear_ratio": gear.ratio,
-        "encoder_reference": EncoderReference[motor.encoder_reference.upper()],
-        "encoder_step_rad": 2.0 * math.pi / motor.encoder_counts_per_output_turn,
+    ripples = _ripple_places(hand)
+    m["n_ripples"] = len(ripples)
+    for (of_input, order), n in ripples.items():
+        m["ripple_order"][n], m["ripple_is_input"][n] = order, of_input
+    dt_s = 1.0 / hand.control.rate_hz
+    for i, drive in enumerate(hand.motor_drives):
+        inside = _inside_pmsm(drive) if isinstance(drive, PmsmDrive) else _inside_servo(drive)
+        for name, value in (inside | _common(drive, hand.current_limit_a(drive))).items():
+            m[name][i] = value
+        m["friction_watched"][i] = friction_is_told(drive, dt_s)
+        for ripple in drive.ripple if isinstance(drive, PmsmDrive) else ():
+            n = ripples[ripple.shaft == "input", ripple.order]
+            m["ripple_amplitude_nm"][i, n] = ripple.amplitude_nm
+            m["ripple_phase_rad"][i, n] = math.radians(ripple.phase_deg)
+    _store_identified(hand, m)
+
+
+def friction_is_told(drive: Drive, dt_s: float) -> bool:
+    """Whether the torque that moves a drive is known cycle by cycle: what is left over is its friction.
+
+    A current command is that torque. A loop in the device moves the motor within its own time after each
+    set-point; a current that is read less often says what is left of it at the end of a motion.
+    """
+    if isinstance(drive, ServoDrive) and drive.position_loop is not None:
+        return "current" in drive.reports and dt_s <= settling_s(drive)
+    return drive.position_loop is None
+
+
+def settling_s(drive: ServoDrive) -> float:
+    """Time constant [s] of the loop in a servo: of its slower pole."""
+    loop = drive.position_loop
+    assert loop is not None
+    damping = loop.damping_nms_rad + drive.friction.gamma_3_nms_rad
+    poles = np.roots([drive.inertia_output_kg_m2, damping, loop.stiffness_nm_rad])
+    return float(-1.0 / poles.real.max())
+
+
+def _ripple_places(hand: HandFile) -> dict[tuple[bool, int], int]:
+    """Place of every harmonic that a type of drive has: (of the input shaft, order) -> index."""
+    places: dict[tuple[bool, int], int] = {}
+    for drive in hand.drive_types.values():
+        for ripple in drive.ripple if isinstance(drive, PmsmDrive) else ():
+            places.setdefault((ripple.shaft == "input", ripple.order), len(places))
+    return places
+
+
+def _common(drive: Drive, limit_a: float) -> dict[str, Any]:
+    """What every type of drive has."""
+    friction, thermal, loop = drive.friction, drive.thermal, drive.position_loop
+    common: dict[str, Any] = {
+        "motor_command": drive.commanded,
+        "motor_reports": drive.reported,
+        "motor_torque_constant_nm_a": drive.torque_nm_a,
+        "motor_current_limit_a": limit_a,
+        "motor_torque_limit_nm": limit_a * drive.torque_nm_a,
         "friction_gamma_1_s_rad": friction.gamma_1_s_rad,
         "friction_gamma_2_nm": friction.gamma_2_nm,
         "friction_gamma_3_nms_rad": friction.gamma_3_nms_rad,
     }
-    for name, value in per_motor.items():
-        m[name][:count] = value
-    _store_ripples(hand, m, count)
-    _store_identified(hand, m)
+    if thermal is not None:
+        common |= {
+            "thermal_winding_k_w": thermal.winding_resistance_k_w,
+            "thermal_winding_j_k": thermal.winding_capacity_j_k,
+            "thermal_case_k_w": thermal.case_resistance_k_w,
+            "thermal_case_j_k": thermal.case_capacity_j_k,
+        }
+    if loop is not None:
+        common |= {
+            "servo_stiffness_nm_rad": loop.stiffness_nm_rad,
+            "servo_damping_nms_rad": loop.damping_nms_rad,
+            "servo_deadband_rad": math.radians(loop.deadband_deg),
+            "servo_min_rad": math.radians(loop.travel_deg[0]),
+            "servo_max_rad": math.radians(loop.travel_deg[1]),
+        }
+    return common
 
 
-def _store_ripples(hand: HandFile, m: Any, count: int) -> None:
-    m["n_ripples"] = len(hand.ripple)
-    for k, ripple in enumerate(hand.ripple):
-        m["ripple_order"][k] = ripple.order
-        m["ripple_is_input"][k] = ripple.shaft == "input"
-        m["ripple_amplitude_nm"][:count, k] = ripple.amplitude_nm
-        m["ripple_phase_rad"][:count, k] = math.radians(ripple.phase_deg)
+def _inside_pmsm(drive: PmsmDrive) -> dict[str, Any]:
+    """A motor and its gear from the inside to the output."""
+    motor, gear = drive.motor, drive.gear
+    back_emf = back_emf_v_s_rad(motor.pole_pairs, motor.flux_linkage_wb, gear.ratio)
+    return {
+        # eq. 3.1: everything that turns, seen at the gear output
+        "motor_inertia_kg_m2": (motor.rotor_inertia_kg_m2 + gear.wave_generator_inertia_kg_m2) * gear.ratio**2
+        + gear.output_inertia_kg_m2,
+        "motor_speed_limit_rad_s": no_load_speed_rad_s(motor.bus_voltage_v, back_emf),
+        "motor_back_emf_v_s_rad": back_emf,
+        "motor_resistance_ohm": motor.phase_resistance_ohm,
+        "bus_voltage_v": motor.bus_voltage_v,
+        "gear_ratio": gear.ratio,
+        "encoder_reference": EncoderReference[motor.encoder_reference.upper()],
+        "encoder_step_rad": 2.0 * math.pi / motor.encoder_counts_per_output_turn,
+    }
+
+
+def _inside_servo(drive: ServoDrive) -> dict[str, Any]:
+    """The line from stall torque to no-load speed as a resistance and a back-EMF (``mechanics.motor``).
+
+    The gear's ratio is not known and not needed: a servo has no ripple in the model.
+    """
+    voltage = drive.voltage_v / SQRT_3
+    return {
+        "motor_inertia_kg_m2": drive.inertia_output_kg_m2,
+        "motor_speed_limit_rad_s": drive.speed_no_load_rad_s,
+        "motor_back_emf_v_s_rad": voltage / drive.speed_no_load_rad_s,
+        "motor_resistance_ohm": drive.torque_constant_output_nm_a * voltage / drive.torque_stall_nm,
+        "bus_voltage_v": drive.voltage_v,
+        "gear_ratio": 1.0,
+        "encoder_reference": EncoderReference.ABSOLUTE,
+        "encoder_step_rad": 2.0 * math.pi / drive.counts_per_turn,
+    }
 
 
 def _store_identified(hand: HandFile, m: Any) -> None:
@@ -100,22 +179,18 @@ def _harmonic(m: Any, ripple: Ripple) -> int:
 
 
 def store_loop(hand: HandFile, model: RecordArray) -> None:
-    """Gains, limits, thermal model, surroundings, switches."""
+    """Gains, limits, surroundings, switches."""
     m = model[0]
     for name in type(hand.gains).model_fields:
         m[name] = getattr(hand.gains, name) or 0.0
     for name in ("use_friction", "use_ripple", "use_guides", "use_wrist"):
         m[name] = 1
-    limits, thermal = hand.limits, hand.thermal
+    limits = hand.limits
     m["torque_rate_nm_s"] = limits.torque_rate_nm_s
     m["tension_rate_n_s"] = limits.tension_rate_n_s
     m["command_age_s"] = limits.command_age_ms / 1e3
     m["measurement_age_s"] = np.array(limits.measurement_age_ms) / 1e3
     m["winding_limit_degc"] = limits.winding_temperature_degc
-    m["thermal_winding_k_w"] = thermal.winding_resistance_k_w
-    m["thermal_winding_j_k"] = thermal.winding_capacity_j_k
-    m["thermal_case_k_w"] = thermal.case_resistance_k_w
-    m["thermal_case_j_k"] = thermal.case_capacity_j_k
     m["ambient_degc"] = hand.surroundings.ambient_degc
     m["gravity_m_s2"] = hand.surroundings.gravity_m_s2
     estimation = hand.estimation

@@ -111,6 +111,7 @@ def set_start(model: RecordArray, pretension_n: float) -> None:
     m = model[0]
     m["pretension_n"][: m["n_fingers"]] = pretension_n
     start = min(pretension_n, START_TENSION_MAX_N)
+    m["elongation_goal_m"] = elongation_of_tension_m(model, pretension_n)
     m["elongation_offset_m"] = elongation_of_tension_m(model, start) - straight_lengths_m(model)
     n = int(m["n_tendons"])
     m["hall_rest_count"][:n] = (

@@ -12,6 +12,7 @@ from typing import Any, Final
 from hand.file import (
     checks_coupling,
     checks_curves,
+    checks_drives,
     checks_identified,
     checks_names,
     checks_physics,
@@ -31,6 +32,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_names.references,
     checks_names.parents,
     checks_names.base_tendons,
+    checks_drives.drive_refusals,
     checks_shape.bones_of_chains,
     checks_trees.tree_refusals,
     checks_shape.insertions,

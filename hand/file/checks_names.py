@@ -76,6 +76,11 @@ def duplicates(raw: Raw) -> Iterator[Refusal]:
     ids: list[tuple[Path, Any]] = [
         (("motors", name), i) for name, i in dict_at(raw, "motors").items() if whole_of(i) is not None
     ]
+    ids += [
+        (("motors", name, "id"), entry["id"])
+        for name, entry in dict_at(raw, "motors").items()
+        if isinstance(entry, dict) and whole_of(entry.get("id")) is not None
+    ]
     drive = dict_at(dict_at(raw, "wrist"), "drive").get("motor_ids")
     if isinstance(drive, list):
         ids += [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hand.file.drives import PmsmDrive, ServoDrive
 from hand.file.hand import HandFile
-from hand.file.locate import Path
+from hand.file.locate import Path, dotted
 from hand.file.raw import dict_at, number_of
 from hand.file.refusals import Refusal
 from hand.file.sensors import ForceSensor
@@ -69,24 +70,47 @@ ENCODER_COUNTS_PER_PERIOD: Final = 4
 
 def ripple_refusals(hand: HandFile) -> Iterator[Refusal]:
     """Harmonics that would be applied twice, or whose phase the encoder cannot tell."""
+    for name, drive in hand.drive_types.items():
+        if isinstance(drive, PmsmDrive):
+            yield from _ripple_refusals(() if hand.drives is None else ("drives", name), drive)
+
+
+def _ripple_refusals(at: Path, drive: PmsmDrive) -> Iterator[Refusal]:
     seen: dict[tuple[str, int], int] = {}
-    for k, ripple in enumerate(hand.ripple):
-        key = (ripple.shaft, ripple.order)
+    for k, ripple in enumerate(drive.ripple):
+        key, path = (ripple.shaft, ripple.order), (*at, "ripple", k, "order")
         if key in seen:
             found = f"order {ripple.order} of the {ripple.shaft} shaft again"
             yield Refusal(
-                path=("ripple", k, "order"),
+                path=path,
                 found=found,
                 legal="each order of a shaft once: both would be compensated",
-                also=("ripple", seen[key], "order"),
+                also=(*at, "ripple", seen[key], "order"),
             )
         seen.setdefault(key, k)
-        periods = ripple.order * (hand.gear.ratio if ripple.shaft == "input" else 1.0)
-        counts = hand.motor.encoder_counts_per_output_turn / periods
+        periods = ripple.order * (drive.gear.ratio if ripple.shaft == "input" else 1.0)
+        counts = drive.motor.encoder_counts_per_output_turn / periods
         if counts < ENCODER_COUNTS_PER_PERIOD:
             found = f"order {ripple.order}: {counts:.1f} encoder counts in a period"
             legal = f"at least {ENCODER_COUNTS_PER_PERIOD}, or its phase is not known"
-            yield Refusal(path=("ripple", k, "order"), found=found, legal=legal)
+            yield Refusal(path=path, found=found, legal=legal)
+
+
+def _current_refusals(hand: HandFile) -> Iterator[Refusal]:
+    """A current limit beyond what a drive can give, or a servo's beyond its stall torque."""
+    limit = hand.limits.device_current_a
+    for name, drive in hand.drive_types.items():
+        at: Path = () if hand.drives is None else ("drives", name)
+        if isinstance(drive, ServoDrive):
+            most = drive.torque_stall_nm / drive.torque_constant_output_nm_a
+            if drive.current_limit_a > most:
+                legal = f"at most torque_stall_nm / torque_constant_output_nm_a ({most:.3g})"
+                path: Path = (*at, "current_limit_a")
+                yield Refusal(path=path, found=f"{drive.current_limit_a:g}", legal=legal)
+        elif limit is not None and limit > drive.motor.current_limit_peak_a:
+            peak = dotted((*at, "motor", "current_limit_peak_a"))
+            legal = f"at most {peak} ({drive.motor.current_limit_peak_a:g})"
+            yield Refusal(path=("limits", "device_current_a"), found=f"{limit:g}", legal=legal)
 
 
 def order_refusals(hand: HandFile) -> Iterator[Refusal]:
@@ -103,10 +127,7 @@ def order_refusals(hand: HandFile) -> Iterator[Refusal]:
     for (low, a), (high, b) in zip(steps, steps[1:], strict=False):
         if a >= b:
             yield Refusal(path=("tendon", high), found=f"{b:g}", legal=f"more than {low} ({a:g})")
-    if hand.limits.device_current_a > hand.motor.current_limit_peak_a:
-        path = ("limits", "device_current_a")
-        legal = f"at most motor.current_limit_peak_a ({hand.motor.current_limit_peak_a:g})"
-        yield Refusal(path=path, found=f"{hand.limits.device_current_a:g}", legal=legal)
+    yield from _current_refusals(hand)
     for name, spring in hand.springs.items():
         if isinstance(spring, LinearSpring) and spring.force_max_n <= tendon.force_max_n:
             legal = f"more than tendon.force_max_n ({tendon.force_max_n:g})"

@@ -69,8 +69,8 @@ class Gains(Table):
 class Limits(Table):
     """Limits that the guard keeps."""
 
-    device_current_a: Positive
-    """Current limit set in the drive."""
+    device_current_a: Annotated[Positive | None, Field(exclude_if=_left_out)] = None
+    """Current limit set in the drives; servos have their own."""
     torque_rate_nm_s: Positive
     """Greatest change of a motor torque."""
     tension_rate_n_s: Positive

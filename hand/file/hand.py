@@ -5,13 +5,14 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from hand.file.control import Control, Estimation, Gains, JointStops, Limits, Surroundings, Tolerances
 from hand.file.detectors import Detector
 from hand.file.drive import Friction, Gear, Identified, Motor, Ripple, Spool, Thermal
+from hand.file.drives import ALL_REPORTS, Drive, MotorEntry, PmsmDrive
 from hand.file.fingers import Finger, Forearm, Joint, Object, Palm
 from hand.file.homing import Homing
 from hand.file.locate import Path
@@ -28,6 +29,23 @@ from signals.tables import Table
 def _none(value: builtins.object) -> bool:
     """A file that leaves a later key out keeps its hash."""
     return not value
+
+
+def _absent(table: object) -> bool:
+    """A table that a file leaves out is no part of its hash either."""
+    return table is None
+
+
+def _entry_kind(entry: Any) -> str:
+    """A motor is its device id, or a table with id and drive."""
+    return "[drive]" if isinstance(entry, (dict, MotorEntry)) else "[id]"
+
+
+MotorValue = Annotated[
+    Annotated[Count, Tag("[id]")] | Annotated[MotorEntry, Tag("[drive]")], Discriminator(_entry_kind)
+]
+ONE_TYPE = "motor"
+"""Name of the drive of a file that has one type for all its motors."""
 
 
 class HandFile(Table):
@@ -48,12 +66,14 @@ class HandFile(Table):
     control: Control
     estimation: Estimation
     surroundings: Surroundings
-    motor: Motor
-    gear: Gear
-    friction: Friction
-    ripple: tuple[Ripple, ...]
+    drives: Annotated[dict[Name, Drive] | None, Field(min_length=1, exclude_if=_absent)] = None
+    """Types of drive by name; left out: one type, whose tables stand at the top."""
+    motor: Annotated[Motor | None, Field(exclude_if=_absent)] = None
+    gear: Annotated[Gear | None, Field(exclude_if=_absent)] = None
+    friction: Annotated[Friction | None, Field(exclude_if=_absent)] = None
+    ripple: Annotated[tuple[Ripple, ...] | None, Field(exclude_if=_absent)] = None
     spool: Spool
-    thermal: Thermal
+    thermal: Annotated[Thermal | None, Field(exclude_if=_absent)] = None
     tendon: TendonMaterial
     guides: Guides
     hysteresis: Annotated[Hysteresis | None, Field(exclude_if=_none)] = None
@@ -63,8 +83,8 @@ class HandFile(Table):
     sensors: Annotated[tuple[ForceSensor, ...], Field(exclude_if=_none)] = ()
     """Sensors beside the levers' Hall sensors."""
     springs: Annotated[dict[Name, Spring], Field(min_length=1)]
-    motors: Annotated[dict[Name, Count], Field(min_length=1)]
-    """Motor name -> device id, in the order of the records; a bus file may say another."""
+    motors: Annotated[dict[Name, MotorValue], Field(min_length=1)]
+    """Motor name -> device id, or id and drive, in the order of the records; a bus file may change ids."""
     identified: Annotated[dict[Name, Identified], Field(exclude_if=_none)] = Field(default_factory=dict)
     """Motor -> what was measured of it; written by ``flexor apply``."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
@@ -109,6 +129,39 @@ class HandFile(Table):
             if path[:length] in self._lines:
                 return self._lines[path[:length]]
         return 1
+
+    @property
+    def drive_types(self) -> dict[str, Drive]:
+        """Every type of drive by name; of a file that has one at its top, that one."""
+        if self.drives is not None:
+            return self.drives
+        tables: dict[str, Any] = {
+            "motor": self.motor,
+            "gear": self.gear,
+            "friction": self.friction,
+            "ripple": self.ripple,
+            "thermal": self.thermal,
+        }
+        one = PmsmDrive.model_construct(kind="pmsm", command="current", reports=ALL_REPORTS, **tables)
+        return {ONE_TYPE: one}
+
+    @property
+    def motor_drives(self) -> tuple[Drive, ...]:
+        """The drive of every motor, in the order of the records."""
+        types = self.drive_types
+        return tuple(types[e.drive if isinstance(e, MotorEntry) else ONE_TYPE] for e in self.motors.values())
+
+    @property
+    def motor_ids(self) -> tuple[int, ...]:
+        """The device id of every motor, in the order of the records."""
+        return tuple(e.id if isinstance(e, MotorEntry) else e for e in self.motors.values())
+
+    def current_limit_a(self, drive: Drive) -> float:
+        """Greatest current of a motor with this drive [A]: the servo's own, or the hand's."""
+        if isinstance(drive, PmsmDrive):
+            assert self.limits.device_current_a is not None  # hand.file.checks_drives wants it
+            return self.limits.device_current_a
+        return drive.current_limit_a
 
     @property
     def joints(self) -> tuple[Joint, ...]:

@@ -106,6 +106,11 @@ def _near_literal(root: type[BaseModel], raw: Any, path: Path, found: object) ->
     return nearest(found, [a for a in legal if isinstance(a, str)]) if isinstance(found, str) else None
 
 
+def _is_mark(part: int | str) -> bool:
+    """A mark of pydantic's or of ours, as ``[key]``; none of the file's keys."""
+    return isinstance(part, str) and part.startswith("[")
+
+
 def _path(raw: Any, location: tuple[int | str, ...]) -> Path:
     """Pydantic's location without the tags of unions and its marks of keys."""
     path: Path = ()
@@ -116,6 +121,6 @@ def _path(raw: Any, location: tuple[int | str, ...]) -> Path:
             path, raw = (*path, part), raw[part]
         elif isinstance(raw, dict) and raw.get("kind", UNSAID_KIND) == part:
             continue
-        elif part != "[key]":
-            return (*path, *(p for p in location[k:] if p != "[key]"))
+        elif not _is_mark(part):
+            return (*path, *(p for p in location[k:] if not _is_mark(p)))
     return path

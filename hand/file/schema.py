@@ -81,11 +81,13 @@ def _plain(annotation: Any) -> Any:
 
 
 def _chosen(annotation: Any, raw: Any) -> Any:
-    """Of a union of tables the one whose ``kind`` the file names."""
+    """Of a union of tables the one whose ``kind`` the file names; of table and value what the file has."""
     annotation = _plain(annotation)
     if get_origin(annotation) in (Union, types.UnionType):
-        plain = map(_plain, get_args(annotation))
+        plain = [_plain(m) for m in get_args(annotation)]
         members = [m for m in plain if isinstance(m, type) and issubclass(m, BaseModel)]
+        if len(members) < len(plain):
+            return members[0] if isinstance(raw, dict) else next(m for m in plain if m not in members)
         kind = raw.get("kind") if isinstance(raw, dict) else None
         for member in members:
             if kind in get_args(member.model_fields["kind"].annotation):

@@ -16,7 +16,7 @@ from hand.motion.channels import Table, points_table, ramp_table, rest, sine_tab
 from hand.motion.palm import DifferentPeriods, OutOfReach, axis_tables
 from hand.motion.schema import CUSTOMARY_ROLES, JointTrack, MotionFile, PalmTrack, PartTrack, Track
 from signals.choices import nearest
-from signals.modes import Mode
+from signals.modes import DriveCommand, Mode
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -61,6 +61,7 @@ def build(motion: MotionFile, names: HandNames, model: RecordArray, mode: Mode |
             built.refusals.append(_unknown(("tendons_off",), tendon, names.tendons, "a tendon"))
     if motion.object and not model["object_radius_m"][0] > 0.0:
         built.refusals.append(Refusal(path=("object",), found="true", legal="a hand with an [object]"))
+    _refuse_forces(built, names, model)
     _rest_channels(built, names, model)
     palm: dict[str, tuple[Path, Table]] = {}
     for k, track in enumerate(motion.tracks):
@@ -72,6 +73,17 @@ def build(motion: MotionFile, names: HandNames, model: RecordArray, mode: Mode |
     if palm:
         _add_palm(built, palm, model)
     return built
+
+
+def _refuse_forces(built: Built, names: HandNames, model: RecordArray) -> None:
+    """A mode that asks a finger for forces whose drives take angles."""
+    m = model[0]
+    for f, mode in enumerate(built.modes):
+        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+        angles = (m["motor_command"][m["tendon_motor"][tendons]] != DriveCommand.CURRENT).any()
+        if angles and mode in (Mode.JOINT_TORQUE, Mode.TENDON_FORCE, Mode.MOTOR_TORQUE):
+            found = f"{names.fingers[f]} in mode {mode.name.lower()}, its drives take angles"
+            built.refusals.append(Refusal(path=("mode",), found=found, legal="a mode of angles"))
 
 
 def _unknown(path: Path, name: str, legal: tuple[str, ...], what: str) -> Refusal:

@@ -13,9 +13,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hand.file.drive import Friction
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.review.loops import Law, Plant, growth_1_s, held, plant_of, tension_gains
+from signals.modes import DriveCommand
 
 MARGIN: Final = 1.5
 """Factor of all gains at which a loop still has to be stable, a period later than the file says."""
@@ -48,7 +50,9 @@ class Loop:
 
 
 def loop_suspicions(hand: HandFile) -> Found:
-    """All about the loops of a hand."""
+    """All about the loops of a hand; a drive that takes angles closes its own."""
+    if not _friction(hand):
+        return
     yield from _unstable(hand)
     yield from _weak(hand)
     yield from _undamped(hand)
@@ -167,10 +171,16 @@ def _slow_filter(plant: Plant, law: Law) -> bool:
     return law.filter_hz < natural_hz and _calm(plant, replace(law.times(MARGIN), filter_hz=_NONE_HZ))
 
 
+def _friction(hand: HandFile) -> list[Friction]:
+    """Friction of every type of drive that takes currents."""
+    types = hand.drive_types.values()
+    return [drive.friction for drive in types if drive.commanded is DriveCommand.CURRENT]
+
+
 def _weak(hand: HandFile) -> Found:
     """Gains so low that dry friction alone keeps motor or joint where it should not be."""
     gains, tendon, radius = hand.gains, hand.tendon, hand.spool.radius_m
-    friction = math.pi / 2.0 * hand.friction.gamma_2_nm
+    friction = math.pi / 2.0 * max(f.gamma_2_nm for f in _friction(hand))
     missing = friction / (radius + gains.tension_kp_nm_n)
     if missing > tendon.pretension_n:
         text = f"{gains.tension_kp_nm_n:g}: a motor's friction of {friction:.3g} N m may hold a tension "
@@ -203,8 +213,9 @@ def _undamped(hand: HandFile) -> Found:
         ("tension_kd_nms_rad", gains.tension_kd_nms_rad, k * radius * (radius + gains.tension_kp_nm_n)),
         ("position_kd_nms_rad", gains.position_kd_nms_rad, gains.position_kp_nm_rad),
     )
+    viscous = min(f.gamma_3_nms_rad for f in _friction(hand))
     for key, damping, stiffness in loops:
-        ratio = (damping + hand.friction.gamma_3_nms_rad) / (2.0 * math.sqrt(inertia * stiffness + 1e-300))
+        ratio = (damping + viscous) / (2.0 * math.sqrt(inertia * stiffness + 1e-300))
         if ratio < LEAST_DAMPING:
             text = (
                 f"{damping:g}: the motor (inertia {inertia:.3g} kg m2 at the spool) is damped by a ratio of "

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from hand.file.checks_physics import geometry_of
+from hand.file.drives import Drive, PmsmDrive
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path, dotted
@@ -97,50 +98,53 @@ def _unheld(hand: HandFile) -> Found:
                 yield ("fingers", name, "joints"), text
 
 
+def _drives(hand: HandFile) -> Iterator[tuple[Path, Drive]]:
+    """Types of drive with the place of their tables."""
+    for name, drive in hand.drive_types.items():
+        yield (() if hand.drives is None else ("drives", name)), drive
+
+
 def _derived(hand: HandFile) -> Found:
-    motor, tendon = hand.motor, hand.tendon
-    torque = torque_constant_nm_a(motor.pole_pairs, motor.flux_linkage_wb, hand.gear.ratio)
+    tendon = hand.tendon
     section = math.pi / 4.0 * tendon.diameter_m**2 * tendon.youngs_modulus_pa
-    values: tuple[tuple[Path, float, float, str], ...] = (
-        (
-            ("motor", "torque_constant_output_nm_a"),
-            motor.torque_constant_output_nm_a,
-            torque,
-            "1.5 x pole_pairs x flux_linkage_wb x gear.ratio",
-        ),
+    values: list[tuple[Path, float, float, str]] = [
         (("tendon", "axial_stiffness_n"), tendon.axial_stiffness_n, section, "youngs_modulus_pa x section"),
-    )
+    ]
+    for at, drive in _drives(hand):
+        if isinstance(drive, PmsmDrive):
+            motor = drive.motor
+            torque = torque_constant_nm_a(motor.pole_pairs, motor.flux_linkage_wb, drive.gear.ratio)
+            key: Path = (*at, "motor", "torque_constant_output_nm_a")
+            formula = "1.5 x pole_pairs x flux_linkage_wb x gear.ratio"
+            values.insert(0, (key, motor.torque_constant_output_nm_a, torque, formula))
     for path, value, wanted, formula in values:
         if abs(value - wanted) > DERIVED_TOLERANCE * wanted:
             yield path, f"{value:g}, but {formula} gives {wanted:.4g}"
 
 
 def _strength(hand: HandFile) -> Found:
-    limit, kt = hand.limits.device_current_a, hand.motor.torque_constant_output_nm_a
-    friction = math.pi / 2.0 * hand.friction.gamma_2_nm
-    pull = (limit * kt - friction) / hand.spool.radius_m
-    path: Path = ("limits", "device_current_a")
-    if pull < hand.tendon.force_max_n:
-        yield (
-            path,
-            f"pulls {pull:.0f} N against friction, less than force_max_n ({hand.tendon.force_max_n:g} N)",
-        )
-    if limit * kt > hand.gear.torque_peak_nm:
-        yield (
-            path,
-            f"gives {limit * kt:.2f} N m, more than gear.torque_peak_nm ({hand.gear.torque_peak_nm:g})",
-        )
+    for at, drive in _drives(hand):
+        torque = hand.current_limit_a(drive) * drive.torque_nm_a
+        friction = math.pi / 2.0 * drive.friction.gamma_2_nm
+        pull = (torque - friction) / hand.spool.radius_m
+        pmsm = isinstance(drive, PmsmDrive)
+        path: Path = ("limits", "device_current_a") if pmsm else (*at, "current_limit_a")
+        if pull < hand.tendon.force_max_n:
+            text = f"pulls {pull:.0f} N against friction, less than force_max_n"
+            yield path, f"{text} ({hand.tendon.force_max_n:g} N)"
+        if isinstance(drive, PmsmDrive) and torque > drive.gear.torque_peak_nm:
+            peak = f"{dotted((*at, 'gear', 'torque_peak_nm'))} ({drive.gear.torque_peak_nm:g})"
+            yield path, f"gives {torque:.2f} N m, more than {peak}"
 
 
 def _ripple(hand: HandFile) -> Found:
-    amplitude = sum(r.amplitude_nm for r in hand.ripple)
-    friction = math.pi / 2.0 * hand.friction.gamma_2_nm
-    if amplitude >= friction:
-        text = (
-            f"all harmonics give up to {amplitude:.3g} N m, friction {friction:.3g}: at a wrong phase their "
-        )
-        text += "feedforward turns a motor that should rest"
-        yield ("ripple",), text
+    for at, drive in _drives(hand):
+        amplitude = sum(r.amplitude_nm for r in drive.ripple) if isinstance(drive, PmsmDrive) else 0.0
+        friction = math.pi / 2.0 * drive.friction.gamma_2_nm
+        if amplitude >= friction and amplitude > 0.0:
+            text = f"all harmonics give up to {amplitude:.3g} N m, friction {friction:.3g}: at a wrong phase "
+            text += "their feedforward turns a motor that should rest"
+            yield (*at, "ripple"), text
 
 
 def _levers(hand: HandFile) -> Iterator[tuple[str, LeverSpring]]:

@@ -112,7 +112,7 @@ class ClientGoal:
             count = apply_goal(args, self._names, self._model, scratch, self.bounds, motor_now)
             scratch["time_ns"] = now_ns
         else:
-            count = apply_mode(args, self._names, scratch)
+            count = apply_mode(args, self._names, self._model, scratch)
         self._live = isinstance(args, GoalArgs) or self.usable(now_ns)
         self.goal[:] = scratch
         self._dirty = True

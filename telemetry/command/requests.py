@@ -17,6 +17,7 @@ from signals.modes import Mode
 from signals.names import HandNames, UnknownName
 from signals.records import RecordArray
 from telemetry.command.bounds import Bounds, goal_bounds
+from telemetry.command.servos import unfulfillable, unfulfillable_mode
 
 VERSION: Final = 1
 SIZE_LIMIT: Final = 64 * 1024
@@ -236,17 +237,20 @@ def apply_goal(
                 index = names.index(space, name)
             except UnknownName as error:
                 raise Refusal("unknown_name", str(error), "nothing was changed") from None
+            reason = unfulfillable(model[0], argument, space, index, value)
+            if reason:
+                raise Refusal("not_offered", f"{argument}.{name}: {reason}", "nothing was changed")
             _check_value(argument, name, value, *bounds.of(argument, index, motor_now_rad))
             goal[field][0, index] = value
             count += 1
     return count
 
 
-def apply_mode(args: ModeArgs, names: HandNames, goal: RecordArray) -> int:
+def apply_mode(args: ModeArgs, names: HandNames, model: RecordArray, goal: RecordArray) -> int:
     """Write finger modes into ``goal``; returns how many.
 
     Raises:
-        Refusal: a finger or a mode is unknown.
+        Refusal: a finger or a mode is unknown, or the finger's drives cannot be in it.
     """
     legal = [m.name.lower() for m in Mode]
     count = 0
@@ -257,7 +261,12 @@ def apply_mode(args: ModeArgs, names: HandNames, goal: RecordArray) -> int:
             indices = range(len(names.fingers)) if finger == "*" else [names.index("finger", finger)]
         except UnknownName as error:
             raise Refusal("unknown_name", str(error), "nothing was changed") from None
+        mode = Mode[word.upper()]
         for index in indices:
-            goal["finger_mode"][0, index] = int(Mode[word.upper()])
+            reason = unfulfillable_mode(model[0], index, mode)
+            if reason:
+                hint = "joint_impedance and motor_position take angles; nothing was changed"
+                raise Refusal("not_offered", f"fingers.{names.fingers[index]}: {reason}", hint)
+            goal["finger_mode"][0, index] = int(mode)
             count += 1
     return count

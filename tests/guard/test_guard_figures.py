@@ -263,7 +263,7 @@ def test_one_cycle_of_a_winding(torque: float, winding: float, case: float, repo
     memory, measurement, state = bench.records[:3]
     _windings(bench.model, memory, measurement, state)
     heat = 1.5 * 0.37 * (torque / KT) ** 2
-    now, outer = thermal_step(bench.m, winding, case, heat, bench.dt_s)
+    now, outer = thermal_step(bench.m, 0, winding, case, heat, bench.dt_s)
     used = math.isfinite(report) and report > -40.0 and report != 0.0
     if used:
         outer += bench.dt_s / 30.0 * (report - outer)

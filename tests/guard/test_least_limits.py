@@ -76,7 +76,7 @@ def test_a_small_heat_capacity_is_one(name: str) -> None:
     before = bench.mem["winding_degc"][:8].copy()
     bench.mem["last_torque_nm"][:8] = 2.0
     bench.cycle()
-    capacity = float(bench.m["thermal_winding_j_k"])
+    capacity = float(bench.m["thermal_winding_j_k"][0])
     expected = 1.5 * 0.37 * (2.0 / 1.47) ** 2 * bench.dt_s / capacity
     assert bench.mem["winding_degc"][:8] - before == pytest.approx(expected, rel=0.05)
 

@@ -227,7 +227,7 @@ def test_the_winding_heats_with_the_square_of_the_current_and_follows_the_report
     assert rise[0] == pytest.approx(0.0, abs=1e-9)
     assert rise[2] == pytest.approx(4.0 * rise[1], rel=1e-6)
     loss_w = 1.5 * desk.m["motor_resistance_ohm"][1] / desk.m["motor_torque_constant_nm_a"][1] ** 2
-    adiabatic = loss_w * 200 * 0.05 / float(desk.m["thermal_winding_j_k"])
+    adiabatic = loss_w * 200 * 0.05 / float(desk.m["thermal_winding_j_k"][1])
     assert 0.8 * adiabatic < rise[1] < adiabatic
     desk.measurement["motor_temperature_degc"][0, 0] = 60.0
     desk.stamp()

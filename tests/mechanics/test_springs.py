@@ -240,7 +240,7 @@ def test_a_step_of_the_laws_allocates_nothing() -> None:
         lambda: spring_energy_j(m, 0, 0.1),
         lambda: torque_bounds_nm(m, 0, 3.0),
         lambda: ripple_nm(m, 0, 0.7),
-        lambda: thermal_step(m, 30.0, 25.0, 3.0, 1e-3),
+        lambda: thermal_step(m, 0, 30.0, 25.0, 3.0, 1e-3),
     )
     np_filled(3)
     for call in calls:

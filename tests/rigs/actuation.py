@@ -62,6 +62,7 @@ def actuation_model(tendons: int = 2) -> RecordArray:
     m["motor_back_emf_v_s_rad"][used] = 0.98
     m["motor_resistance_ohm"][used] = 0.37
     m["bus_voltage_v"] = 24.0
+    m["motor_reports"] = 15
     m["n_ripples"] = len(RIPPLES)
     for n, (is_input, order, amplitude, phase_deg) in enumerate(RIPPLES):
         m["ripple_is_input"][n] = is_input

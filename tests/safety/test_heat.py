@@ -89,10 +89,10 @@ class Hot:
         z["time_ns"], z["motor_time_ns"], z["hall_time_ns"] = now, now, now
         current = self.torque / m["motor_torque_constant_nm_a"][: self.n]
         heat = np.array([copper_loss_w(m, i, current[i]) for i in range(self.n)])
-        flow = (self.winding - self.case) / m["thermal_winding_k_w"]
-        self.winding += self.dt_s * (heat - flow) / m["thermal_winding_j_k"]
-        out = (self.case - self.ambient_degc) / m["thermal_case_k_w"]
-        self.case += self.dt_s * (flow - out) / m["thermal_case_j_k"]
+        flow = (self.winding - self.case) / m["thermal_winding_k_w"][: self.n]
+        self.winding += self.dt_s * (heat - flow) / m["thermal_winding_j_k"][: self.n]
+        out = (self.case - self.ambient_degc) / m["thermal_case_k_w"][: self.n]
+        self.case += self.dt_s * (flow - out) / m["thermal_case_j_k"][: self.n]
         self.seen += self.dt_s / MINUTE_S * (self.case - self.seen)
         z["motor_temperature_degc"][: self.n] = self.seen
         # the encoder is alive and the motor turns: neither blocked nor stuck

@@ -12,7 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hand.assembly.assemble import hand_sha256
+from hand.assembly.drives import friction_is_told
 from hand.assembly.pace import Pace
+from hand.file.drives import Drive, PmsmDrive
 from hand.file.fingers import ChainFinger, TreeFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path
@@ -59,15 +61,12 @@ def table_of(*columns: str) -> Table:
 
 def _drive_table(file: HandFile) -> Table:
     table = table_of("", "")
-    kt, current = file.motor.torque_constant_output_nm_a, file.limits.device_current_a
-    tendon, guides, friction = file.tendon, file.guides, file.friction
+    tendon, guides = file.tendon, file.guides
     low, high, most = tendon.force_min_n, tendon.force_max_n, tendon.force_limit_n
-    highest = max((r.order for r in file.ripple), default=0)
-    rows = {
-        "torque limit": f"{current * kt:.2f} N m ({current:g} A x {kt:g} N m/A)",
-        "friction": f"{friction.gamma_1_s_rad:g} s/rad, {friction.gamma_2_nm:g} N m, "
-        f"{friction.gamma_3_nms_rad:g} N m s/rad",
-        "ripple": f"{len(file.ripple)} harmonics, orders up to {highest}",
+    rows: dict[str, str] = {}
+    for name, drive in file.drive_types.items():
+        rows |= _drive_rows(file, drive, "" if file.drives is None else f"{name}: ")
+    rows |= {
         "spool radius": f"{file.spool.radius_m * 1e3:g} mm",
         "tension": f"{low:g} to {high:g} N, pretension {tendon.pretension_n:g} N, guard at {most:g} N",
         "guides": f"{guides.law} law, {guides.pair}, {guides.bending_angle_rad:g} rad",
@@ -80,6 +79,28 @@ def _drive_table(file: HandFile) -> Table:
     for name, text in rows.items():
         table.add_row(name, text)
     return table
+
+
+def _drive_rows(file: HandFile, drive: Drive, of: str) -> dict[str, str]:
+    """What is known of one type of drive; ``of`` stands in front of each line's name."""
+    kt, current, friction = drive.torque_nm_a, file.current_limit_a(drive), drive.friction
+    rows = {
+        f"{of}torque limit": f"{current * kt:.2f} N m ({current:g} A x {kt:g} N m/A)",
+        f"{of}friction": f"{friction.gamma_1_s_rad:g} s/rad, {friction.gamma_2_nm:g} N m, "
+        f"{friction.gamma_3_nms_rad:g} N m s/rad",
+    }
+    if isinstance(drive, PmsmDrive):
+        highest = max((r.order for r in drive.ripple), default=0)
+        rows[f"{of}ripple"] = f"{len(drive.ripple)} harmonics, orders up to {highest}"
+    if file.drives is not None:
+        reports = ", ".join(drive.reports)
+        unseen = (
+            ""
+            if friction_is_told(drive, 1.0 / file.control.rate_hz)
+            else "; growing friction is not detected"
+        )
+        rows[f"{of}takes"] = f"{drive.command.replace('_', ' and ')}; reports {reports}{unseen}"
+    return rows
 
 
 def _own(name: str, finger: str) -> str:
@@ -115,10 +136,11 @@ def _sensor(file: HandFile, tendon: str) -> str:
 
 def _tendon_table(file: HandFile) -> Table:
     table = table_of("tendon", "motor = id", "sensor", "dh/dq [mm/rad]", "l0 [m]")
+    ids = dict(zip(file.motors, file.motor_ids, strict=True))
     for tendon in file.tendons:
         row = (tendon.dh_dq_m_rad or {}).items()
         path = ", ".join(f"{_own(joint, tendon.finger)} {value * 1e3:+g}" for joint, value in row)
-        motor = f"{tendon.motor} = {file.motors[tendon.motor]}"
+        motor = f"{tendon.motor} = {ids[tendon.motor]}"
         path = path or f"straight, point {tendon.insertion}"
         table.add_row(tendon.name, motor, _sensor(file, tendon.name), path, f"{tendon.length_m:g}")
     return table

@@ -1,0 +1,59 @@
+"""What drives that take angles cannot fulfil is refused with the reason, and never silently left out."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from signals.modes import DriveCommand, Mode
+
+FORCES: Final = {
+    "joint_torques": "torque",
+    "tensions": "tension",
+    "tension_rates": "tension",
+    "motor_torques": "torque",
+    "impedances": "impedance",
+    "dampings": "damping",
+    "stiffnesses": "stiffness",
+}
+"""Argument of ``goal`` -> what it wishes for that only a drive with currents gives."""
+FORCE_MODES: Final = (Mode.MOTOR_TORQUE, Mode.TENDON_FORCE, Mode.JOINT_TORQUE)
+
+
+def takes_angles(m: Any, finger: int) -> bool:
+    """Whether the motors of a finger take angles; ``m``: MODEL scalar."""
+    tendons = m["finger_tendon"][finger, : m["finger_n_tendons"][finger]]
+    return bool((m["motor_command"][m["tendon_motor"][tendons]] != DriveCommand.CURRENT).any())
+
+
+def finger_of(m: Any, space: str, index: int) -> int:
+    """Finger of a joint, a tendon or a motor."""
+    if space == "joint":
+        return int(m["joint_finger"][index])
+    if space == "motor":
+        index = int((m["tendon_motor"][: m["n_tendons"]] == index).argmax())
+    return int(m["tendon_finger"][index])
+
+
+def unfulfillable(m: Any, argument: str, space: str, index: int, value: float) -> str:
+    """Why a wish cannot be fulfilled; empty if it can. No torque and no stiffness are no wish.
+
+    Args:
+        m: MODEL scalar.
+        argument: argument of ``goal``.
+        space: its index space.
+        index: part in it.
+        value: what is wished for.
+    """
+    wish = FORCES.get(argument)
+    if wish is None or not takes_angles(m, finger_of(m, space, index)):
+        return ""
+    if value == 0.0 and argument in ("joint_torques", "motor_torques", "stiffnesses", "tension_rates"):
+        return ""
+    return f"the drives of its finger take angles: their own loops decide, and no {wish} can be asked of them"
+
+
+def unfulfillable_mode(m: Any, finger: int, mode: Mode) -> str:
+    """Why a finger cannot be in a mode; empty if it can."""
+    if mode in FORCE_MODES and takes_angles(m, finger):
+        return f"its drives take angles; {mode.name.lower()} needs drives that take currents"
+    return ""
