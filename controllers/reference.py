@@ -17,7 +17,7 @@ from typing import Final
 
 from controllers.memory import ControllerMemory
 from guard.envelope import stop_speed
-from signals.compiled import law
+from signals.compiled import inlined, law
 from signals.typed import Model
 
 APPROACH_1_S: Final = 100.0
@@ -68,7 +68,7 @@ def glide(
     return value + 0.5 * (rate + after) * dt_s, after
 
 
-@law
+@inlined
 def shape_reference(m: Model, mem: ControllerMemory, j: int, goal_rad: float, goal_rad_s: float) -> None:
     """Move ``mem.shaped_rad[j]`` and its speed one cycle towards the goal.
 
