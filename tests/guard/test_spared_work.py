@@ -38,7 +38,7 @@ def test_a_motor_is_free_up_to_its_nearest_limit(limit: str, share: float) -> No
     bench = Bare()
     m, x, speed = bench.m, 0.5, 2.0
     kt, ke = float(m["motor_torque_constant_nm_a"][T]), float(m["motor_back_emf_v_s_rad"][T])
-    volts = FREE_SHARE * float(m["bus_voltage_v"]) / SQRT_3
+    volts = FREE_SHARE * float(m["bus_voltage_v"][0]) / SQRT_3
     m["motor_torque_limit_nm"][T] = m["motor_current_limit_a"][T] = 1e3
     m["motor_speed_limit_rad_s"][T], m["motor_resistance_ohm"][T] = 1e3, 1e-6
     if limit == "torque":
