@@ -71,10 +71,13 @@ def leads_out(m: Model, mem: GuardMemory, s: State, f: int, t: int, change: floa
     """Clip bits if the motor's goal goes on to where a joint or tendon ``t`` is too far already.
 
     Unwinding stops before the least tension, as it will be once the motor is where its goal is now: where an
-    object keeps the joints from following, the tendon would go slack.
+    object keeps the joints from following, the tendon would go slack. A motor with tendons on both sides
+    takes the joints along; where they cannot follow, its greatest current is the bound.
     """
     tensed, radius = m.tension_max_n[t] > 0.0, m.spool_radius_m[t]
     if change * radius < 0.0:
+        if one_sided(m, f, m.tendon_motor[t]) == 0.0:
+            return 0
         on_the_way = radius * (mem.servo_goal_rad[m.tendon_motor[t]] - s.motor_angle_rad[m.tendon_motor[t]])
         there = s.tension_n[t] + s.tendon_stiffness_n_m[t] * on_the_way
         return TENSION_MIN if tensed and there < m.tension_min_n[t] else 0

@@ -27,6 +27,7 @@ DRAWN = {
     "finger_tip_m": "bone_length",
 }
 FOLLOWING = {
+    "elongation_goal_m",
     "motor_torque_limit_nm",
     "ripple_phase_rad",
     "insertion_bone_m",

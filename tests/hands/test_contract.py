@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from hand.file import load_hand
-from hand.options import RunOptions
+from hand.options import OptionError, RunOptions
 from hand.review.sight import sights_of
 from runtime.session import RunResult, Session, run_lockstep
 from signals.faults import Cause
@@ -123,6 +123,10 @@ def test_a_single_fault_stops_the_finger_that_it_strikes_and_no_other(
     tendon = int(model["finger_tendon"][last, 0])
     index = tendon if space == "tendon" else int(model["tendon_motor"][tendon])
     part = names.of(space)[index]
+    if kind == "hall-stuck" and load_hand(hand).channel_at(part) is None:
+        with pytest.raises(OptionError, match="no sensor that could fail"):
+            run_lockstep(hand, motion="open_close", seconds=0.1, faults=[f"{kind}:{part}@{FAULT_S}"])
+        return
     result = run_lockstep(
         hand, motion="open_close", seconds=FAULT_S + 1.0, faults=[f"{kind}:{part}@{FAULT_S}"], every=1
     )
