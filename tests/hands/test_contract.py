@@ -123,13 +123,12 @@ def test_a_single_fault_stops_the_finger_that_it_strikes_and_no_other(
     tendon = int(model["finger_tendon"][last, 0])
     index = tendon if space == "tendon" else int(model["tendon_motor"][tendon])
     part = names.of(space)[index]
+    fault, seconds = [f"{kind}:{part}@{FAULT_S}"], FAULT_S + 1.0
     if kind == "hall-stuck" and load_hand(hand).channel_at(part) is None:
         with pytest.raises(OptionError, match="no sensor that could fail"):
-            run_lockstep(hand, motion="open_close", seconds=0.1, faults=[f"{kind}:{part}@{FAULT_S}"])
+            run_lockstep(hand, motion="open_close", seconds=seconds, faults=fault)
         return
-    result = run_lockstep(
-        hand, motion="open_close", seconds=FAULT_S + 1.0, faults=[f"{kind}:{part}@{FAULT_S}"], every=1
-    )
+    result = run_lockstep(hand, motion="open_close", seconds=seconds, faults=fault, every=1)
     state = result.frames["state"]
     faulty = state["finger_state"][-1] == MachineState.FAULT
     sight = sights_of(load_hand(hand))[last]
