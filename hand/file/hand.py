@@ -14,6 +14,7 @@ from hand.file.detectors import Detector
 from hand.file.drive import Friction, Gear, Identified, Motor, Ripple, Spool, Thermal
 from hand.file.drives import ALL_REPORTS, Drive, MotorEntry, PmsmDrive
 from hand.file.fingers import Finger, Forearm, Joint, Object, Palm
+from hand.file.gears import GearTrain
 from hand.file.homing import Homing
 from hand.file.locate import Path
 from hand.file.origins import Origin
@@ -88,6 +89,8 @@ class HandFile(Table):
     identified: Annotated[dict[Name, Identified], Field(exclude_if=_none)] = Field(default_factory=dict)
     """Motor -> what was measured of it; written by ``flexor apply``."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
+    gears: Annotated[tuple[GearTrain, ...], Field(exclude_if=_none)] = ()
+    """Joints that motors turn without tendons; ``tendons`` are then the lines that stand for them."""
     """Fingers by name, in the order of the records."""
     tendons: Annotated[tuple[Tendon, ...], Field(min_length=1)]
     """Tendons, in the order of the records."""

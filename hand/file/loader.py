@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from hand.file import origins, text
 from hand.file.checks import check_all
 from hand.file.errors import HandFileError
+from hand.file.gears import told_of_gears, with_lines
 from hand.file.hand import HandFile
 from hand.file.locate import Locator, Path
 from hand.file.old_names import renamed
@@ -50,6 +51,7 @@ def parse_hand(content: str, file: str) -> HandFile:
     locator = Locator.of(content)
     bare, labels, faults = origins.split(text.raw_of(content, file, locator, HandFileError))
     bare, notices, clashes = renamed(bare)
+    plain, bare = bare, with_lines(bare)
     found: list[Refusal] = list(clashes)
     for fault in faults:
         near = nearest(fault.wrong, fault.names) if fault.wrong is not None else None
@@ -59,7 +61,7 @@ def parse_hand(content: str, file: str) -> HandFile:
         hand = HandFile.model_validate(text.tuples(bare))
     except ValidationError as error:
         found += refusals(HandFile, bare, error)
-    found += check_all(bare, hand)
+    found = told_of_gears(plain, [*found, *check_all(bare, hand)])
     if found or hand is None:
         raise HandFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
     hand._path = file

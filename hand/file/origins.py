@@ -26,7 +26,7 @@ UNLABELLED: Final = frozenset(
     + ("function", "cause", "space", "sentence", "hint")
 )
 """Keys that say what something is called, not how large it is."""
-VALUE_TABLES: Final = frozenset({"dh_dq_m_rad", "dh_dq_curve_m", "palm_m", "bone_m"})
+VALUE_TABLES: Final = frozenset({"dh_dq_m_rad", "dh_dq_curve_m", "motor_per_joint", "palm_m", "bone_m"})
 """Tables that are one value."""
 
 _LABEL: Final = re.compile(r"^([a-z]+)(?::\s+(\S.*))?$")

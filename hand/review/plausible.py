@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from hand.file.gears import MADE_OF_GEARS
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.file.schema import unit_of
@@ -85,7 +86,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "fingers.*.bones.*.position_m": (1e-3, 0.2),
     "fingers.*.bones.*.rpy_deg": (2.0, 360.0),
     "fingers.*.bones.*.com_m": (1e-4, 0.2),
-    "fingers.*.bones.*.inertia_kg_m2": (1e-9, 5e-4),
+    "fingers.*.bones.*.inertia_kg_m2": (1e-9, 1e-3),
     "fingers.*.tip_m": (1e-3, 0.2),
     "fingers.*.bones.*.com_fraction": (0.05, 1.0),
     "fingers.*.insertions.*.palm_m.*": LENGTHS,
@@ -138,8 +139,28 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "joint_stops.coulomb_speed_rad_s": (1e-3, 2.0),
     "tolerances.ripple_phase_deg": (0.1, 180.0),
     "tolerances.*": (0.0, 1.0),
+    "drives.*.torque_constant_output_nm_a": (0.02, 20.0),
+    "drives.*.torque_stall_nm": (0.03, 30.0),
+    "drives.*.speed_no_load_rad_s": (0.3, 200.0),
+    "drives.*.voltage_v": (3.0, 60.0),
+    "drives.*.inertia_output_kg_m2": (3e-5, 0.05),
+    "drives.*.current_limit_a": (0.03, 20.0),
+    "drives.*.counts_per_turn": (256, 150_000),
+    "drives.*.position_loop.stiffness_nm_rad": (0.1, 150.0),
+    "drives.*.position_loop.damping_nms_rad": (5e-4, 2.0),
+    "drives.*.position_loop.deadband_deg": (0.01, 5.0),
+    "drives.*.position_loop.travel_deg": (20.0, 8000.0),
+    "gears.*.stiffness_nm_rad": (1.0, 1000.0),
+    "gears.*.motor_per_joint.*": (0.05, 20.0),
 }
 """Key, ``*`` for names and places -> least and greatest size; of a list the largest entry; 0 is none."""
+RANGES.update(
+    {
+        f"drives.*.{k}": r
+        for k, r in RANGES.items()
+        if k.split(".")[0] in ("motor", "gear", "friction", "thermal")
+    }
+)
 _SPLIT: Final[dict[tuple[str | int, int], list[tuple[tuple[str, ...], tuple[float, float]]]]] = {}
 for _pattern, _bounds in RANGES.items():
     _parts = tuple(_pattern.split("."))
@@ -164,6 +185,8 @@ def implausible(hand: HandFile) -> Found:
     """Values far from those of any hand."""
     for path, value in sizes(hand.model_dump(), ()):
         bounds = bounds_in(hand, path)
+        if hand.gears and path[0] in MADE_OF_GEARS:
+            continue
         if bounds is not None and value > 0.0 and not bounds[0] <= value <= bounds[1]:
             yield path, _words(path, value, bounds)
 

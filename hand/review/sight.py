@@ -10,6 +10,7 @@ import numpy as np
 from hand.assembly.assemble import model_of
 from hand.file.hand import HandFile
 from signals.choices import WrongChoice
+from signals.modes import DriveCommand
 
 CAPABILITIES: Final[dict[str, str]] = {
     "joints": "sensors alone tell all joint angles",
@@ -67,14 +68,19 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
         if has
     ]
     missed = []
-    if blind:
+    if hand.gears:
+        missed.append("a break of any gear (of any tendon, as its lines are called): its motor turns on")
+    elif blind:
         how = "only its motor's current" if by_current else "no sensor"
         which = ", ".join(blind) if sensed.any() else "any tendon"
         missed.append(f"a break or slackness of {which}: {how} tells its tension")
     if "redundancy" not in can:
-        missed.append("a tendon that slips on its spool, a drift of a sensor or a motor's angle")
+        slips = "a horn or gear that slips" if hand.gears else "a tendon that slips on its spool"
+        missed.append(f"{slips}, a drift of a sensor or a motor's angle")
     if by_current:
         missed.append("what turns a joint while its motor stands: the friction of the drive hides it")
+        if (m["motor_command"][m["tendon_motor"][tendons]] != DriveCommand.CURRENT).any():
+            missed.append("a gear that is stuck: its current is that of a finger that pushes")
     sources = [word for word, there in (("sensors", sensed.any()), ("motor currents", by_current)) if there]
     tension = "sensors" if not blind else "motor currents" if not sensed.any() else "sensors, others computed"
     return Sight(name, " and ".join(sources), tension, tuple(can), tuple(missed))

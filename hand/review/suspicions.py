@@ -16,6 +16,7 @@ import numpy as np
 from hand.file.checks_physics import geometry_of
 from hand.file.drives import Drive, PmsmDrive
 from hand.file.fingers import ChainFinger
+from hand.file.gears import MADE_OF_GEARS
 from hand.file.hand import HandFile
 from hand.file.locate import Path, dotted
 from hand.file.springs import LeverSpring
@@ -57,7 +58,9 @@ def facts(hand: HandFile) -> tuple[Suspicion, ...]:
 
 
 def _told(hand: HandFile, rules: tuple[Callable[[HandFile], Found], ...]) -> tuple[Suspicion, ...]:
-    found = [Suspicion(path, hand.line_of(path), text) for rule in rules for path, text in rule(hand)]
+    made = MADE_OF_GEARS if hand.gears else ()
+    told = [(path, text) for rule in rules for path, text in rule(hand) if path[0] not in made]
+    found = [Suspicion(path, hand.line_of(path), text) for path, text in told]
     return tuple(sorted(found, key=lambda s: s.line))
 
 
@@ -129,7 +132,7 @@ def _strength(hand: HandFile) -> Found:
         pull = (torque - friction) / hand.spool.radius_m
         pmsm = isinstance(drive, PmsmDrive)
         path: Path = ("limits", "device_current_a") if pmsm else (*at, "current_limit_a")
-        if pull < hand.tendon.force_max_n:
+        if not hand.gears and pull < hand.tendon.force_max_n:
             text = f"pulls {pull:.0f} N against friction, less than force_max_n"
             yield path, f"{text} ({hand.tendon.force_max_n:g} N)"
         if isinstance(drive, PmsmDrive) and torque > drive.gear.torque_peak_nm:

@@ -12,7 +12,7 @@ import pytest
 from drivers.collector import codec
 from drivers.collector.codec import Header, Kind
 from hand.assembly.assemble import names_of
-from hand.file import load_hand
+from hand.file import load_hand, shipped_hands
 from hand.file.busfile import load_bus_file
 
 PAGE = (Path(__file__).parents[2] / "docs" / "collector_protocol.md").read_text(encoding="utf-8")
@@ -99,9 +99,11 @@ def test_kinds_lengths_and_flags_of_the_page_are_those_of_the_codec() -> None:
     assert f"port {codec.PORT}" in PAGE
 
 
-@pytest.mark.parametrize("name", ["hasy_collector", "finger_bench_servos", "finger_bench_drives"])
+@pytest.mark.parametrize(
+    "name", ["hasy_collector", "finger_bench_servos", "finger_bench_drives", "leap_v1_servos"]
+)
 def test_shipped_bus_files_fit_their_hands(name: str) -> None:
-    hand = "hasy" if name.startswith("hasy") else "finger_bench"
+    hand = next(h for h in shipped_hands() if name.startswith(h))
     file, names = load_bus_file(name), names_of(load_hand(hand))
     file.fitted_to(names)
     moved = [motor for entry in file.entries for motor in entry.settings.motors(names)]

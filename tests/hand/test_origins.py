@@ -19,6 +19,7 @@ def test_every_value_of_a_shipped_hand_has_a_label(hand: str) -> None:
     for key in keys_of(hand):
         inside = any(p in VALUE_TABLES for p in key.path[:-1])
         table = isinstance(key.value, list) and key.value and isinstance(key.value[0], dict)
+        table = table or (isinstance(key.value, dict) and key.name not in VALUE_TABLES)
         if not (key.is_label or inside or table or key.name in UNLABELLED):
             assert origins[key.path].word in WORDS, key.path
     assert all(o.source for o in origins.values() if o.word != "assumed")

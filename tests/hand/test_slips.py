@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hand.file import HandFileError, parse_hand
+from hand.file.gears import MADE_OF_GEARS
 from hand.file.schema import unit_of
 from hand.review.plausible import bounds_in, fits, implausible, sizes
 from hand.review.suspicions import suspicions
@@ -128,6 +129,8 @@ def test_a_hand_half_or_twice_as_large_is_not_suspected(name: str, size: float) 
         unit = next((u for u in map(unit_of, (p for p in reversed(path) if isinstance(p, str))) if u), "")
         if path[0] == "palm" and hand.palm.mass_kg > 0.5:
             continue  # it holds the motors, which are no larger in a larger hand
+        if hand.gears and path[0] in MADE_OF_GEARS:
+            continue
         bounds = bounds_in(hand, path)
         if bounds is not None and value > 0.0 and path[0] in BODY:
             scaled = value * size ** POWERS.get(unit, 0)

@@ -109,6 +109,7 @@ def outcome(mutant: Mutant) -> str:
 
 _HARMLESS = "a smaller one does no harm that a file shows: less delay, damping, compensation or spread"
 _DRIVES = "drives from a servo of 20 g to a motor of 1 kg lie further apart than that"
+_OWN_LOOPS = "not in use: its servos close their own loops"
 SILENT: tuple[tuple[str, str, str], ...] = (
     ("swapped", "*", "two like parts exchanged are another hand, as legal as this one"),
     ("sign", "*axis", "an axis may point either way"),
@@ -120,13 +121,16 @@ SILENT: tuple[tuple[str, str, str], ...] = (
     ("sign", "fingers.*_deg", "a frame may be turned either way"),
     ("sign", "ripple.*.phase_deg", "a phase may have any value"),
     ("sign", "surroundings.ambient_degc", "it may be cold"),
+    ("sign", "gears.*.motor_per_joint.*", "a motor may be mounted either way"),
     ("sign", "hall.direction", "a sensor may be mounted either way"),
     ("unit /*", "sensors.*.zero_count", "a sensor may read nothing at no force"),
     ("missing", "fingers.*.bones.*.axis", "left out it is z"),
     ("missing", "motor.encoder_reference", "left out it is absolute"),
     ("missing", "fingers.*.rpy_deg", "left out it is not turned"),
+    ("missing", "gains.guide_gain", "left out nothing is compensated"),
     ("missing", "estimation.damping_frac", "left out it is 1e-6"),
     ("unit /*", "fingers.*.com_m", "a bone may balance at its joint"),
+    ("unit /57.3", "fingers.*.position_m", "two axes may meet"),
     ("unit x*", "*number", "a name, not a size"),
     ("unit x*", "*hall_channel", "a name, not a size"),
     ("unit x*", "sensors.*.channel", "a name, not a size"),
@@ -157,6 +161,17 @@ SILENT_OF: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("unit x57.3", "tendon.break_force_n", "a strong cord does no harm"),
         ("unit /57.3", "palm.inertia_diag_kg_m2", "a palm may be small"),
         ("unit /*", "gains.tension_kd_nms_rad", "a drive whose friction damps it needs none"),
+    ),
+    "leap_v1": (
+        ("unit *", "gains.*", _OWN_LOOPS),
+        ("unit *", "fingers.*.impedance_nm_rad", _OWN_LOOPS),
+        ("unit *", "fingers.*.damping_nms_rad", _OWN_LOOPS),
+        ("unit x57.3", "limits.*_s", _OWN_LOOPS),
+        ("unit ?57.3", "drives.*", _DRIVES),
+        ("unit /1000", "fingers.*.viscous_nms_rad", "a joint in ball bearings has less"),
+        ("unit x57.3", "palm.inertia_diag_kg_m2", "a palm that does not move may be large"),
+        ("unit x57.3", "control.rate_hz", "a fast wire may be as fast"),
+        ("unit x57.3", "tolerances.pulley_radius", "a tenth is still a spread"),
     ),
 }
 """The same for one hand, whose values lie where others' mistakes do."""

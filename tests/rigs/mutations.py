@@ -99,9 +99,9 @@ def all_keys() -> list[Key]:
 def collapsed(key: Key) -> tuple[str, ...]:
     """Kind, with the names of fingers and motors left out."""
     kind = key.kind
-    if kind[0] in ("fingers", "motors") and len(kind) > 1:
+    if kind[0] in ("fingers", "motors", "drives") and len(kind) > 1:
         kind = (kind[0], "*", *kind[2:])
-    if "dh_dq_m_rad" in kind and kind[-1] != "dh_dq_m_rad":
+    if kind[-2:-1] in (("dh_dq_m_rad",), ("motor_per_joint",)):
         kind = (*kind[:-1], "*")
     return kind
 

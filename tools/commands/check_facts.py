@@ -75,7 +75,8 @@ def counts(file: HandFile) -> dict[str, int]:
     return {
         "fingers": len(file.fingers),
         "joints": len(file.joints),
-        "tendons": len(file.tendons),
+        "tendons": 0 if file.gears else len(file.tendons),
+        **({"gears": len(file.gears)} if file.gears else {}),
         "motors": len(file.motors),
         "axes": len(file.axes),
     }

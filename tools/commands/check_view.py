@@ -30,9 +30,8 @@ def show(file: HandFile, pace: dict[str, list[Pace]], console: Console | None = 
     parts = ", ".join(f"{n} {what}" for what, n in counts(file).items() if n)
     out.print(Text(f"{file.name}: {file.description}", style="bold"))
     out.print(Text(f"{file.path}\nsha256 {hand_sha256(file)}\n{parts}; {file.control.rate_hz:g} Hz"))
-    out.print(
-        _drive_table(file), _finger_table(file), _tendon_table(file), _sight_table(file), _pace_table(pace)
-    )
+    lines = _gear_table(file) if file.gears else _tendon_table(file)
+    out.print(_drive_table(file), _finger_table(file), lines, _sight_table(file), _pace_table(pace))
     show_origins(file.model_dump(mode="json"), file.origins, out)
     for notice in file.notices:
         out.print(Text(f"notice: {notice}", style="cyan"), soft_wrap=True)
@@ -66,10 +65,13 @@ def _drive_table(file: HandFile) -> Table:
     rows: dict[str, str] = {}
     for name, drive in file.drive_types.items():
         rows |= _drive_rows(file, drive, "" if file.drives is None else f"{name}: ")
+    if not file.gears:
+        rows |= {
+            "spool radius": f"{file.spool.radius_m * 1e3:g} mm",
+            "tension": f"{low:g} to {high:g} N, pretension {tendon.pretension_n:g} N, guard at {most:g} N",
+            "guides": f"{guides.law} law, {guides.pair}, {guides.bending_angle_rad:g} rad",
+        }
     rows |= {
-        "spool radius": f"{file.spool.radius_m * 1e3:g} mm",
-        "tension": f"{low:g} to {high:g} N, pretension {tendon.pretension_n:g} N, guard at {most:g} N",
-        "guides": f"{guides.law} law, {guides.pair}, {guides.bending_angle_rad:g} rad",
         "controller": f"{file.controller}; estimator: {file.estimator}",
         "gravity": " ".join(f"{g:g}" for g in file.surroundings.gravity_m_s2) + " m/s2",
     }
@@ -143,6 +145,15 @@ def _tendon_table(file: HandFile) -> Table:
         motor = f"{tendon.motor} = {ids[tendon.motor]}"
         path = path or f"straight, point {tendon.insertion}"
         table.add_row(tendon.name, motor, _sensor(file, tendon.name), path, f"{tendon.length_m:g}")
+    return table
+
+
+def _gear_table(file: HandFile) -> Table:
+    table = table_of("gear", "motor = id", "turns of the motor per joint", "stiffness [N m/rad]")
+    ids = dict(zip(file.motors, file.motor_ids, strict=True))
+    for gear in file.gears:
+        ratios = ", ".join(f"{_own(j, gear.finger)} {v:+g}" for j, v in gear.motor_per_joint.items())
+        table.add_row(gear.name, f"{gear.motor} = {ids[gear.motor]}", ratios, f"{gear.stiffness_nm_rad:g}")
     return table
 
 
