@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.lever_observer import begin_observer
 from controllers.memory import ControllerMemory
 from mechanics.blend import duration_s
 from mechanics.collocated import begin_feedback
@@ -64,6 +65,7 @@ def enter_mode(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mo
         mem.tension_rate_n_s[t] = 0.0
         mem.shift_n[t] = 0.0
         mem.offset_tension_n[t] = 0.0
+        begin_observer(mem, s, t)
         mem.offset_motor_rad[i] = 0.0
         if mode == TENDON_FORCE:
             offset = s.tension_n[t] - goal.tendon_force_n[t]

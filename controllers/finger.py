@@ -6,6 +6,7 @@ from typing import Final
 
 from controllers.enter import JOINT_IMPEDANCE, MOTOR_POSITION, TENDON_FORCE, enter_mode
 from controllers.joint_modes import joint_tensions, report_given_torque
+from controllers.lever_observer import observe_tensions
 from controllers.memory import ControllerMemory
 from controllers.motor_modes import motor_position, motor_torque
 from controllers.set_points import set_points
@@ -36,7 +37,7 @@ def rest_finger(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
-        s.ref_tension_n[t] = 0.0
+        s.ref_tension_n[t] = s.observed_tension_n[t] = 0.0
         s.ref_motor_speed_rad_s[i] = 0.0
         s.friction_torque_nm[i] = 0.0
         s.ripple_torque_nm[i] = 0.0
@@ -69,6 +70,7 @@ def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode
     elif mode == TENDON_FORCE:
         force_goals(m, goal, mem, f)
         wanted_paths(m, mem, f)
+        observe_tensions(m, mem, s, f)
         tension_torques(m, mem, s, f, True)
     else:
         joint_tensions(m, goal, mem, s, f, mode)

@@ -95,6 +95,10 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
     # speeds that the wanted motion gives the paths of one finger
     path_m_s: Annotated[FloatArray, FINGER_TENDONS]
+    # the lever's friction loop as the motors' motion turns it
+    slow_path_m: Annotated[FloatArray, TENDONS]
+    loop_lever_rad: Annotated[FloatArray, TENDONS]
+    loop_sign: Annotated[FloatArray, TENDONS]
     # wrist: model of the drive, fading offset
     axis_active: int
     axis_age_s: float

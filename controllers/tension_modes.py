@@ -99,8 +99,10 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
 
     ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's. Then the
     rotor's own acceleration is known and fed forward: without it a step overshoots by an eighth.
-    ``mem`` holds the speeds of ``wanted_paths``.
+    ``mem`` holds the speeds of ``wanted_paths``. The goal's own tensions are compared with the observed ones
+    (``controllers.lever_observer``).
     """
+    tension = s.observed_tension_n if from_goal else s.tension_n
     shares, share, weight = m.finger_shares[f] != 0, 1.0, 1.0
     for k in range(m.finger_n_tendons[f]):
         s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
@@ -120,7 +122,7 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
             m,
             t,
             mem.ref_tension_n[t],
-            s.tension_n[t],
+            tension[t],
             stiffness,
             share * (s.motor_speed_rad_s[i] - wanted_speed),
             weight,

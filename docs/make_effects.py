@@ -109,6 +109,13 @@ FOLLOWED = (
     *((hand, motion, None) for hand in ("finger_bench", "n_plus_one", "orca_v2") for motion in ("open_close", "step")),
 )  # fmt: skip
 """Hand, motion, drawn hand: what is followed with and without the feedforward of joint friction and guides."""
+PULLED = (
+    ("finger_bench", "force_sine", None),
+    ("finger_bench", "tension_step", None),
+    ("hasy", "force_sine", None),
+    *(("finger_bench", "force_sine", seed) for seed in DRAWN),
+)
+"""The same of true tensions, with and without the lever's friction loop put back."""
 
 
 def guides() -> str:
@@ -142,21 +149,21 @@ def guides() -> str:
         "`flexor run --without guides` leaves it out).\n\n"
         f"{save(fig, 'guides')}\n\n{text}\n\n"
         "Tracking of all joints, full sensors; a drawn hand differs from its controller's model by the tolerances of "
-        f"its file:\n\n{guides_side_by_side()}\n"
+        f"its file:\n\n{side_by_side(FOLLOWED, 'guides', 'rms [deg]', lambda r: r['tracking_error_deg']['rms'])}\n"
     )
 
 
-def guides_side_by_side() -> str:
-    """Tracking with and without the feedforward, hand by hand; a fault is no figure."""
+def side_by_side(cases: Any, switch: str, header: str, figure_of: Any) -> str:
+    """A figure without and with what ``switch`` leaves out, hand by hand; a fault is no figure."""
     rows: list[list[Any]] = []
-    for hand, motion, drawn in FOLLOWED:
+    for hand, motion, drawn in cases:
         choices = {} if drawn is None else {"mismatch": drawn, "seed": drawn}
-        reports = [run(hand, motion, without=w, **choices).report for w in (("guides",), ())]
+        reports = [run(hand, motion, without=w, **choices).report for w in ((switch,), ())]
         if any(report["faults"] for report in reports):
             raise SystemExit(f"{hand} {motion}: {reports}")
         name = f"{hand} {motion}" + ("" if drawn is None else f", drawn hand {drawn}")
-        rows.append([name, *(report["tracking_error_deg"]["rms"] for report in reports)])
-    return table(["hand and motion", "without, rms [deg]", "with, rms [deg]"], rows)
+        rows.append([name, *map(figure_of, reports)])
+    return table(["hand and motion", f"without, {header}", f"with, {header}"], rows)
 
 
 def wrist() -> str:
@@ -208,7 +215,7 @@ def feedforward() -> str:
             rows.append(["force_sine", sensors, label, r["rms"], r["true_rms"]])
             if sensors == "full":
                 f = result.frames["state"]
-                error = f["ref_tension_n"][:, 0] - f["tension_n"][:, 0]
+                error = f["ref_tension_n"][:, 0] - f["observed_tension_n"][:, 0]
                 axes[0].plot(result.seconds, error, color=color, label=label, linewidth=0.7)
     axes[0].set(title="Tension error, 20 +- 10 N at 1 Hz", xlabel="s", ylabel="N")
     axes[0].legend()
@@ -240,16 +247,42 @@ def feedforward() -> str:
     )
     axes[1].legend()
     text = table(
-        ["motion", "sensors", "feedforward", "measured tension error [N]", "true tension error [N]"], rows
+        ["motion", "sensors", "feedforward", "tension error as read [N]", "true tension error [N]"], rows
     )
     m = result.hand.model
     static = float(0.5 * np.pi * m["friction_gamma_2_nm"][0, 0] / m["spool_radius_m"][0, 0])
     return (
         f"## Friction and ripple\n\nThe drive's friction equals {static:.0f} N at the spool; the feedforward (3.8) takes most of it "
-        "at the wanted speed. With full sensors the true tension follows less: there the lever's friction loop "
-        f"dominates. The ripple feedforward at gain 0.8 leaves {100.0 * first['gain 0.8'] / first['without']:.0f} % of the "
+        f"at the wanted speed. The ripple feedforward at gain 0.8 leaves {100.0 * first['gain 0.8'] / first['without']:.0f} % of the "
         "first input harmonic.\n\n"
         f"{save(fig, 'feedforward')}\n\n{text}\n"
+    )
+
+
+def levers() -> str:
+    """The lever's friction loop put back into the tensions of tendon force."""
+    fig, axes = figure(2)
+    for without, color, label in ((("lever",), WITHOUT, "as read"), ((), WITH, "put back")):
+        result = run("finger_bench", "force_sine", without=without)
+        state, true = result.frames["state"], result.frames["truth"]["tension_n"][:, 0]
+        axes[0].plot(
+            result.seconds, state["ref_tension_n"][:, 0] - true, color=color, label=label, linewidth=0.8
+        )
+        read = state["observed_tension_n"][:, 0]
+        late = result.seconds > 1.0
+        axes[1].plot(true[late], read[late] - true[late], color=color, label=label, linewidth=0.8)
+    axes[0].set(title="Wanted minus true tension, 20 +- 10 N at 1 Hz", xlabel="s", ylabel="N")
+    axes[1].set(title="What the loop reads, minus the true tension", xlabel="true tension [N]", ylabel="N")
+    axes[0].legend()
+    share = 100.0 * float(result.hand.model["lever_friction_frac"][0, 0])
+    text = side_by_side(PULLED, "lever", "true error rms [N]", lambda r: r["force_error_n"]["true_rms"])
+    return (
+        f"## Lever friction in tendon force\n\nThe lever's friction hides up to {share:.1f} % of a tension from its sensor. "
+        "In tendon force the share is put back (`gains.lever_gain`): the loop's own law says it of the elongation's course, "
+        "which motor angles and slow joint angles tell without the sensor's noise. Then the measured tension differs from the "
+        "wanted one, and the true one follows it; `flexor run --without lever` leaves it out. Where the joint feedback wants "
+        "the tensions they are taken as read.\n\n"
+        f"{save(fig, 'lever')}\n\n{text}\n"
     )
 
 
@@ -262,6 +295,7 @@ def page() -> str:
         guides(),
         wrist(),
         feedforward(),
+        levers(),
     ]
     return "\n".join(parts)
 

@@ -15,7 +15,7 @@ from signals.tables import RATE_HZ
 TRANSPORTS = ("tcp", "ipc")
 SENSORS = ("ideal", "quantised", "full")
 GUIDES = ("ideal", "friction")
-WITHOUT = ("friction", "ripple", "guides", "wrist")
+WITHOUT = ("friction", "ripple", "guides", "lever", "wrist")
 
 
 LONGEST_S = 1e7

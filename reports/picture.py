@@ -137,9 +137,10 @@ def _tracking(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> No
 
 
 def _force_error(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
-    _panel(axis, "Tension error (wanted - measured)", "N")
+    _panel(axis, "Tension error (wanted - measured or observed)", "N")
     state = frames["state"]
-    error = np.where(state["ref_tension_n"] > 0.0, state["ref_tension_n"] - state["tension_n"], np.nan)
+    seen = np.where(state["observed_tension_n"] > 0.0, state["observed_tension_n"], state["tension_n"])
+    error = np.where(state["ref_tension_n"] > 0.0, state["ref_tension_n"] - seen, np.nan)
     chosen = _chosen(state["tension_n"])
     _shade(axis, time, error, len(chosen))
     for k, t in enumerate(chosen):

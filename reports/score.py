@@ -79,7 +79,8 @@ def _tendons(model: Model, state: State, truth: Truth, score: ScoreRecord) -> No
         score.residual_n += 1
         wanted = state.ref_tension_n[t]
         if wanted > 0.0:
-            score.force_sq += (wanted - tension) ** 2
+            observed = state.observed_tension_n[t]
+            score.force_sq += (wanted - (observed if observed > 0.0 else tension)) ** 2
             score.true_force_sq += (wanted - truth.tension_n[t]) ** 2
             score.force_n += 1
 

@@ -123,6 +123,7 @@ ref_joint_torque_nm        | N m   | joint  | f8 | controllers | joint torque wa
 cmd_joint_torque_nm        | N m   | joint  | f8 | controllers | joint torque that the tendons can give
 guide_torque_nm            | N m   | joint  | f8 | controllers | feedforward of joint friction and guide losses, part of the torque wanted
 ref_tension_n              | N     | tendon | f8 | controllers | tension wanted | tension_cmd
+observed_tension_n         | N     | tendon | f8 | controllers | tension with the lever's friction loop put back, in tendon force; 0 else
 ref_motor_speed_rad_s      | rad/s | motor  | f8 | controllers | motor speed wanted, for the friction feedforward
 friction_torque_nm         | N m   | motor  | f8 | controllers | friction feedforward
 ripple_torque_nm           | N m   | motor  | f8 | controllers | ripple feedforward
@@ -323,9 +324,11 @@ velocity_filter_hz         | Hz    | -      | f8 | configs | filter of motor and
 friction_gain              | 1     | -      | f8 | configs | kappa of the friction feedforward, <= 1
 ripple_gain                | 1     | -      | f8 | configs | gain of the ripple feedforward, <= 1
 guide_gain                 | 1     | -      | f8 | configs | gain of the feedforward of joint friction and guide losses, <= 1
+lever_gain                 | 1     | -      | f8 | configs | share of the lever's friction loop that is put back in tendon force, <= 1
 use_friction               | bool  | -      | i8 | runtime | 0: --without friction
 use_ripple                 | bool  | -      | i8 | runtime | 0: --without ripple
 use_guides                 | bool  | -      | i8 | runtime | 0: --without guides
+use_lever                  | bool  | -      | i8 | runtime | 0: --without lever
 use_wrist                  | bool  | -      | i8 | runtime | 0: --without wrist (estimator term and feedforward)
 torque_rate_nm_s           | N m/s | -      | f8 | configs | greatest change of a motor torque
 tension_rate_n_s           | N/s   | -      | f8 | configs | greatest change of a goal's tension (tendon force mode)

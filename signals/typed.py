@@ -102,6 +102,7 @@ class State(Protocol):
     cmd_joint_torque_nm: Annotated[FloatArray, "joint"]
     guide_torque_nm: Annotated[FloatArray, "joint"]
     ref_tension_n: Annotated[FloatArray, "tendon"]
+    observed_tension_n: Annotated[FloatArray, "tendon"]
     ref_motor_speed_rad_s: Annotated[FloatArray, "motor"]
     friction_torque_nm: Annotated[FloatArray, "motor"]
     ripple_torque_nm: Annotated[FloatArray, "motor"]
@@ -311,9 +312,11 @@ class Model(Protocol):
     friction_gain: float
     ripple_gain: float
     guide_gain: float
+    lever_gain: float
     use_friction: int
     use_ripple: int
     use_guides: int
+    use_lever: int
     use_wrist: int
     torque_rate_nm_s: float
     tension_rate_n_s: float

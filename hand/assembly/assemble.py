@@ -89,7 +89,7 @@ def _set_rate(hand: HandFile, model: RecordArray, rate_hz: float) -> None:
     model["delay_s"] = hand.control.command_delay_cycles / rate_hz
 
 
-SWITCHES = ("friction", "ripple", "guides", "wrist")
+SWITCHES = ("friction", "ripple", "guides", "lever", "wrist")
 """What ``--without`` can leave out."""
 
 

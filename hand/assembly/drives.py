@@ -183,7 +183,7 @@ def store_loop(hand: HandFile, model: RecordArray) -> None:
     m = model[0]
     for name in type(hand.gains).model_fields:
         m[name] = getattr(hand.gains, name) or 0.0
-    for name in ("use_friction", "use_ripple", "use_guides", "use_wrist"):
+    for name in ("use_friction", "use_ripple", "use_guides", "use_lever", "use_wrist"):
         m[name] = 1
     limits = hand.limits
     m["torque_rate_nm_s"] = limits.torque_rate_nm_s

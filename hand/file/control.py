@@ -64,6 +64,8 @@ class Gains(Table):
     """Share of the ripple that the feedforward compensates."""
     guide_gain: Annotated[Fraction | None, Field(exclude_if=_left_out)] = None
     """Share of joint friction and guide losses that the feedforward compensates; left out: none."""
+    lever_gain: Annotated[Fraction | None, Field(exclude_if=_left_out)] = None
+    """Share of the lever's friction loop that is put back into tensions in tendon force; left out: none."""
 
 
 class Limits(Table):

@@ -68,6 +68,15 @@ def test_joint_friction_and_guides_fed_forward_bring_every_hand_nearer_to_its_go
             assert with_it <= 0.66 * without, hand
 
 
+def test_the_levers_loop_put_back_brings_every_true_tension_nearer_to_the_wanted_one() -> None:
+    rows = rows_of("effects.md")
+    assert float(rows["finger_bench force_sine"][1]) <= 0.7
+    for hand, motion, drawn in maker("make_effects").PULLED:
+        name = f"{hand} {motion}" + (f", drawn hand {drawn}" if drawn else "")
+        without, with_it = (float(cell) for cell in rows[name])
+        assert with_it <= (0.75 if drawn else 0.45) * without, name
+
+
 def test_the_rules_of_the_fault_trials_are_those_that_the_page_says() -> None:
     rows = rows_of("faults.md")
     later = f"the same later than {1e3 * rules.FIRST_MOMENT_S:.0f} ms after the fault"

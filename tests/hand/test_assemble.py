@@ -233,7 +233,8 @@ def test_overrides_are_checked_like_the_file() -> None:
             model_of(hand, **wrong)
     model = MODELS["finger_bench"].copy()
     set_switches(model, ("ripple",))
-    assert [int(model[f"use_{n}"][0]) for n in ("friction", "ripple", "guides", "wrist")] == [1, 0, 1, 1]
+    parts = ("friction", "ripple", "guides", "lever", "wrist")
+    assert [int(model[f"use_{n}"][0]) for n in parts] == [1, 0, 1, 1, 1]
     with pytest.raises(ValueError, match="frictions"):
         set_switches(model, ("frictions",))
 

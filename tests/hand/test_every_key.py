@@ -124,7 +124,7 @@ def test_a_hall_channel_that_is_left_out_is_suspected(keys: list[Key]) -> None:
 
 
 def _optional(key: Key) -> bool:
-    if key.name in ("hall_channel", "guide_gain"):
+    if key.name in ("hall_channel", "guide_gain", "lever_gain"):
         return True
     return key.name in ("insertion_set", "insertions") and key.hand == "finger_bench"
 

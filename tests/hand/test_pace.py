@@ -37,13 +37,15 @@ HASHES = {
     "finger_bench": "7c4f9d7ec53ab58f99efa2e04bad1442af9a151d506990292858f9877bae488c",
     "hasy": "f9ba303e4c3b773e3217848b0fd185f5c1c7ffc187ce48e6a4fb2b35c93abbde",
 }
-"""Of the shipped files, from before joints had speeds and guides a gain in their files."""
+"""Of the shipped files, from before joints had speeds, guides and levers a gain in their files."""
 
 
 def older(name: str) -> HandFile:
     """A shipped file without the keys that came later."""
     lines = Path(HANDS[name].path).read_text(encoding="utf-8").splitlines(keepends=True)
-    return parse_hand("".join(line for line in lines if not line.startswith("guide_gain")), name)
+    return parse_hand(
+        "".join(line for line in lines if not line.startswith(("guide_gain", "lever_gain"))), name
+    )
 
 
 def motor_limits(hand: HandFile, model: RecordArray, motor: int) -> tuple[float, float]:
@@ -124,7 +126,7 @@ def test_a_motor_may_wind_and_unwind_between_the_tensions_of_its_tendon(name: st
 def test_a_file_that_says_nothing_keeps_its_hash_and_its_speeds_are_derived(name: str) -> None:
     assert hand_sha256(older(name)) == HASHES[name]
     assert hand_sha256(HANDS[name]) != HASHES[name]
-    assert model_of(older(name))["guide_gain"][0] == 0.0
+    assert [model_of(older(name))[f"{part}_gain"][0] for part in ("guide", "lever")] == [0.0, 0.0]
     told = paces(HANDS[name], MODELS[name])
     assert {(p.speed_from, p.acceleration_from) for p in told["joints"]} == {("derived", "derived")}
 

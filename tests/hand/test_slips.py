@@ -31,6 +31,7 @@ UNSEEN = {
     "gains.friction_gain": DOWN,
     "gains.ripple_gain": DOWN,
     "gains.guide_gain": DOWN,
+    "gains.lever_gain": DOWN,
     "ripple.*.amplitude_nm": DOWN,
     "tolerances.*": DOWN,
     # the tension loop damps the joints too

@@ -147,13 +147,13 @@ def test_overrides_and_switches_reach_the_model():
         "finger_bench",
         seconds=0.01,
         overrides={"gains.ripple_gain": 1.0},
-        without=["friction", "guides"],
+        without=["friction", "guides", "lever"],
         rate_hz=2000.0,
         pretension_n=30.0,
     )
     model = result.rig.hand.model
     assert model["ripple_gain"][0] == 1.0
-    assert model["use_friction"][0] == model["use_guides"][0] == 0
+    assert [model[f"use_{part}"][0] for part in ("friction", "guides", "lever", "ripple")] == [0, 0, 0, 1]
     assert model["dt_s"][0] == 1 / 2000.0
     assert model["pretension_n"][0, 0] == 30.0
     assert result.report["rate_hz"] == 2000.0
@@ -196,7 +196,7 @@ def test_a_foreign_controller_that_does_not_exist_is_refused_in_words(name, word
             {"faults": "tendon-break:index_4@2"},
             "faults is 'tendon-break:index_4@2'; legal is a tuple or list",
         ),
-        ({"without": ["gravity"]}, "legal: friction, ripple, guides, wrist"),
+        ({"without": ["gravity"]}, "legal: friction, ripple, guides, lever, wrist"),
         ({"rate_hz": 1.0}, "50 to 20000"),
         ({"seconds": 0.0}, "above 0"),
         ({"motion": "opn_close"}, "open_close"),

@@ -69,7 +69,9 @@ def run(
         float | None, typer.Option("--pretension", help="Co-contraction of every finger [N].")
     ] = None,
     faults: Annotated[list[str] | None, typer.Option("--fault", help=FAULT)] = None,
-    without: Annotated[list[str] | None, typer.Option(help="friction, ripple, guides or wrist.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="friction, ripple, guides, lever or wrist.")
+    ] = None,
     rate_hz: Annotated[float | None, typer.Option("--rate", help="Control rate [Hz].")] = None,
     seed: Seed = 0,
     bus: Bus = None,
