@@ -99,9 +99,13 @@ def _check_fault(text: str, hand: Hand, options: RunOptions) -> None:
     fault = Fault.parse(text, hand.names)
     if options.seconds is not None and fault.time_s >= options.seconds:
         raise OptionError(f"--fault {text} comes after the end of the run, --for {options.seconds:g}")
-    if fault.kind.name.startswith("HALL") and not hand.file.sees(hand.names.tendons[fault.index]):
-        seen = [name for name in hand.names.tendons if hand.file.sees(name)]
-        legal = f"a tendon with one: {', '.join(seen)}" if seen else "other kinds; this hand has none at all"
+    measured = [name for name in hand.names.tendons if hand.file.channel_at(name) is not None]
+    if fault.kind.name.startswith("HALL") and hand.names.tendons[fault.index] not in measured:
+        legal = (
+            f"a tendon with one: {', '.join(measured)}"
+            if measured
+            else "other kinds; this hand has none at all"
+        )
         raise OptionError(f"--fault {text}: this tendon has no sensor that could fail; legal: {legal}")
 
 
