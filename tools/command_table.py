@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "apply": ("apply", "Write what a run has identified into the hand file."),
     "history": ("history", "List what was applied to a hand file."),
     "revert": ("revert", "Put a hand file back to what it was."),
+    "odometer": ("odometer", "What a hand's tendons and joints have done so far, and what they last."),
     "compare": ("compare", "List what changed between two identification runs."),
     "design": ("design", "What a geometry gives: springs, guides, wrist, coupling; what a break asks for."),
     "emulate": ("emulate", "Emulate devices on a virtual port or bus."),

@@ -16,6 +16,7 @@ from hand.file.drives import ALL_REPORTS, Drive, MotorEntry, PmsmDrive
 from hand.file.fingers import Finger, Forearm, Joint, Object, Palm
 from hand.file.gears import GearTrain
 from hand.file.homing import Homing
+from hand.file.life import Life
 from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.file.sensors import ForceSensor
@@ -101,6 +102,8 @@ class HandFile(Table):
     side: Annotated[Literal["right", "left"] | None, Field(exclude_if=_none)] = None
     """``left``: the mirror image, across the plane y = 0, of the bones that the file has; their rows stay."""
     homing: Annotated[Homing | None, Field(exclude_if=_none)] = None
+    life: Annotated[Life | None, Field(exclude_if=_none)] = None
+    """What the odometer warns of."""
     gains: Gains
     limits: Limits
     joint_stops: JointStops

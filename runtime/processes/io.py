@@ -158,6 +158,7 @@ class IoProcess:
             self.keeping.fault(fault.cause)
         self.bulletin.see(frames)
         self.heat.see(frames["state"][-1])
+        self.keeping.wear.see(frames)
 
     def _health(self) -> dict[str, Any]:
         lease, recordings, lost = self.server.lease, self.recordings, self.reader.lost

@@ -12,11 +12,12 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.keyframes import Asking, attachment, room
 from runtime.logs import open_log
+from runtime.processes.wear import Wear
 from signals.faults import Cause
 from telemetry.columns import Columns, counts_of
 from telemetry.record.black_box import BlackBox
 from telemetry.record.recorder import Recorder
-from telemetry.record.recordings import RecordingError, Recordings, default_folder
+from telemetry.record.recordings import RecordingError, Recordings, state_folder
 from telemetry.shm.segment import Segment
 
 KEYFRAME_NS: Final = 5_000_000_000
@@ -46,7 +47,7 @@ class Keeping:
         self._notices: list[str] = []
         self._asking = Asking(segment) if room(segment) else None
         self._asked_ns, self._begun = 0, 0
-        columns, snapshots = Columns(counts_of(hand.model)), default_folder()
+        columns, snapshots = Columns(counts_of(hand.model)), state_folder("snapshots")
         if options.out is not None:
             snapshots = Path(options.out)
         box = None
@@ -61,6 +62,7 @@ class Keeping:
         self.recordings = Recordings(
             columns, make, folder, stem, box=box, snapshots=snapshots, tell=self._kept
         )
+        self.wear = Wear(hand, options, event)
         if options.record:
             try:
                 self.recordings.start()
@@ -77,7 +79,8 @@ class Keeping:
         self._event("recording", "info", text)
 
     def turn(self, now_ns: int) -> None:
-        """Ask for a keyframe now and then, pass on what came; write a part of a snapshot."""
+        """Ask for a keyframe now and then, pass on what came; write a part of a snapshot, the odometer."""
+        self.wear.turn(now_ns)
         recordings = self.recordings
         if self._asking is not None:
             kept, begun = recordings.recording or recordings.box is not None, len(recordings.logs)
@@ -105,7 +108,7 @@ class Keeping:
         """Finish what is being written; what was kept goes into the report."""
         box, recordings = self.recordings.box, self.recordings
         recordings.close()
-        report["notices"] += self._notices
+        report["notices"] += self._notices + self.wear.close()
         if box is not None and box.crowded:
             report["notices"].append(
                 f"the black box held {box.kept_s:.0f} s, not {box.seconds:.0f} s: --black-box-mb is "

@@ -42,10 +42,10 @@ class _Snapshot:
     waiting: deque[Chunk] = field(default_factory=deque)
 
 
-def default_folder() -> Path | None:
-    """Where snapshots go of a run without a folder: this user's state; ``None`` without a home."""
+def state_folder(what: str) -> Path | None:
+    """Folder of this user's state for ``snapshots`` or ``odometers``; ``None`` without a home."""
     base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return Path(base) / "flexor" / "snapshots" if os.path.isabs(base) else None
+    return Path(base) / "flexor" / what if os.path.isabs(base) else None
 
 
 class Recordings:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from hand.options import RunOptions
 
-TOLD: Final = ("fault", "recording", "heat")
+TOLD: Final = ("fault", "recording", "heat", "wear")
 """Kinds of events that a person at the terminal waits for."""
 _TURN_S: Final = 0.05
 """Longest wait for an event, and so for the end."""
