@@ -6,6 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Iterator
+from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -14,6 +15,7 @@ import zmq
 
 from flexor.control import Control
 from flexor.errors import HandError, HandSilent
+from flexor.keys import chosen, why_silent
 from flexor.places import find
 from flexor.stopping import StopLine
 from flexor.views import View, columns_of, rows_as_array
@@ -36,14 +38,21 @@ class Hand:
         host: machine on which ``flexor run`` runs.
         port_base: its ``--port-base``.
         timeout_s: longest wait for a message or an answer.
+        key: file with your key, for a hand that asks for one; default: the one that ``FLEXOR_KEY`` names.
 
     Requests may come from several threads; topics are read by one thread at a time.
     """
 
     def __init__(
-        self, host: str = "127.0.0.1", *, port_base: int = PORT_BASE, timeout_s: float = 2.0
+        self,
+        host: str = "127.0.0.1",
+        *,
+        port_base: int = PORT_BASE,
+        timeout_s: float = 2.0,
+        key: str | PathLike[str] | None = None,
     ) -> None:
         self.host, self.port_base, self.timeout_s = host, port_base, timeout_s
+        self.key = chosen(key)
         self.places = find(host, port_base)
         self._context = zmq.Context()
         self._sockets: dict[str, Any] = {}
@@ -204,7 +213,7 @@ class Hand:
                 answer = line.answer()
                 if answer is None and sent is None and (waited > _ALONE_S or not line.reachable):
                     sent = connect(
-                        self._context, zmq.DEALER, self.command
+                        self._context, zmq.DEALER, self.command, self.key
                     )  # its own: another thread may be asking
                     sent.send(msgspec.msgpack.encode(message))
                 if answer is None and sent is not None:
@@ -246,7 +255,8 @@ class Hand:
 
     def _silent(self, name: str, what: str) -> HandSilent:
         """Forget a connection on which nothing comes, and look where the hand listens now."""
-        error = HandSilent(self.command if name == "command" else self.publish, self.timeout_s, what)
+        place = self.command if name == "command" else self.publish
+        error = HandSilent(place, self.timeout_s, what, why_silent(place, self.key))
         self._drop(name)
         places = find(self.host, self.port_base)
         if places != self.places:
@@ -257,14 +267,14 @@ class Hand:
 
     def _commander(self) -> Any:
         if "command" not in self._sockets:
-            self._sockets["command"] = connect(self._context, zmq.DEALER, self.command)
+            self._sockets["command"] = connect(self._context, zmq.DEALER, self.command, self.key)
         return self._sockets["command"]
 
     def _subscriber(self, topic: str) -> Any:
         if topic not in self._sockets:
             if topic not in ("view", "raw", "health", "event", "meta"):
                 raise HandError(f"no topic {topic!r}; there are view, raw, health, event, meta")
-            socket = connect(self._context, zmq.SUB, self.publish)
+            socket = connect(self._context, zmq.SUB, self.publish, self.key)
             socket.setsockopt(zmq.SUBSCRIBE, f"{SCHEMA}/{topic}".encode())
             self._sockets[topic] = socket
         return self._sockets[topic]
@@ -277,11 +287,8 @@ class Hand:
     def _waiting(self, topic: str) -> list[bytes]:
         socket = self._subscriber(topic)
         found: list[bytes] = []
-        while len(found) < MOST:
-            try:
-                found.append(socket.recv_multipart(zmq.NOBLOCK)[1])
-            except zmq.Again:
-                break
+        while len(found) < MOST and socket.poll(0):
+            found.append(socket.recv_multipart()[1])
         return found
 
     def _receive(self, topic: str, timeout_s: float) -> bytes:

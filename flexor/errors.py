@@ -15,10 +15,11 @@ class HandSilent(HandError):
         waited_s: how long [s].
     """
 
-    def __init__(self, endpoint: str, waited_s: float, what: str) -> None:
+    def __init__(self, endpoint: str, waited_s: float, what: str, why: str = "") -> None:
         self.endpoint, self.waited_s = endpoint, waited_s
         super().__init__(
-            f"no {what} from {endpoint} for {waited_s:.1f} s: is 'flexor run' running there, on these ports?"
+            f"no {what} from {endpoint} for {waited_s:.1f} s: "
+            + (why or "is 'flexor run' running there, on these ports?")
         )
 
 

@@ -9,11 +9,12 @@ import msgspec
 import zmq
 
 from flexor.errors import HandError, Refused, SchemaMismatch
+from flexor.keys import Key, fit
 
 SCHEMA: Final = "hand/v1"
 
 
-def connect(context: Any, kind: int, endpoint: str) -> Any:
+def connect(context: Any, kind: int, endpoint: str, key: Key | None = None) -> Any:
     """A connection that drops what it cannot deliver and tries again when nobody is there.
 
     Raises:
@@ -26,6 +27,7 @@ def connect(context: Any, kind: int, endpoint: str) -> Any:
     socket.setsockopt(zmq.RCVHWM, 400)
     socket.setsockopt(zmq.RECONNECT_IVL, 100)
     socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+    fit(socket, key)
     socket.connect(endpoint)
     return socket
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 from dataclasses import asdict, dataclass, fields, replace
@@ -12,6 +13,7 @@ from signals.choices import WrongChoice
 from signals.names import UnknownName
 from signals.tables import RATE_HZ
 
+LOOPBACK: Final = "127.0.0.1"
 TRANSPORTS = ("tcp", "ipc")
 SENSORS = ("ideal", "quantised", "full")
 GUIDES = ("ideal", "friction")
@@ -101,6 +103,10 @@ class RunOptions:
     port_base: int = 5600
     transport: str = "tcp"
     """``tcp``: ports on loopback, open to every user of the machine; ``ipc``: socket files of this user."""
+    address: str = LOOPBACK
+    """Where the ports of ``tcp`` are; any but loopback needs ``keys``."""
+    keys: str | None = None
+    """File with the keys of those who may watch or command; ``None``: every user of the machine."""
     plotjuggler: bool = False
 
     def __post_init__(self) -> None:
@@ -134,8 +140,25 @@ class RunOptions:
             raise OptionError("--readonly moves nothing; leave --motion out")
         if not 1024 <= self.port_base <= 65_000:
             raise OptionError(f"--port-base is {self.port_base}; legal are 1024 to 65000")
+        self._check_address()
         if self.out is not None and os.path.exists(self.out) and not os.path.isdir(self.out):
             raise OptionError(f"--out {self.out} is a file; give a folder, which is made if it is not there")
+
+    def _check_address(self) -> None:
+        try:
+            ipaddress.IPv4Address(self.address)
+        except ValueError:
+            raise OptionError(
+                f"--address is {self.address!r}; legal are {LOOPBACK}, or an IPv4 address of this machine"
+            ) from None
+        if self.address != LOOPBACK and self.keys is None:
+            raise OptionError(
+                f"--address {self.address} lets other machines in; --keys FILE says whom ('flexor keys add')"
+            )
+        if self.transport == "ipc" and (self.keys is not None or self.address != LOOPBACK):
+            raise OptionError("--transport ipc is for this user alone; leave --address and --keys out")
+        if self.plotjuggler and self.keys is not None:
+            raise OptionError("--plotjuggler asks for no keys, everybody could watch; leave it or --keys out")
 
     @property
     def starts(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any, Final
 
 import zmq
 
-from flexor.places import Places, ipc, listens, make_folder, tcp
+from flexor.places import LOOPBACK, Places, ipc, listens, make_folder, tcp
+from telemetry.keys import Keyring, serve
 
+EVERYWHERE: Final = "0.0.0.0"
 PLOTJUGGLER_PORT: Final = 9872
 """PlotJuggler's own default."""
 HIGH_WATER: Final = 400
@@ -66,7 +69,11 @@ class PortBusy(OSError):
         )
 
 
-def places_of(transport: str, port_base: int) -> Places:
+class NotOurs(OSError):
+    """An address that this machine has not."""
+
+
+def places_of(transport: str, port_base: int, address: str = LOOPBACK) -> Places:
     """Where a run listens; makes the folder of socket files.
 
     Raises:
@@ -74,7 +81,7 @@ def places_of(transport: str, port_base: int) -> Places:
         OSError: the folder cannot be made.
     """
     if transport == "tcp":
-        return tcp(port_base)
+        return tcp(port_base, address)
     make_folder()
     return ipc(port_base)
 
@@ -110,16 +117,18 @@ def listener(port: int) -> int | None:
     return None
 
 
-def bind(context: Any, kind: int, endpoint: str) -> Any:
-    """A bound ZeroMQ socket.
+def bind(context: Any, kind: int, endpoint: str, ring: Keyring | None = None) -> Any:
+    """A bound ZeroMQ socket; beyond loopback it listens there too, for the programs of its own machine.
 
     Args:
         context: ZeroMQ context.
         kind: zmq.ROUTER, zmq.XPUB or zmq.PUB.
         endpoint: ``tcp://`` or ``ipc://``; a socket file that a dead run left is replaced.
+        ring: whom to let in; ``None``: everybody who gets there.
 
     Raises:
         PortBusy: somebody listens there already.
+        NotOurs: this machine does not have the address.
     """
     if endpoint.startswith("ipc://") and listens(endpoint):  # ZeroMQ would take the file away from him
         raise PortBusy(endpoint.removeprefix("ipc://"))
@@ -132,19 +141,26 @@ def bind(context: Any, kind: int, endpoint: str) -> Any:
     if kind == zmq.ROUTER:
         made.setsockopt(zmq.MAXMSGSIZE, MESSAGE_MOST)
         made.setsockopt(zmq.SNDHWM, ANSWERS)
+    serve(made, ring)
+    host, _, port = endpoint.removeprefix("tcp://").rpartition(":")
     try:
         made.bind(endpoint)
+        if endpoint.startswith("tcp://") and host not in (LOOPBACK, EVERYWHERE):
+            made.bind(f"tcp://{LOOPBACK}:{port}")
     except zmq.ZMQError as error:
         made.close()
         if error.errno == zmq.EADDRINUSE:
-            port = int(endpoint.rpartition(":")[2])
-            raise PortBusy(port, listener(port)) from None
+            raise PortBusy(int(port), listener(int(port))) from None
+        if error.errno in (errno.ENODEV, errno.EADDRNOTAVAIL):
+            raise NotOurs(f"--address {host} is no address of this machine") from None
         raise
     return made
 
 
 def bind_datagrams(place: tuple[str, int] | str) -> socket.socket:
     """A bound socket for datagrams that does not wait: UDP, or a socket file.
+
+    Beyond loopback it listens at every address, so that programs of its own machine reach it too.
 
     Raises:
         PortBusy: somebody has it already.
@@ -155,7 +171,7 @@ def bind_datagrams(place: tuple[str, int] | str) -> socket.socket:
     try:
         if isinstance(place, str):
             Path(place).unlink(missing_ok=True)  # of a dead run: whoever lives has the command place too
-        made.bind(place)
+        made.bind(place if isinstance(place, str) or place[0] == LOOPBACK else (EVERYWHERE, place[1]))
     except OSError as error:
         made.close()
         if error.errno == zmq.EADDRINUSE:

@@ -16,6 +16,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "ps": ("ps", "List the hands that run on this machine, and emulations."),
     "view": ("view", "The hand in the browser, in 3-D: live, under a lease, or from a log."),
     "monitor": ("monitor", "Watch a running hand: tensions, joints, state, faults, loop."),
+    "keys": ("keys", "Keys for those who watch or command a hand from another machine."),
     "snapshot": ("snapshot", "Keep the last seconds of a running hand at full rate."),
     "replay": ("replay", "Tick a recorded log again; compare bit for bit, or with another hand file."),
     "report": ("report", "Write a recorded run as one page: faults first, curves, sensors."),

@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from math import inf
+from os import PathLike
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ import zmq.asyncio
 from flexor.aio.control import AsyncControl
 from flexor.client import PORT_BASE, Hand
 from flexor.errors import HandSilent
+from flexor.keys import chosen, why_silent
 from flexor.places import find
 from flexor.views import View
 from flexor.wire import MOST, SCHEMA, Newest, checked, checked_meta, connect, message_of
@@ -30,14 +32,21 @@ class AsyncHand:
         host: machine on which ``flexor run`` runs.
         port_base: its ``--port-base``.
         timeout_s: longest wait for a message or an answer.
+        key: file with your key; default: the one that ``FLEXOR_KEY`` names.
 
     Topics and requests may be used by several tasks.
     """
 
     def __init__(
-        self, host: str = "127.0.0.1", *, port_base: int = PORT_BASE, timeout_s: float = 2.0
+        self,
+        host: str = "127.0.0.1",
+        *,
+        port_base: int = PORT_BASE,
+        timeout_s: float = 2.0,
+        key: str | PathLike[str] | None = None,
     ) -> None:
         self.host, self.port_base, self.timeout_s = host, port_base, timeout_s
+        self.key_file, self.key = key, chosen(key)
         self.places = find(host, port_base)
         self._context = zmq.asyncio.Context()
         self._sockets: dict[str, Any] = {}
@@ -130,7 +139,7 @@ class AsyncHand:
         return await asyncio.to_thread(self._stop, by)
 
     def _stop(self, by: str) -> dict[str, Any]:
-        with Hand(self.host, port_base=self.port_base, timeout_s=self.timeout_s) as hand:
+        with Hand(self.host, port_base=self.port_base, timeout_s=self.timeout_s, key=self.key_file) as hand:
             return hand.stop(by)
 
     async def snapshot(self) -> str:
@@ -153,7 +162,7 @@ class AsyncHand:
         message = message_of(next(self._ids), op, lease, args, deadline_s)
         async with self._asking:
             if "command" not in self._sockets:
-                self._sockets["command"] = connect(self._context, zmq.DEALER, self.places.command)
+                self._sockets["command"] = connect(self._context, zmq.DEALER, self.places.command, self.key)
             socket = self._sockets["command"]
             await socket.send(msgspec.msgpack.encode(message))
             until = time.monotonic() + self.timeout_s
@@ -161,17 +170,18 @@ class AsyncHand:
                 answer: dict[str, Any] = msgspec.msgpack.decode(await socket.recv())
                 if answer.get("id") == message["id"]:  # late ones of earlier requests are passed over
                     return checked(op, answer)
-            raise self._silent("command", self.places.command, f"answer to {op!r}")
+            raise await self._silent("command", self.places.command, f"answer to {op!r}")
 
-    def _silent(self, name: str, place: str, what: str) -> HandSilent:
+    async def _silent(self, name: str, place: str, what: str) -> HandSilent:
         """Forget a connection on which nothing comes; the next try looks where the hand listens now."""
         self._sockets.pop(name).close()
         self.places = find(self.host, self.port_base)
-        return HandSilent(place, self.timeout_s, what)
+        why = await asyncio.to_thread(why_silent, place, self.key)
+        return HandSilent(place, self.timeout_s, what, why)
 
     def _subscriber(self, topic: str) -> Any:
         if topic not in self._sockets:
-            socket = connect(self._context, zmq.SUB, self.places.publish)
+            socket = connect(self._context, zmq.SUB, self.places.publish, self.key)
             socket.setsockopt(zmq.SUBSCRIBE, f"{SCHEMA}/{topic}".encode())
             self._sockets[topic] = socket
         return self._sockets[topic]
@@ -185,6 +195,6 @@ class AsyncHand:
         """Payload of the next message, for who holds the topic's lock."""
         socket = self._subscriber(topic)
         if not await socket.poll(int(1000 * self.timeout_s)):
-            raise self._silent(topic, self.places.publish, f"{topic!r} message")
+            raise await self._silent(topic, self.places.publish, f"{topic!r} message")
         payload: bytes = (await socket.recv_multipart())[1]
         return payload

@@ -32,6 +32,7 @@ from signals.records import FRAME, RecordArray
 from telemetry.command.bounds import goal_bounds
 from telemetry.command.reception import Reception
 from telemetry.command.server import CommandServer
+from telemetry.keys import load_keyring
 from telemetry.publish.bulletin import Bulletin, Sparing, health_map
 from telemetry.publish.drawing import geometry_of, ranges_of
 from telemetry.publish.heat import HeatWatch
@@ -72,14 +73,16 @@ class IoProcess:
             "geometry": geometry_of(hand.model),
             "ranges": ranges_of(hand.names, goal_bounds(hand.model).ranges),
         }
-        places = places_of(options.transport, options.port_base)
-        self.reception = Reception(self.context, places)
+        places = places_of(options.transport, options.port_base, options.address)
+        ring = None if options.keys is None else load_keyring(Path(options.keys))
+        self.reception = Reception(self.context, places, ring)
         self.publisher = Publisher(
             self.context,
             hand.names,
             hand.model,
             facts,
             places=places,
+            ring=ring,
             has_truth=has_truth,
             plotjuggler=options.plotjuggler,
         )

@@ -18,6 +18,7 @@ from flexor.places import Places
 from telemetry.command.door import Door
 from telemetry.command.requests import Refusal, parse
 from telemetry.command.server import CommandServer
+from telemetry.keys import COMMANDER, Gate, Keyring, role_of
 from telemetry.sockets import PLOTJUGGLER_PORT, bind, bind_datagrams
 
 REQUESTS_S: Final = 0.005
@@ -40,13 +41,15 @@ class Reception:
     Args:
         context: ZeroMQ context.
         places: where the hand listens.
+        ring: whom to let in; ``None``: everybody who gets there, with every right.
 
     Raises:
         PortBusy: a place is taken.
     """
 
-    def __init__(self, context: Any, places: Places) -> None:
-        self.router = bind(context, zmq.ROUTER, places.command)
+    def __init__(self, context: Any, places: Places, ring: Keyring | None = None) -> None:
+        self._gate = Gate(context, ring) if ring is not None else None
+        self.router = bind(context, zmq.ROUTER, places.command, ring)
         try:
             self.datagrams = bind_datagrams(places.stop)
         except OSError:
@@ -85,7 +88,7 @@ class Reception:
     def _answer(self, server: CommandServer, now_ns: int, identity: bytes) -> list[bytes]:
         """Answer of the message whose sender has just been read, in the shape of the message."""
         parts: list[bytes] = []
-        size, descriptor = 0, -1
+        size, descriptor, role = 0, -1, ""
         while self.router.getsockopt(zmq.RCVMORE):
             if len(parts) == PARTS_MOST:
                 self.door.turn_away(descriptor)
@@ -93,7 +96,7 @@ class Reception:
                 return [server.refuse("malformed", f"a message of more than {PARTS_MOST} parts", "")]
             part = self.router.recv(copy=False)
             size += len(part.buffer) + FRAMING
-            descriptor = _descriptor(part)
+            descriptor, role = _descriptor(part), role_of(part)
             parts.append(part.bytes)
         self.door.take(descriptor, size)
         envelope = parts[:1] if len(parts) > 1 and not parts[0] else []  # a REQ socket's empty delimiter
@@ -102,7 +105,8 @@ class Reception:
                 *envelope,
                 server.refuse("malformed", f"a message of {len(parts)} parts; a request is one", ""),
             ]
-        return [*envelope, server.handle(parts[-1] if parts else b"", now_ns, identity)]
+        looks_only = role != COMMANDER and self._gate is not None
+        return [*envelope, server.handle(parts[-1] if parts else b"", now_ns, identity, looks_only)]
 
     def _skip(self, until_s: float) -> bool:
         """Pass over the rest of a message of too many parts, turn by turn; True at its end."""
@@ -140,6 +144,8 @@ class Reception:
         self.door.close()
         self.router.close()
         self.datagrams.close()
+        if self._gate is not None:
+            self._gate.stop()
         if isinstance(self.places.stop, str):
             Path(self.places.stop).unlink(missing_ok=True)
 

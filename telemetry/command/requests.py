@@ -128,6 +128,8 @@ ARGS: Final[dict[str, Any]] = {
 }
 FREE: Final = frozenset({"stop", "ping", "get", "lease", "snapshot"})
 """Operations that need no lease."""
+LOOKS: Final = FREE - {"lease"}
+"""Operations that a viewer's key is good for."""
 _REQUEST: Final = msgspec.msgpack.Decoder(Message)
 _DECODERS: Final = {op: msgspec.msgpack.Decoder(kind) for op, kind in ARGS.items()}
 

@@ -23,7 +23,7 @@ from telemetry.command.answers import blamed_of, state_of
 from telemetry.command.client_goal import ClientGoal
 from telemetry.command.lease import NAME_LENGTH, TTL_NS, Lease, plain
 from telemetry.command.recording import Recordings, record
-from telemetry.command.requests import FREE, Message, Refusal, id_of, parse
+from telemetry.command.requests import FREE, LOOKS, Message, Refusal, id_of, parse
 from telemetry.command.streaming import Streaming
 from telemetry.shm.segment import Segment
 
@@ -94,16 +94,17 @@ class CommandServer:
         """Newest frame (a FRAME scalar): what answers carry, where motion starts."""
         self.client_goal.see(frame)
 
-    def handle(self, payload: bytes, now_ns: int, client: bytes = b"") -> bytes:
+    def handle(self, payload: bytes, now_ns: int, client: bytes = b"", looks_only: bool = False) -> bytes:
         """Answer of one request; raises nothing.
 
         Args:
             payload: the request as it came.
             now_ns: monotonic time.
             client: connection it came on (ZeroMQ identity): a lease is good on the holder's alone.
+            looks_only: it came with a key that gives no right to command.
         """
         try:
-            return self._handle(payload, now_ns, client)
+            return self._handle(payload, now_ns, client, looks_only)
         except Exception as error:  # process border: one client's bytes must not stop the hand for all
             return self._broke(payload, error, now_ns)
 
@@ -126,7 +127,7 @@ class CommandServer:
         """Ask for the stop sequence on behalf of the io process itself."""
         self._post(Request.STOP)
 
-    def _handle(self, payload: bytes, now_ns: int, client: bytes) -> bytes:
+    def _handle(self, payload: bytes, now_ns: int, client: bytes, looks_only: bool) -> bytes:
         request: Message | None = None
         error: dict[str, str] | None = None
         extra: dict[str, Any] = {}
@@ -135,6 +136,9 @@ class CommandServer:
         try:
             request, args = parse(payload)
             self._check_deadline(request.deadline)
+            if looks_only and request.op not in LOOKS:
+                hint = "a commander's key does: flexor keys add"
+                raise Refusal("no_right", f"a viewer's key does not command ({request.op})", hint)
             if request.op not in FREE:
                 self.lease.keep(request.lease, now_ns, client)
             extra = self._do(request, args, now_ns, client)

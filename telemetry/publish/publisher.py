@@ -13,6 +13,7 @@ from signals import clock
 from signals.clock import WallClock
 from signals.names import HandNames
 from signals.records import RecordArray
+from telemetry.keys import Keyring
 from telemetry.publish.messages import (
     BATCH,
     EVENT,
@@ -48,6 +49,7 @@ class Publisher:
         model: the controller's model.
         facts: what ``meta`` says of the run (hand, hash, rate, seed, backend, versions).
         places: where the hand listens.
+        ring: whom to let in; ``None``: everybody who gets there.
         has_truth: publish the simulation's truth too.
         plotjuggler: serve view and health on PlotJuggler's own port as well.
 
@@ -63,6 +65,7 @@ class Publisher:
         facts: dict[str, Any],
         *,
         places: Places,
+        ring: Keyring | None = None,
         has_truth: bool = True,
         plotjuggler: bool = False,
     ) -> None:
@@ -71,7 +74,7 @@ class Publisher:
         self.view: dict[str, Any] = {}
         self.recent: deque[dict[str, Any]] = deque(maxlen=50)
         self._view, self._raw = ViewMessage(names, has_truth), RawMessage(model, has_truth)
-        self._socket = bind(context, zmq.XPUB, places.publish)
+        self._socket = bind(context, zmq.XPUB, places.publish, ring)
         try:
             self._plot = bind(context, zmq.PUB, tcp(PLOTJUGGLER_PORT).publish) if plotjuggler else None
         except OSError:

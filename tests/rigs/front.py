@@ -1,7 +1,7 @@
 """The io process alone, with its true sockets and turns, for tests of what strangers can do to it.
 
-``Front`` starts it as ``python -m tests.rigs.front PORT_BASE TRANSPORT``. It says ``ready``, and what it
-cost when something is typed.
+``Front`` starts it as ``python -m tests.rigs.front PORT_BASE TRANSPORT [KEYS [ADDRESS]]``. It says ``ready``,
+and what it cost when something is typed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ FILES = 1024
 class Front:
     """An io process by itself."""
 
-    def __init__(self, port_base: int, transport: str = "tcp", **environ: str) -> None:
+    def __init__(self, port_base: int, transport: str = "tcp", *more: str, **environ: str) -> None:
         self.port_base = port_base
-        words = [sys.executable, "-m", "tests.rigs.front", str(port_base), transport]
+        words = [sys.executable, "-m", "tests.rigs.front", str(port_base), transport, *more]
         self.process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=os.environ | {"PYTHONPATH": "."} | environ,
@@ -52,7 +52,8 @@ class Front:
 def main() -> None:
     """Turn until the input ends."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
-    options = RunOptions(hand="finger_bench", port_base=int(sys.argv[1]), transport=sys.argv[2])
+    more = dict(zip(("keys", "address"), sys.argv[3:], strict=False))
+    options = RunOptions(hand="finger_bench", port_base=int(sys.argv[1]), transport=sys.argv[2], **more)
     segment = Segment.create(rate_hz=100.0)
     try:
         io = IoProcess(segment, options, read_hand(options))

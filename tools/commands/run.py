@@ -50,6 +50,8 @@ LOCKSTEP = "As fast as possible, repeatable bit by bit; without --for the motion
 READONLY = "Watch the buses of --bus: state is estimated and published, nothing is ever written."
 FAULT = "KIND:NAME@T or KIND:NAME=SIZE@T, e.g. tendon-break:index_4@2; the kinds are below."
 TRANSPORT = "tcp: loopback, every user of this machine may watch and command; ipc: this user alone."
+ADDRESS = "Where to listen: 127.0.0.1, or an address of this machine (0.0.0.0: all); others need --keys."
+KEYS = "Who may watch and who may command: a file that 'flexor keys' makes; without: every local user."
 BLACK_BOX = "Memory [MB] for the last 20 s at full rate, written down at a fault; 0: none."
 VIEW = "Show the hand in the browser too (extra 'view'), in a process of its own."
 REALTIME = "Do not start without real-time priority."
@@ -86,6 +88,8 @@ def run(
     plotjuggler: Annotated[bool, typer.Option(help="Serve PlotJuggler's default port 9872.")] = False,
     port_base: PortBase = 5600,
     transport: Annotated[str, typer.Option(help=TRANSPORT)] = "tcp",
+    address: Annotated[str, typer.Option(help=ADDRESS)] = "127.0.0.1",
+    keys: Annotated[str | None, typer.Option(metavar="FILE", help=KEYS)] = None,
     view: Annotated[bool, typer.Option("--view", help=VIEW)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The report alone on stdout, as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and run.png.")] = None,

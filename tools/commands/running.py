@@ -132,12 +132,15 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.backends import unproven
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
+    from telemetry.keys import load_keyring
     from telemetry.sockets import places_of
 
     hand = read_hand(options)
     options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts
-    places = places_of(options.transport, options.port_base)
+    places = places_of(options.transport, options.port_base, options.address)
+    if options.keys is not None:
+        load_keyring(Path(options.keys))  # refused here too
     does = "" if options.motion else "; holds the start pose" if options.starts else "; waits for clients"
     does = "; watches, writes nothing" if options.readonly else does
     tell(

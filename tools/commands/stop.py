@@ -19,7 +19,11 @@ HELP = """Usage: flexor stop [--hand NAME] [--port-base PORT]
   Of another machine, stop it there, or through a tunnel that leads to it:
 
   ssh -L 5600:127.0.0.1:5600 -L 5601:127.0.0.1:5601 lab-pc
-  flexor stop --port-base 5600"""
+  flexor stop --port-base 5600
+
+  One that runs with --address and --keys takes a stop from everybody who reaches it:
+
+  flexor stop --host lab-pc"""
 
 
 def _options(words: list[str]) -> dict[str, str]:
@@ -61,6 +65,7 @@ def stop(words: list[str]) -> int:
         return 2
     import flexor
 
+    _leave_a_bad_key()
     try:
         with flexor.Hand(options["--host"], port_base=port_base, timeout_s=1.0) as hand:
             answer = hand.stop(by=_self())
@@ -71,6 +76,17 @@ def stop(words: list[str]) -> int:
         f"stop accepted by {target} at {options['--host']}:{port_base}; it was {answer['state']['machine']}"
     )
     return 0
+
+
+def _leave_a_bad_key() -> None:
+    """A stop needs no key, so one that cannot be read shall not hold it up."""
+    from flexor.keys import ENVIRONMENT, KeyProblem, chosen
+
+    try:
+        chosen(None)
+    except KeyProblem as error:
+        print(f"warning: {error}; stopping without it", file=sys.stderr)
+        del os.environ[ENVIRONMENT]
 
 
 def _end(run: Running | None, silence: str) -> int:

@@ -1,0 +1,158 @@
+"""Whom a hand lets in: its keys, those of viewers and commanders, and the gate that asks for them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import tomlkit
+import zmq
+from zmq.auth.thread import ThreadAuthenticator
+from zmq.utils import z85
+
+from flexor.keys import Key, KeyProblem, pair, tables_of
+
+VIEWER, COMMANDER = "viewer", "commander"
+ROLES: Final = (VIEWER, COMMANDER)
+_DOMAIN: Final = "hand"
+_QUIET: Final = logging.getLogger(f"{__name__}.gate")
+_QUIET.setLevel(logging.CRITICAL + 1)
+"""A stranger who knocks a thousand times writes nothing."""
+
+
+@dataclass(slots=True)
+class Keyring:
+    """Keys of a hand.
+
+    Attributes:
+        public: the hand's own.
+        secret: the other half.
+        clients: name -> (role, public key).
+    """
+
+    public: str
+    secret: str
+    clients: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def role_of(self, public: str) -> str:
+        """``viewer`` or ``commander``; empty: nobody whom the hand knows."""
+        return next((role for role, known in self.clients.values() if known == public), "")
+
+    def add(self, name: str, role: str) -> Key:
+        """A new client's key; the hand keeps its public half alone.
+
+        Raises:
+            KeyProblem: there is one of that name, or no such role.
+        """
+        if role not in ROLES:
+            raise KeyProblem(f"no role {role!r}; legal are {', '.join(ROLES)}")
+        if name in self.clients:
+            raise KeyProblem(f"{name!r} has a {self.clients[name][0]}'s key already; remove it first")
+        public, secret = pair()
+        self.clients[name] = (role, public)
+        return Key(name, role, public, secret, self.public)
+
+    def remove(self, name: str) -> None:
+        """Forget a client.
+
+        Raises:
+            KeyProblem: there is none of that name.
+        """
+        if self.clients.pop(name, None) is None:
+            raise KeyProblem(f"no client {name!r}; there are {', '.join(self.clients) or 'none'}")
+
+
+def new_keyring() -> Keyring:
+    """Keys of a hand that nobody has a key for yet."""
+    return Keyring(*pair())
+
+
+def load_keyring(path: Path) -> Keyring:
+    """A hand's file of keys.
+
+    Raises:
+        KeyProblem: it is none; says why.
+    """
+    found = tables_of(path)
+    hand, clients = found.get("hand"), found.get("clients", {})
+    if not isinstance(hand, dict) or not isinstance(clients, dict):
+        raise KeyProblem(f"{path}: no keys of a hand: [hand] is missing; flexor keys add makes such a file")
+    ring = Keyring(_half(path, hand, "public"), _half(path, hand, "secret"))
+    for name, client in clients.items():
+        role = client.get("role") if isinstance(client, dict) else None
+        if role not in ROLES:
+            raise KeyProblem(f"{path}: clients.{name}.role is {role!r}; legal are {', '.join(ROLES)}")
+        ring.clients[name] = (role, _half(path, client, "public"))
+    return ring
+
+
+def _half(path: Path, table: dict[str, Any], key: str) -> str:
+    found = table.get(key)
+    if not isinstance(found, str) or len(found) != 40:
+        raise KeyProblem(f"{path}: {key} is {found!r}; legal is a key of 40 characters")
+    return found
+
+
+def save_keyring(path: Path, ring: Keyring) -> None:
+    """Write a hand's file of keys, for its owner alone.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    clients = {name: {"role": role, "public": public} for name, (role, public) in ring.clients.items()}
+    hand = {"public": ring.public, "secret": ring.secret}
+    part = path.with_name(f".{path.name}.part")
+    write_private(part, tomlkit.dumps({"hand": hand, "clients": clients}))
+    part.replace(path)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that its owner alone may read.
+
+    Raises:
+        OSError: it is there already, or cannot be written.
+    """
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+class Gate(ThreadAuthenticator):
+    """Answers ZeroMQ's question whether a key may come in, and tells the server its role.
+
+    Args:
+        context: ZeroMQ context of the sockets.
+        ring: whom the hand knows.
+    """
+
+    def __init__(self, context: Any, ring: Keyring) -> None:
+        super().__init__(context, log=_QUIET)
+        self._ring = ring
+        self.start()
+        self.configure_curve_callback(_DOMAIN, self)
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        """Whether a key may come in; asked by the base class."""
+        return bool(self._ring.role_of(key.decode()))
+
+    def curve_user_id(self, client_public_key: bytes) -> str:
+        """The role, as messages carry it in their ``User-Id``."""
+        return self._ring.role_of(z85.encode(client_public_key).decode())
+
+
+def serve(made: Any, ring: Keyring | None) -> None:
+    """Let a ZeroMQ socket ask for keys, before it is bound."""
+    if ring is not None:
+        made.curve_server = True
+        made.curve_secretkey = ring.secret.encode()
+        made.zap_domain = _DOMAIN.encode()
+
+
+def role_of(part: Any) -> str:
+    """Role of who sent a part of a message, as the gate has told it; empty: nobody asked."""
+    try:
+        return str(part.get("User-Id"))
+    except zmq.ZMQError:
+        return ""

@@ -1,0 +1,70 @@
+"""``flexor keys``: who may watch and who may command a hand from another machine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True
+)
+
+EXAMPLES = """Examples:
+
+flexor keys add hand_keys.toml commander anna
+
+flexor run hasy --address 0.0.0.0 --keys hand_keys.toml
+
+FLEXOR_KEY=anna.key flexor monitor --host lab-pc
+"""
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Keys of the hand; made where it is not there.")]
+
+
+@app.callback(epilog=EXAMPLES)
+def keys() -> None:
+    """Who may watch and who may command a hand from another machine."""
+
+
+@app.command(epilog="Example: flexor keys add hand_keys.toml viewer wall_screen")
+def add(
+    file: File,
+    role: Annotated[str, typer.Argument(help="viewer: watches, and stops; commander: commands too.")],
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="His file; default: NAME.key beside FILE.")
+    ] = None,
+) -> None:
+    """Make a key for somebody; carry the file to his machine, and leave no copy of it."""
+    import tomlkit
+
+    from telemetry.keys import load_keyring, new_keyring, save_keyring, write_private
+
+    ring = load_keyring(file) if file.exists() else new_keyring()
+    key = ring.add(name, role)
+    path = out or file.with_name(f"{name}.key")
+    write_private(path, tomlkit.dumps(asdict(key)))
+    save_keyring(file, ring)
+    print(f"{path}: the key of {role} {name!r}; {file} knows it from the next start of the hand")
+
+
+@app.command("list", epilog="Example: flexor keys list hand_keys.toml")
+def show(file: File) -> None:
+    """List who has a key."""
+    from telemetry.keys import load_keyring
+
+    for name, (role, public) in load_keyring(file).clients.items():
+        print(f"{role:<10} {name}  {public}")
+
+
+@app.command(epilog="Example: flexor keys remove hand_keys.toml anna")
+def remove(file: File, name: Annotated[str, typer.Argument(help="Whose key it is.")]) -> None:
+    """Take somebody's key away: it opens nothing after the hand's next start."""
+    from telemetry.keys import load_keyring, save_keyring
+
+    ring = load_keyring(file)
+    ring.remove(name)
+    save_keyring(file, ring)
+    print(f"{file}: {name!r} is removed from the next start of the hand on")
