@@ -19,8 +19,9 @@ def on_config(config: Any) -> Any:
             pages = re.findall(r"\]\(([^)#]+\.md)\)", table)
             sections.append({title[1].capitalize(): pages})
             listed |= set(pages)
-    for folder in ("papers", "decisions"):
+    for folder in ("hands", "papers", "decisions"):
         pages = sorted(f"{folder}/{page.name}" for page in (docs / folder).glob("*.md"))
-        sections.append({folder.capitalize(): [page for page in pages if page not in listed]})
+        if beside := [page for page in pages if page not in listed]:
+            sections.append({folder.capitalize(): beside})
     config["nav"] = sections
     return config
