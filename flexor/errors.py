@@ -13,10 +13,11 @@ class HandSilent(HandError):
     Attributes:
         endpoint: where it was expected.
         waited_s: how long [s].
+        why: what keys have to do with it; empty: nothing.
     """
 
     def __init__(self, endpoint: str, waited_s: float, what: str, why: str = "") -> None:
-        self.endpoint, self.waited_s = endpoint, waited_s
+        self.endpoint, self.waited_s, self.why = endpoint, waited_s, why
         super().__init__(
             f"no {what} from {endpoint} for {waited_s:.1f} s: "
             + (why or "is 'flexor run' running there, on these ports?")

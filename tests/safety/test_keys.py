@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import pytest
 import tomlkit
@@ -23,6 +24,7 @@ from telemetry.keys import load_keyring, new_keyring, save_keyring, write_privat
 from telemetry.sockets import NotOurs, bind
 from tests.rigs.front import Front
 from tools.commands.keys import app
+from tools.commands.ps import _state
 from tools.commands.stop import stop
 
 
@@ -87,6 +89,9 @@ def test_without_a_key_that_fits_there_is_nothing_but_a_stop(front, files, monke
                     ask()
                 assert why in str(silent.value), name
             assert hand.stop(by="somebody near the hand")["hand"] == "finger_bench"
+    for key, state in (("nothing", "locked"), ("stranger.key", "locked"), ("viewer.key", "starting")):
+        monkeypatch.setenv("FLEXOR_KEY", str(files / key))
+        assert _state(SimpleNamespace(port_base=front.port_base)) == state
     monkeypatch.setenv("FLEXOR_KEY", str(files / "nothing"))
     assert stop(["--port-base", str(front.port_base)]) == 0, "nor does a file that is not there hold it up"
     assert "stopping without it" in capsys.readouterr().err

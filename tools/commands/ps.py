@@ -16,15 +16,17 @@ ANSWER_S = 0.3
 
 
 def _state(run: Any) -> str:
-    from flexor import Hand, HandError
+    from flexor import Hand, HandError, HandSilent
 
     if not run.port_base:
         return "emulates"
     try:
         with Hand(port_base=run.port_base, timeout_s=ANSWER_S) as hand:
             return str(hand.request("ping")["state"]["machine"])
-    except HandError:
-        return "starting"
+    except HandSilent as error:
+        return "locked" if error.why else "starting"
+    except HandError:  # a key that cannot be read
+        return "locked"
 
 
 def _since(seconds: float) -> str:
