@@ -1,4 +1,4 @@
-"""``calibrate wiring|travel|zero``: the procedures by kind, and what each leaves."""
+"""``calibrate wiring|tension|travel|zero``: the procedures by kind, and what each leaves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from calibration import travel, travel_page, wiring, wiring_page
+from calibration import tension, tension_page, travel, travel_page, wiring, wiring_page
 from calibration.found import Found
 from calibration.motion_run import Watch
 from hand.hand import Hand
@@ -19,6 +19,25 @@ def _wiring(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -
     found = wiring.look(hand, options, tendons, watch)
     raw = {"tendons": list(hand.names.tendons), "answers": found.answers, "zeros_rad": found.zeros_rad}
     return Found(wiring_page.parts_of(hand, found), found.seconds, wiring_page.sections(hand, found), raw)
+
+
+def _tension(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
+    """Into their band, once the connections are known to be right; tendons named alone get new zeros."""
+    found = tension.tension(hand, options, tendons, watch)
+    if found.wiring.findings:
+        rows, pages = wiring_page.parts_of(hand, found.wiring), wiring_page.sections(hand, found.wiring)
+        return Found(rows, found.seconds, pages, {})
+    raw = {
+        "tendons": [hand.names.tendons[t] for t in tendons],
+        "time_s": found.time_s,
+        "tension_n": found.tension_n,
+        "wound_m": found.wound_m,
+        "zeros_rad": found.wiring.zeros_rad,
+    }
+    rows, pages = tension_page.parts_of(hand, found), tension_page.sections(hand, found)
+    if len(tendons) == len(hand.names.tendons):
+        return Found(rows, found.seconds, pages, raw)
+    return Found(rows, found.seconds, pages, raw, lambda origin: tension_page.zeros_of(hand, found, origin))
 
 
 def _travel(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
@@ -58,6 +77,7 @@ def _zero(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> 
 
 KINDS: Final[dict[str, Callable[[Hand, RunOptions, list[int], Watch], Found]]] = {
     "wiring": _wiring,
+    "tension": _tension,
     "travel": _travel,
     "zero": _zero,
 }

@@ -1,9 +1,9 @@
 """``commission``: from assumed values to a calibrated hand, step by step, each in a folder of its own.
 
-Drives turn without their tendons, so they come first; then the connections; the zeros once those are right.
-Each step measures with what the ones before have found: the folder's own ``hand.toml`` is the hand file with
-their patches, made anew before each step. A step that was good is not made again, so a commissioning that was
-stopped goes on where it was.
+Drives turn without their tendons, so they come first; then the connections; tensions once those are right;
+zeros once all tendons are taut. Each step measures with what the ones before have found: the folder's own
+``hand.toml`` is the hand file with their patches, made anew before each step. A step that was good is not
+made again, so a commissioning that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from calibration.calibrate import calibrated
 from calibration.found import Found
 from calibration.identify import identified
 from calibration.motion_run import Watch
-from calibration.part import BAD, GOOD, OPEN, Part
+from calibration.part import GOOD, OPEN, Part
 from calibration.patching import merged
 from calibration.run_folder import PATCH, RESULT, load, store
 from hand.file import parse_hand
@@ -33,8 +33,8 @@ from signals.choices import WrongChoice
 HAND: Final = "hand.toml"
 SUBJECT: Final = "subject.json"
 """What the steps of a folder are made on, written before the first of them."""
-DRIVES, WIRING, ZERO = "drives", "wiring", "zero"
-STEPS: Final = (DRIVES, WIRING, ZERO)
+DRIVES, WIRING, TENSION, ZERO = "drives", "wiring", "tension", "zero"
+STEPS: Final = (DRIVES, WIRING, TENSION, ZERO)
 PUT_ON: Final = "put the tendons on, then give the same command without --tendons-off: it goes on from here"
 TAKE_OFF: Final = (
     "the drives were not measured: take the tendons off, then give the same command with --tendons-off"
@@ -72,7 +72,7 @@ def commissioned(
             notices.append(TAKE_OFF if step == DRIVES else f"{step}: {PUT_ON}")
             results.append(_left(step))
             continue
-        if step == ZERO and any(part["verdict"] == BAD for part in results[-1]["parts"]):
+        if step in (TENSION, ZERO) and any(part["verdict"] != GOOD for part in results[-1]["parts"]):
             results.append(_left(step))
             continue
         _write_hand(folder, original)

@@ -76,7 +76,10 @@ def standing(hand: Hand, means: Means) -> list[Finding]:
             text = f"its Hall sensor stands at count {count[t]:.0f}, the end: look at magnet and cable"
             found.append(Finding(name, "saturated", text, float(count[t]), "count"))
         elif lever[t] >= m["lever_max_rad"][s] - beyond:
-            text = "it is slack: its lever lies at the slack stop; wind it in (flexor calibrate tension)"
+            text = (
+                "it is slack: its lever lies at the slack stop; wind it in by hand until the lever "
+                "leaves it, then flexor calibrate tension"
+            )
             found.append(Finding(name, "slack", text, float(np.degrees(lever[t])), "deg"))
     bad = {finding.part for finding in found}
     return found + [each for each in _lost_turns(hand, means, still) if each.part not in bad]

@@ -28,7 +28,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "simulate": ("simulate", "Run another mechanism of the simulator."),
     "faults": ("faults", "Inject every fault into the simulated hand and print the matrix."),
     "identify": ("identify", "Measure friction, inertia or ripple of the drives."),
-    "calibrate": ("calibrate", "Look at a hand's connections, and find its zeros."),
+    "calibrate": ("calibrate", "Look at a hand's connections, tension it, find its zeros."),
     "commission": ("commission", "Measure all of a hand in the right order; goes on where it was stopped."),
     "apply": ("apply", "Write what a run has identified into the hand file."),
     "history": ("history", "List what was applied to a hand file."),

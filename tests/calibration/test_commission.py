@@ -23,7 +23,7 @@ class Bench:
     """Procedures that find at once what they are told to, and note what they were given."""
 
     def __init__(self):
-        self.made, self.verdicts, self.friction_seen = [], {"drives": GOOD, "wiring": GOOD, "zero": GOOD}, {}
+        self.made, self.verdicts, self.friction_seen = [], dict.fromkeys(commission.STEPS, GOOD), {}
         self.raises = ""
 
     def found(self, step, hand, options):
@@ -35,7 +35,11 @@ class Bench:
         key, value = ("gamma_2_nm", 0.7) if step == "drives" else ("zero_rad", 0.25)
         nan = math.nan
         part = Part("m_index_1", key, value, nan, nan, "1", self.verdicts[step], f"{step} says so")
-        lines = "" if step == "wiring" else f'[identified.m_index_1]\n{key} = {value}\norigin = "%s"\n'
+        lines = (
+            ""
+            if step in ("wiring", "tension")
+            else f'[identified.m_index_1]\n{key} = {value}\norigin = "%s"\n'
+        )
         return Found([part], 5.0, [], {}, lambda origin: lines % origin if lines else "")
 
     def identified(self, kind, hand, options, motors, watch):
@@ -61,9 +65,9 @@ def _run(folder, *words):
 def test_each_step_measures_with_what_the_ones_before_have_found(bench, tmp_path):
     code, result, done = _run(tmp_path / "c")
     assert code == 0, done.exception
-    assert bench.made == ["drives", "wiring", "zero"] and result["simulated_s"] == 15.0
+    assert bench.made == ["drives", "wiring", "tension", "zero"] and result["simulated_s"] == 20.0
     before = float(load_hand("finger_bench").friction.gamma_2_nm)
-    assert bench.friction_seen == {"drives": before, "wiring": 0.7, "zero": 0.7}
+    assert bench.friction_seen == {"drives": before, "wiring": 0.7, "tension": 0.7, "zero": 0.7}
     patch = tomlkit.parse((tmp_path / "c" / "patch.toml").read_text())["identified"]["m_index_1"]
     assert patch["gamma_2_nm"] == 0.7 and patch["zero_rad"] == 0.25
 
@@ -74,7 +78,7 @@ def test_the_same_command_goes_on_where_it_was_stopped(bench, tmp_path):
     assert code == 3 and "a tendon broke" in done.stderr and str(tmp_path / "c") in done.stderr
     bench.raises = ""
     code, result, _ = _run(tmp_path / "c")
-    assert code == 0 and bench.made == ["drives", "wiring", "zero"]
+    assert code == 0 and bench.made == ["drives", "wiring", "tension", "zero"]
     assert result["notices"][0].startswith("drives: was good on")
     assert load_hand(str(tmp_path / "c" / "hand.toml")).identified["m_index_1"].zero_rad == 0.25
 
@@ -83,9 +87,16 @@ def test_no_zeros_while_the_connections_are_not_right(bench, tmp_path):
     bench.verdicts["wiring"] = BAD
     code, result, _ = _run(tmp_path / "c")
     assert code == 1 and bench.made == ["drives", "wiring"]
-    assert [part["verdict"] for part in result["parts"]] == ["good", "not good", "open"]
+    assert [part["verdict"] for part in result["parts"]] == ["good", "not good", "open", "open"]
     bench.verdicts["wiring"] = GOOD
-    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "wiring", "zero"]
+    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "wiring", "tension", "zero"]
+
+
+def test_no_zeros_while_a_tendon_is_not_in_its_band(bench, tmp_path):
+    bench.verdicts["tension"] = BAD
+    code, result, _ = _run(tmp_path / "c")
+    assert code == 1 and bench.made == ["drives", "wiring", "tension"]
+    assert [part["verdict"] for part in result["parts"]] == ["good", "good", "not good", "open"]
 
 
 def test_a_folder_of_another_hand_is_refused(bench, tmp_path):
@@ -108,7 +119,7 @@ def test_what_was_found_is_not_lost_between_a_step_and_the_hand_file(bench, tmp_
     monkeypatch.setattr(commission, "store", stopped)
     assert _run(tmp_path / "c")[0] != 0 and bench.made == ["drives"]
     monkeypatch.setattr(commission, "store", store)
-    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "zero"]
+    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "tension", "zero"]
     assert bench.friction_seen["wiring"] == 0.7
     assert load_hand(str(tmp_path / "c" / "hand.toml")).identified["m_index_1"].gamma_2_nm == 0.7
 

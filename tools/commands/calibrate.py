@@ -17,8 +17,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 EPILOG = """The hand is straight and its tendons are on their spools. No joint moves by more than 5 deg until
 every motor is known to wind its own tendon, the right way.
 
-wiring: directions, cables, slack tendons, lost turns. travel: every joint from stop to stop, once the wiring
-is good. zero: as travel, and each motor's angle of the straight hand for the hand file.
+wiring: directions, cables, slack tendons, lost turns. tension: every tendon into the band of its pretension,
+and its slack; a tendon that was repaired: name it alone. travel: every joint from stop to stop,
+once the wiring is good. zero: as travel, and each motor's angle of the straight hand for the hand file.
 
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
@@ -28,13 +29,15 @@ flexor calibrate wiring --hand finger_bench --lockstep
 
 flexor calibrate zero --hand my_hand.toml --bus my_bus.toml --out zeros
 
+flexor calibrate tension index_3 --hand my_hand.toml --bus my_bus.toml
+
 flexor calibrate wiring index_3 --hand my_hand.toml --bus my_bus.toml
 """
 
 
 @app.command(epilog=EPILOG)
 def calibrate(
-    kind: Annotated[str, typer.Argument(help="wiring, travel or zero.")],
+    kind: Annotated[str, typer.Argument(help="wiring, tension, travel or zero.")],
     parts: Annotated[list[str] | None, typer.Argument(help="Tendons, motors, fingers; default: all.")] = None,
     hand: HandOption = "finger_bench",
     bus: Bus = None,
@@ -47,7 +50,7 @@ def calibrate(
     port_base: PortBase = 5600,
     as_json: Json = False,
 ) -> None:
-    """Look at a hand's connections; find its zeros."""
+    """Look at a hand's connections; tension its tendons; find its zeros."""
     from calibration.calibrate import KINDS, calibrated
     from hand.options import RunOptions
     from runtime.setup import read_hand
