@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.motion_run import Means
-from hand.assembly.straight import START_TENSION_MAX_N, straight_jacobian
+from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
 from mechanics.springs import stiffness_of_force
+from mechanics.start_tension import start_tension_n
 
 Floats = NDArray[np.float64]
 MOST_DEG: Final = 2.5
@@ -61,7 +62,7 @@ def responses(hand: Hand) -> tuple[Floats, Floats]:
 
 def _start_stiffness(hand: Hand) -> Floats:
     m = hand.model[0]
-    force = min(float(m["pretension_n"][0]), START_TENSION_MAX_N)
+    force = start_tension_n(m, float(m["pretension_n"][0]))
     return np.array([stiffness_of_force(m, t, force) for t in range(int(m["n_tendons"]))])
 
 

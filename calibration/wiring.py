@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from calibration.motion_run import Means, Told, Watch, run_motion
 from calibration.windings import LEAD_S, Floats, Plan, answers, motion_of, plan_of, responses
-from hand.assembly.straight import START_TENSION_MAX_N, elongation_of_tension_m
+from hand.assembly.straight import elongation_of_tension_m
 from hand.hand import Hand
 from hand.options import RunOptions
+from mechanics.start_tension import start_tension_n
 
 SMALL_SHARE: Final = 0.16
 """Of the residual that latches a fault, wound each way at first: a reversed motor makes twice of it, from way
@@ -121,7 +122,7 @@ def zeros_rad(hand: Hand, means: Means, still: NDArray[np.bool_]) -> Floats:
 
 def hand_at_zero(hand: Hand) -> Floats:
     """Elongation of each tendon of the straight hand at its start tension, shape (nt,)."""
-    start = min(float(hand.model[0]["pretension_n"][0]), START_TENSION_MAX_N)
+    start = start_tension_n(hand.model[0], float(hand.model[0]["pretension_n"][0]))
     return elongation_of_tension_m(hand.model, start)[: len(hand.names.tendons)]
 
 

@@ -18,7 +18,6 @@ from mechanics.cholesky import factorise, solve_factored
 from signals.compiled import law
 
 ROUNDS: Final = 24
-TOLERANCE_NM: Final = 1e-12
 RIDGE: Final = 1e-9
 """Share of the mean curvature added to it: gives a direction where no tendon is free."""
 
@@ -119,19 +118,20 @@ def step_length(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
 
 
 @law
-def allocate(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
+def allocate(w: ControllerMemory, n_tendons: int, n_joints: int, tolerance_nm: float) -> float:
     """Tensions into ``w.tension`` for the problem in ``w``; returns the largest torque error left [N m].
 
     Args:
         w: record with ``A``, ``target``, ``low``, ``high``, ``preferred`` filled (``CONTROLLER_MEMORY``).
         n_tendons: tendons of the finger.
         n_joints: joints of the finger.
+        tolerance_nm: torque error with which it is done.
     """
     for j in range(n_joints):
         w.y[j] = 0.0
     worst = tensions_and_gradient(w, n_tendons, n_joints)
     for _ in range(ROUNDS):
-        if worst <= TOLERANCE_NM:
+        if worst <= tolerance_nm:
             break
         newton_direction(w, n_tendons, n_joints)
         t = step_length(w, n_tendons, n_joints)

@@ -15,7 +15,9 @@ from controllers.memory import ControllerMemory
 from controllers.torque_set import feasible_share, pin_to_facet
 from signals.compiled import law
 
-EXACT_NM: Final = 1e-10
+EXACT: Final = 1e-11
+"""Torque error that counts as none, share of what the tendons give at their greatest tensions."""
+DONE: Final = 0.01 * EXACT
 SWEEPS: Final = 60
 RIDGE: Final = 1e-6
 
@@ -50,6 +52,18 @@ def nearest_torque(w: ControllerMemory, n_tendons: int, n_joints: int) -> None:
 
 
 @law
+def greatest_torque_nm(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
+    """Greatest torque that all tendons of a finger would give, pulling at one joint the same way [N m]."""
+    most = 0.0
+    for j in range(n_joints):
+        torque = 0.0
+        for i in range(n_tendons):
+            torque += abs(w.A[i, j]) * w.high_all[i]
+        most = max(most, torque)
+    return most
+
+
+@law
 def distribute(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
     """Tensions of one finger into ``w.tension``; returns the share of the torque that they give.
 
@@ -63,14 +77,15 @@ def distribute(w: ControllerMemory, n_tendons: int, n_joints: int) -> float:
         w.low[i], w.high[i] = w.low_all[i], w.high_all[i]
     for j in range(n_joints):
         w.target[j] = -w.torque[j]
-    if allocate(w, n_tendons, n_joints) <= EXACT_NM:
+    most_nm = greatest_torque_nm(w, n_tendons, n_joints)
+    if allocate(w, n_tendons, n_joints, DONE * most_nm) <= EXACT * most_nm:
         return 1.0
     share = feasible_share(w, n_tendons, n_joints)
     for j in range(n_joints):
         w.target[j] *= share
     if share < 1.0:
         pin_to_facet(w, n_tendons, n_joints)
-    if allocate(w, n_tendons, n_joints) <= EXACT_NM:
+    if allocate(w, n_tendons, n_joints, DONE * most_nm) <= EXACT * most_nm:
         return share
     for i in range(n_tendons):
         w.low[i], w.high[i] = w.low_all[i], w.high_all[i]

@@ -28,9 +28,6 @@ LEAST_FINGERS: Final = 3
 """Fingers that have to take part before one of them may be left out."""
 OUTLIER_SHARE: Final = 0.4
 """A finger is left out if the squares that the others leave without it are below this share of all."""
-REGULARISATION_M2: Final = 4.0e-5
-"""lambda [m^2/rad^2]: (6 mm/rad)^2, ten times less than abduction's A^T A over the fingers of the
-reference hand near neutral, ten times more than flexion's."""
 
 
 @law
@@ -81,7 +78,7 @@ def collect_sums(m: Model, mem: EstimatorMemory, s: State) -> int:
 @law
 def solve_without(m: Model, mem: EstimatorMemory, out: int) -> tuple[float, float, float]:
     """Wrist angle errors [rad] of all fingers but ``out`` (-1: of all), and the squares they leave [m^2]."""
-    a00, a01, a11 = REGULARISATION_M2, 0.0, REGULARISATION_M2
+    a00, a01, a11 = m.wrist_regularisation_m2, 0.0, m.wrist_regularisation_m2
     b0 = b1 = rr = 0.0
     for f in range(m.n_fingers):
         if f != out:

@@ -12,8 +12,6 @@ from typing import Final
 from signals.compiled import law
 from signals.typed import Model
 
-NOMINAL_N_M: Final = 7200.0
-"""Stiffness at which the gain of the hand file holds: the reference tendon at 20 N."""
 LEAST_SHARE: Final = 0.6
 GREATEST_SHARE: Final = 1.25
 
@@ -21,7 +19,7 @@ GREATEST_SHARE: Final = 1.25
 @law
 def scheduled_kp(m: Model, stiffness_n_m: float) -> float:
     """Proportional gain [N m/N] at a tendon stiffness [N/m]."""
-    share = math.sqrt(NOMINAL_N_M / max(stiffness_n_m, 1.0))
+    share = math.sqrt(m.tension_kp_stiffness_n_m / max(stiffness_n_m, 0.1 * m.tension_kp_stiffness_n_m))
     return float(m.tension_kp_nm_n) * min(max(share, LEAST_SHARE), GREATEST_SHARE)
 
 

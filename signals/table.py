@@ -305,6 +305,7 @@ wrist_origin_m             | m     | xyz    | f8 | configs | unused by hands wit
 forearm_point_m            | m     | tendon x xyz | f8 | configs | tendon's exit point in the forearm frame
 palm_point_m               | m     | tendon x xyz | f8 | configs | tendon's entry point in the palm frame
 wrist_arm_m                | m/rad | tendon x axis | f8 | configs | dh_wrist/dq of the neutral wrist
+wrist_regularisation_m2    | m2/rad2 | -    | f8 | configs | added to the squares of the wrist's columns when its error is sought in the residuals
 wrist_neutral_length_m     | m     | tendon | f8 | configs | path length through the neutral wrist
 axis_min_rad               | rad   | axis   | f8 | configs | lower end of the axis range
 axis_max_rad               | rad   | axis   | f8 | configs | upper end of the axis range
@@ -317,6 +318,7 @@ axis_damping_ratio         | 1     | axis   | f8 | configs | damping of the wris
 axis_speed_max_rad_s       | rad/s | axis   | f8 | configs | greatest speed of the axis' reference
 axis_acceleration_max_rad_s2 | rad/s2 | axis | f8 | configs | greatest acceleration of the axis' reference
 tension_kp_nm_n            | N m/N | -      | f8 | configs | tension loop, proportional
+tension_kp_stiffness_n_m   | N/m   | -      | f8 | configs | stiffness at which that gain holds
 tension_kd_nms_rad         | N m s/rad | -  | f8 | configs | tension loop, motor damping
 position_kp_nm_rad         | N m/rad | -    | f8 | configs | motor position loop, proportional
 position_kd_nms_rad        | N m s/rad | -  | f8 | configs | motor position loop, derivative
@@ -344,6 +346,8 @@ object_center_m            | m     | xyz    | f8 | configs | centre of the compl
 object_radius_m            | m     | -      | f8 | configs | its radius
 object_stiffness_n_m       | N/m   | -      | f8 | configs | its contact stiffness
 object_damping_ns_m        | N s/m | -      | f8 | configs | its contact damping
+tip_radius_m               | m     | -      | f8 | configs | radius of the fingertips that touch it
+slip_speed_m_s             | m/s   | -      | f8 | configs | sliding speed that regularises the sign of its friction
 object_friction            | 1     | -      | f8 | configs | its friction coefficient
 spring_energy_j            | J     | spring x spring_node | f8 | configs | elastic energy of the mechanism over the lever angle, 0 at the slack stop
 residual_limit_m           | m     | finger | f8 | configs | residual that latches a fault

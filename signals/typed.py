@@ -293,6 +293,7 @@ class Model(Protocol):
     forearm_point_m: Annotated[FloatArray, "tendon", "xyz"]
     palm_point_m: Annotated[FloatArray, "tendon", "xyz"]
     wrist_arm_m: Annotated[FloatArray, "tendon", "axis"]
+    wrist_regularisation_m2: float
     wrist_neutral_length_m: Annotated[FloatArray, "tendon"]
     axis_min_rad: Annotated[FloatArray, "axis"]
     axis_max_rad: Annotated[FloatArray, "axis"]
@@ -305,6 +306,7 @@ class Model(Protocol):
     axis_speed_max_rad_s: Annotated[FloatArray, "axis"]
     axis_acceleration_max_rad_s2: Annotated[FloatArray, "axis"]
     tension_kp_nm_n: float
+    tension_kp_stiffness_n_m: float
     tension_kd_nms_rad: float
     position_kp_nm_rad: float
     position_kd_nms_rad: float
@@ -332,6 +334,8 @@ class Model(Protocol):
     object_radius_m: float
     object_stiffness_n_m: float
     object_damping_ns_m: float
+    tip_radius_m: float
+    slip_speed_m_s: float
     object_friction: float
     spring_energy_j: Annotated[FloatArray, "spring", "spring_node"]
     residual_limit_m: Annotated[FloatArray, "finger"]

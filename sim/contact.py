@@ -1,24 +1,18 @@
 """The compliant object: a sphere that pushes fingertips out, with damping and regularised friction.
 
-Only fingertips touch, as spheres of radius ``TIP_RADIUS_M``: enough to close a hand on something and to
+Only fingertips touch, as spheres of radius ``tip_radius_m``: enough to close a hand on something and to
 tell contact from faults. Collision geometry, grasps with many contacts and free objects are MuJoCo's job.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Final
 
 from mechanics.handlayout import HandtreeWork
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.typed import Model
 from sim.plant_record import PlantRecord
-
-TIP_RADIUS_M: Final = 0.008
-"""Radius of a fingertip, as the rods of the bones."""
-SLIP_SPEED_M_S: Final = 0.005
-"""Sliding speed that regularises the sign of the friction force."""
 
 
 @law
@@ -28,15 +22,15 @@ def _contact_force(m: Model, x: FloatArray, v: FloatArray, f: FloatArray) -> flo
     dy = x[1] - m.object_center_m[1]
     dz = x[2] - m.object_center_m[2]
     distance = math.sqrt(dx * dx + dy * dy + dz * dz)
-    depth = m.object_radius_m + TIP_RADIUS_M - distance
+    depth = m.object_radius_m + m.tip_radius_m - distance
     f[0] = f[1] = f[2] = 0.0
-    if depth <= 0.0 or distance < 1e-6:
+    if depth <= 0.0 or distance < 1e-4 * m.tip_radius_m:
         return 0.0
     nx, ny, nz = dx / distance, dy / distance, dz / distance
     vn = v[0] * nx + v[1] * ny + v[2] * nz
     normal = max(m.object_stiffness_n_m * depth - m.object_damping_ns_m * vn, 0.0)
     tx, ty, tz = v[0] - vn * nx, v[1] - vn * ny, v[2] - vn * nz
-    slip = math.sqrt(tx * tx + ty * ty + tz * tz + SLIP_SPEED_M_S * SLIP_SPEED_M_S)
+    slip = math.sqrt(tx * tx + ty * ty + tz * tz + m.slip_speed_m_s * m.slip_speed_m_s)
     rub = m.object_friction * normal / slip
     f[0] = normal * nx - rub * tx
     f[1] = normal * ny - rub * ty

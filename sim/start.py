@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import spring_at
+from mechanics.start_tension import start_tension_n
 from signals.choices import WrongChoice
 from signals.compiled import law
 from signals.layout import Records
@@ -15,9 +16,6 @@ from signals.sizes import BRANCH_JOINTS
 from signals.typed import Model
 from sim.options import SimOptions
 from sim.plant_record import PlantRecord
-
-START_LIMIT_N = 20.0
-"""A hand at rest keeps its tension by gear friction alone (0.88 N m at the output): above 80 N it unwinds."""
 
 
 @law
@@ -112,4 +110,4 @@ def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng:
     p["wrist_length_m"] = m["wrist_neutral_length_m"]
     _branches(model, plant)
     _lengths_at_start(model, plant)
-    _pretension(model, plant, min(options.pretension_n, START_LIMIT_N))
+    _pretension(model, plant, start_tension_n(m, options.pretension_n))

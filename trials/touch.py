@@ -9,7 +9,6 @@ import numpy as np
 
 from signals.records import RecordArray
 from sim.backend import SimulatedBus
-from sim.contact import TIP_RADIUS_M
 from trials import rules
 from trials.record import FloatArray
 from trials.trial import Touch
@@ -88,7 +87,7 @@ class Touching:
         tips = np.delete(self._bus.truth["fingertip_m"][0, : m["n_fingers"]], self._touch.finger, axis=0)
         for way in (ahead, -ahead):
             for radius_m in RADII_M:
-                far_m = TIP_RADIUS_M + radius_m + self._touch.gap_m
+                far_m = float(m["tip_radius_m"]) + radius_m + self._touch.gap_m
                 center_m = tip + way * far_m
                 if (np.linalg.norm(tips - center_m, axis=1) > far_m).all():
                     return center_m, radius_m

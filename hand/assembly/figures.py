@@ -16,6 +16,8 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from signals.records import RecordArray
 
 RESISTANCE_SHARE: Final = 0.1
@@ -105,6 +107,27 @@ def compliance_m_n(m: Any) -> float:
     return float((abs(m["spring_path_m"][used]).max(axis=1) / m["force_max_n"][used]).max())
 
 
+def stiffness_n_m(m: Any) -> float:
+    """Stiffness of the softest tendon at a sixth of its greatest tension [N/m]."""
+    found = []
+    for t in range(int(m["n_tendons"])):
+        s, force = int(m["tendon_spring"][t]), m["tension_max_n"][t] / 6.0 / m["spring_scale"][t]
+        nodes = np.linspace(0.0, m["force_max_n"][s], m["stiffness_n_m"].shape[1])
+        mechanism = m["spring_scale"][t] * np.interp(force, nodes, m["stiffness_n_m"][s])
+        found.append(mechanism / (1.0 + mechanism * m["tendon_compliance_m_n"][t]))
+    return float(min(found))
+
+
+def winding_m_s(m: Any) -> float:
+    """Speed of a tendon at the no-load speed [m/s]."""
+    return spool_m(m) * speed_rad_s(m)
+
+
+def wrist_m2(m: Any) -> float:
+    """Square of the greatest lever arm of a tendon at the wrist [m^2/rad^2]."""
+    return float((m["wrist_arm_m"] ** 2).max())
+
+
 REFERENCE: Final[dict[Q, float]] = {
     torque_nm: 2.94,
     speed_rad_s: 14.139190265868386,
@@ -120,8 +143,14 @@ REFERENCE: Final[dict[Q, float]] = {
     resolution_count_n: 9.394290113127822,
     count_path_m: 3.634352685698575e-06,
     compliance_m_n: 3.414216350287767e-05,
+    stiffness_n_m: 6995.4793754627535,
+    winding_m_s: 0.14139190265868387,
+    wrist_m2: 0.0009840461645544034,
 }
 """These quantities of the reference hand."""
+
+
+OF_A_WRIST: Final = (axis_rad_s, wrist_m2)
 
 
 class Figure(NamedTuple):
@@ -134,6 +163,14 @@ class Figure(NamedTuple):
 
 
 FIGURES: Final[dict[str, Figure]] = {
+    # ten times less than the squares of abduction's columns over all fingers near neutral, and ten times more
+    # than those of flexion, which hardly shows there
+    "wrist_regularisation_m2": Figure(4.0e-5, wrist_m2),
+    # as the rods of the bones
+    "tip_radius_m": Figure(0.008, spool_m),
+    "slip_speed_m_s": Figure(0.005, winding_m_s),
+    # the gain falls with the root of the stiffness, so that the loop's frequency stays
+    "tension_kp_stiffness_n_m": Figure(7200.0, stiffness_n_m),
     # friction and its spread have to be overcome, ripple too; on a sound tendon it makes less than 100 N
     "release_torque_nm": Figure(1.37, resistance_nm),
     # several times what ripple and errors can hold
@@ -193,7 +230,7 @@ def store_figures(model: RecordArray) -> None:
     """
     m = model[0]
     for name, figure in FIGURES.items():
-        if figure.quantity is axis_rad_s and int(m["n_axes"]) == 0:
+        if figure.quantity in OF_A_WRIST and int(m["n_axes"]) == 0:
             m[name] = figure.reference
             continue
         share = figure.quantity(m) / REFERENCE[figure.quantity]

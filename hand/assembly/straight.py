@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.springs import greatest_tension_n
+from mechanics.start_tension import start_tension_n
 from signals.modes import TendonKind
 from signals.records import RecordArray
 
 FloatArray = NDArray[np.float64]
 
-START_TENSION_MAX_N = 20.0
-"""A hand at rest keeps its tension by gear friction alone: more than this does not stay."""
 _BISECTIONS = 60
 
 
@@ -106,11 +105,12 @@ def set_start(model: RecordArray, pretension_n: float) -> None:
     """Default co-contraction of all fingers, and e0 of the straight hand at rest with it.
 
     The start pose has straight fingers, motors at angle 0, a neutral wrist and equal tensions, at most
-    ``START_TENSION_MAX_N``; the elongation e = h + R theta + e0 then gives e0, and the levers' counts there.
+    ``mechanics.start_tension``; the elongation e = h + R theta + e0 then gives e0, and the
+    levers' counts there.
     """
     m = model[0]
     m["pretension_n"][: m["n_fingers"]] = pretension_n
-    start = min(pretension_n, START_TENSION_MAX_N)
+    start = start_tension_n(m, pretension_n)
     m["elongation_goal_m"] = elongation_of_tension_m(model, pretension_n)
     m["elongation_offset_m"] = elongation_of_tension_m(model, start) - straight_lengths_m(model)
     n = int(m["n_tendons"])

@@ -158,7 +158,7 @@ def test_the_work_is_bounded() -> None:
 
     @law
     def run(memory: object) -> float:
-        return allocate(memory[0], 8, 4)  # type: ignore[index]
+        return allocate(memory[0], 8, 4, 1e-12)  # type: ignore[index]
 
     w = MEMORY[0]
     w["A"][:8, :4] = FINGERS["index"]

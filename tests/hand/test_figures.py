@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -18,6 +17,7 @@ from hand.assembly.figures import FIGURES, REFERENCE, Figure, store_figures, sto
 from hand.file import load_hand, shipped_hands
 from signals.records import MODEL, RecordArray, new
 from signals.table import TABLE
+from tests.rigs.similar import dimension, scaled
 
 MODELS = {name: model_of(load_hand(name)) for name in shipped_hands()}
 UNITS: Final = {signal.name: signal.unit for signal in TABLE["model"] if signal.kind == "f8"}
@@ -34,43 +34,6 @@ KEPT: Final = {
     "enter_axis_rad_s": 0.5,
 }
 """What campaigns on the reference hand have found, as it was before it was derived."""
-BASES: Final = {  # exponents of force, length, time, sensor resolution, current
-    "1": (0, 0, 0, 0, 0),
-    "rad": (0, 0, 0, 0, 0),
-    "N": (1, 0, 0, 0, 0),
-    "m": (0, 1, 0, 0, 0),
-    "m2": (0, 2, 0, 0, 0),
-    "s": (0, 0, 1, 0, 0),
-    "s2": (0, 0, 2, 0, 0),
-    "Hz": (0, 0, -1, 0, 0),
-    "kg": (1, -1, 2, 0, 0),
-    "J": (1, 1, 0, 0, 0),
-    "W": (1, 1, -1, 0, 0),
-    "count": (0, 0, 0, 1, 0),
-    "A": (0, 0, 0, 0, 1),
-    "V": (1, 1, -1, 0, -1),
-    "Ohm": (1, 1, -1, 0, -2),
-    "K": (0, 0, 0, 0, 0),
-    "degC": (0, 0, 0, 0, 0),
-}
-
-
-def dimension(unit: str) -> np.ndarray[Any, Any]:
-    """Exponents of a unit of the table: "N m s/rad" is N m s over rad."""
-    above, _, below = unit.partition("/")
-    total = np.zeros(5)
-    for sign, words in ((1, above), (-1, below)):
-        for word in re.split(r"[ /]", words) if words else ():
-            total += sign * np.array(BASES[word])
-    return total
-
-
-def scaled(model: RecordArray, factors: np.ndarray[Any, Any]) -> RecordArray:
-    """The hand with every quantity times its factor; nothing else of it changes."""
-    other = model.copy()
-    for name, unit in UNITS.items():
-        other[name] *= np.prod(factors ** dimension(unit))
-    return other
 
 
 def derived(model: RecordArray) -> dict[str, float]:

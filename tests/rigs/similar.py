@@ -1,0 +1,157 @@
+"""Hands that are alike: every quantity of one, times powers of a few factors, is that of the other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import tomlkit
+
+from controllers.motion import ChannelKind
+from hand.hand import Hand
+from signals.records import RecordArray
+from signals.table import TABLE
+from sim.options import FAULT_EFFECTS, Fault
+from telemetry.shm.channel import Channel
+from trials.record import Recording
+from trials.rules import KindRule
+from trials.scene import SLOTS, Scene
+from trials.trial import Struck, Trial
+
+Factors = np.ndarray[Any, Any]
+BASES: Final = {  # exponents of force, length, time, sensor resolution, current
+    "1": (0, 0, 0, 0, 0),
+    "rad": (0, 0, 0, 0, 0),
+    "rad2": (0, 0, 0, 0, 0),
+    "N": (1, 0, 0, 0, 0),
+    "m": (0, 1, 0, 0, 0),
+    "m2": (0, 2, 0, 0, 0),
+    "s": (0, 0, 1, 0, 0),
+    "s2": (0, 0, 2, 0, 0),
+    "Hz": (0, 0, -1, 0, 0),
+    "kg": (1, -1, 2, 0, 0),
+    "J": (1, 1, 0, 0, 0),
+    "W": (1, 1, -1, 0, 0),
+    "count": (0, 0, 0, 1, 0),
+    "A": (0, 0, 0, 0, 1),
+    "V": (1, 1, -1, 0, -1),
+    "Ohm": (1, 1, -1, 0, -2),
+    "K": (0, 0, 0, 0, 0),
+    "degC": (0, 0, 0, 0, 0),
+}
+CHANNEL_UNITS: Final = {
+    ChannelKind.JOINT_TORQUE: "N m",
+    ChannelKind.TENDON_FORCE: "N",
+    ChannelKind.MOTOR_TORQUE: "N m",
+}
+"""Unit of a motion's channel; those of the others are angles."""
+
+
+def dimension(unit: str) -> Factors:
+    """Exponents of a unit of the table: "N m s/rad" is N m s over rad."""
+    above, _, below = unit.partition("/")
+    total = np.zeros(5)
+    for sign, words in ((1, above), (-1, below)):
+        for word in re.split(r"[ /]", words) if words else ():
+            total += sign * np.array(BASES[word])
+    return total
+
+
+def scale(unit: str, factors: Factors) -> float:
+    """By what a quantity of this unit grows."""
+    return float(np.prod(factors ** dimension(unit)))
+
+
+def scaled(model: RecordArray, factors: Factors) -> RecordArray:
+    """The hand with every quantity times its factor; nothing else of it changes."""
+    other = model.copy()
+    for signal in TABLE["model"]:
+        if signal.kind == "f8":
+            other[signal.name] *= scale(signal.unit, factors)
+    return other
+
+
+class SimilarScene(Scene):
+    """A scene of the hand that is alike, on the motion that is alike, struck by faults that are.
+
+    Args:
+        hand: the hand that both are measured by.
+        motion: name of a motion.
+        factors: of force, length, time, sensor resolution and current.
+    """
+
+    def __init__(self, hand: Hand, motion: str, factors: Factors) -> None:
+        self.factors = factors
+        alike = replace(hand, model=scaled(hand.model, factors))
+        super().__init__(alike, motion, channel=Channel.local(SLOTS))
+        m = self.rig.motion
+        assert m is not None
+        for c in range(int(m.head["n_channels"][0])):
+            unit = CHANNEL_UNITS.get(ChannelKind(int(m.head["kind"][0, c])), "rad")
+            for values in (m.values, m.slopes, m.head["advance"][0]):
+                values[c] *= scale(unit, factors)
+
+    def fault_of(self, trial: Trial | Struck, rule: KindRule) -> Fault:
+        """The fault in this hand's own scale."""
+        unit = "m" if FAULT_EFFECTS[rule.fault].field.endswith("_m") else "1"
+        return super().fault_of(replace(trial, size=trial.size * scale(unit, self.factors)), rule)
+
+    def _see_it_rest(self, recorder: Any) -> None:
+        """Nothing: both scenes are watched for the same time."""
+
+
+def away(first: Recording, second: Recording, factors: Factors) -> dict[tuple[str, str], float]:
+    """Signals of the second that are not the first's, scaled; by how much, of the greatest value."""
+    units = {(r, s.name): s.unit for r, signals in TABLE.items() for s in signals}
+    found = {}
+    for key, column in first.columns.items():
+        by = scale(units[key], factors) if column.dtype.kind == "f" else 1.0
+        ours, theirs = column.astype(float), second.columns[key].astype(float) / by
+        gap = np.abs(ours - theirs)
+        gap[np.isnan(ours) & np.isnan(theirs)] = 0.0
+        if (gap != 0.0).any():
+            found[key] = float(gap.max() / max(np.nanmax(np.abs(ours)), 1e-300))
+    return found
+
+
+SUFFIXES: Final = {
+    "n": "N", "nm": "N m", "nms": "N m s", "ns": "N s", "m": "m", "m2": "m2", "mm": "m", "s": "s", "ms": "s",
+    "s2": "s2", "hz": "Hz", "kg": "kg", "a": "A", "v": "V", "ohm": "Ohm", "h": "Ohm s", "wb": "V s", "j": "J",
+    "k": "K", "w": "W", "rad": "rad", "deg": "rad", "degc": "degC", "pa": "N/m2", "counts": "1", "count": "1",
+}  # fmt: skip
+"""Last words of a hand file's keys -> the unit that they mean, but for a power of ten."""
+
+
+def scale_of_key(key: str, factors: Factors) -> float | None:
+    """By what the value of a key of a hand file grows; ``None``: its name has no unit."""
+    words: list[str] = []
+    for word in reversed(key.split("_")):
+        if word not in SUFFIXES:
+            break
+        words.insert(0, word)
+    if not words or words == key.split("_"):
+        return None
+    above = {"kg", "m2"} if words[:2] == ["kg", "m2"] else {words[0]}
+    powers = (scale(SUFFIXES[w], factors) ** (1 if w in above else -1) for w in words)
+    return float(np.prod(list(powers)))
+
+
+def scaled_file(text: str, factors: Factors) -> str:
+    """The hand file of the hand that is alike: every number times the factor of its key's unit."""
+    raw = tomlkit.parse(text).unwrap()
+    for name, table in raw.items():
+        if name not in ("motors", "origins"):
+            raw[name] = _scaled_value(table, 1.0, factors)
+    return tomlkit.dumps(raw)
+
+
+def _scaled_value(value: Any, by: float, factors: Factors) -> Any:
+    if isinstance(value, dict):
+        scales = {k: scale_of_key(k, factors) for k in value}
+        return {k: _scaled_value(v, by if (s := scales[k]) is None else s, factors) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_scaled_value(each, by, factors) for each in value]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value * by if is_number and by != 1.0 else value
