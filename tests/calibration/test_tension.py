@@ -129,3 +129,9 @@ def test_fingers_of_other_tendons_are_off():
     mine = hand.names.fingers[int(hand.model[0]["tendon_finger"][0])]
     assert set(motion["modes"]) == set(hand.names.fingers) - {mine}
     assert set(motion["modes"].values()) == {"off"}
+
+
+def test_one_tendon_of_a_whole_hand_is_tensioned_alone(tmp_path):
+    code, rows, result = _run(tmp_path / "out", "thumb_1", "--hand", "hasy")
+    assert code == 0 and {name for name, _ in rows} == {"thumb_1"}
+    assert result["simulated_s"] < 10.0  # one tendon's windings, not those of all
