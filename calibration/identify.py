@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 
-from calibration.drive_fit import DriveFit, Estimate, Harmonic, fit_drive
+from calibration.drive_fit import WAVE_FLOOR, DriveFit, Estimate, Harmonic, fit_drive
 from calibration.drive_page import sections
 from calibration.found import Found
 from calibration.free_turning import Measured, measure
@@ -20,8 +21,9 @@ KINDS: Final = ("friction", "inertia", "ripple", "drives")
 SHARE_GOOD: Final = 0.05
 """Half of an interval, as a share of the value (of a harmonic: of the friction's plateau), that is good."""
 PHASE_GOOD_DEG: Final = 5.0
-LEAST_RIPPLE: Final = 0.01
-"""A harmonic below this share of the friction's plateau needs no phase, and no feedforward."""
+LEAST_RIPPLE: Final = 1.2 * WAVE_FLOOR / math.radians(PHASE_GOOD_DEG)
+"""A harmonic below this share of the friction's plateau (1.4 %) needs no phase: the method leaves about as
+much of it open as the bound allows."""
 EXPLAINED_GOOD: Final = 0.98
 _PARAMETERS: Final = {
     "friction": ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"),
@@ -133,7 +135,7 @@ def _ripple_rows(name: str, fit: DriveFit) -> list[str]:
             continue
         shaft, _, order = estimate.name.removeprefix("ripple.").removesuffix(".amplitude_nm").partition("_")
         phase = fit.of(f"ripple.{shaft}_{order}.phase_deg").value
-        value = estimate.value if estimate.value > 0.1 * LEAST_RIPPLE * plateau else 0.0
+        value = estimate.value if estimate.value > WAVE_FLOOR * plateau else 0.0
         lines += [f"[[identified.{name}.ripple]]", f'shaft = "{shaft}"', f"order = {order}",
                   f"amplitude_nm = {value:.6g}", f"phase_deg = {phase:.6g}", ""]  # fmt: skip
     return lines
