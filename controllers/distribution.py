@@ -15,9 +15,9 @@ from controllers.memory import ControllerMemory
 from controllers.torque_set import feasible_share, pin_to_facet
 from signals.compiled import law
 
-EXACT: Final = 1e-11
+EXACT: Final = 1e-10
 """Torque error that counts as none, share of what the tendons give at their greatest tensions."""
-DONE: Final = 0.01 * EXACT
+DONE: Final = 1e-3 * EXACT
 SWEEPS: Final = 60
 RIDGE: Final = 1e-6
 
