@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import struct
 import tomllib
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
 import zmq
+from zmq.utils import z85
 
 from flexor.errors import HandError
 
@@ -42,7 +44,7 @@ class Key:
     name: str
     role: str
     public: str
-    secret: str
+    secret: str = field(repr=False)
     hand: str
 
 
@@ -60,6 +62,14 @@ def tables_of(path: Path) -> dict[str, Any]:
         raise KeyProblem(f"{path}: no file of keys: {error}") from None
 
 
+def is_half(text: object) -> bool:
+    """Whether a text is a public or a secret key, as far as its characters tell."""
+    try:
+        return isinstance(text, str) and len(text) == _LENGTH and len(z85.decode(text)) == _LENGTH // 5 * 4
+    except (ValueError, KeyError, struct.error):
+        return False
+
+
 def load(path: Path) -> Key:
     """The key in a file.
 
@@ -74,8 +84,8 @@ def load(path: Path) -> Key:
         )
         raise KeyProblem(f"{path}: keys {', '.join(found) or 'none'}; legal are {', '.join(wanted)}{hint}")
     for half in ("public", "secret", "hand"):
-        if len(found[half]) != _LENGTH:
-            raise KeyProblem(f"{path}: {half} has {len(found[half])} characters; legal are {_LENGTH}")
+        if not is_half(found[half]):
+            raise KeyProblem(f"{path}: {half} is no key; legal are {_LENGTH} characters of Z85")
     return Key(**found)
 
 

@@ -27,7 +27,8 @@ def connect(context: Any, kind: int, endpoint: str, key: Key | None = None) -> A
     socket.setsockopt(zmq.RCVHWM, 400)
     socket.setsockopt(zmq.RECONNECT_IVL, 100)
     socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
-    fit(socket, key)
+    if endpoint.startswith("tcp://"):  # a socket file has no keys
+        fit(socket, key)
     socket.connect(endpoint)
     return socket
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import os
 from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral, Real
@@ -121,8 +122,8 @@ class RunOptions:
             raise OptionError(f"--for is {self.seconds} s; legal are numbers above 0, up to {LONGEST_S:g} s")
         if self.rate_hz is not None and not RATE_HZ[0] <= self.rate_hz <= RATE_HZ[1]:
             raise OptionError(f"--rate is {self.rate_hz} Hz; legal are {RATE_HZ[0]:g} to {RATE_HZ[1]:g} Hz")
-        if self.pretension_n is not None and not 0.0 <= self.pretension_n <= 200.0:
-            raise OptionError(f"--pretension is {self.pretension_n} N; legal are 0 to 200 N")
+        if self.pretension_n is not None and not 0.0 <= self.pretension_n < math.inf:
+            raise OptionError(f"--pretension is {self.pretension_n} N; legal are 0 and more")
         for option, seed in (("seed", self.seed), ("mismatch", self.mismatch)):
             if seed is not None and not 0 <= seed < SEEDS:
                 raise OptionError(f"--{option} is {seed}; legal are whole numbers from 0 to 2^63 - 1")

@@ -13,7 +13,7 @@ import zmq
 from zmq.auth.thread import ThreadAuthenticator
 from zmq.utils import z85
 
-from flexor.keys import Key, KeyProblem, pair, tables_of
+from flexor.keys import Key, KeyProblem, is_half, pair, tables_of
 
 VIEWER, COMMANDER = "viewer", "commander"
 ROLES: Final = (VIEWER, COMMANDER)
@@ -34,7 +34,7 @@ class Keyring:
     """
 
     public: str
-    secret: str
+    secret: str = field(repr=False)
     clients: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def role_of(self, public: str) -> str:
@@ -91,9 +91,9 @@ def load_keyring(path: Path) -> Keyring:
 
 def _half(path: Path, table: dict[str, Any], key: str) -> str:
     found = table.get(key)
-    if not isinstance(found, str) or len(found) != 40:
-        raise KeyProblem(f"{path}: {key} is {found!r}; legal is a key of 40 characters")
-    return found
+    if not is_half(found):
+        raise KeyProblem(f"{path}: {key} is no key; legal are 40 characters of Z85")
+    return str(found)
 
 
 def save_keyring(path: Path, ring: Keyring) -> None:
@@ -105,6 +105,7 @@ def save_keyring(path: Path, ring: Keyring) -> None:
     clients = {name: {"role": role, "public": public} for name, (role, public) in ring.clients.items()}
     hand = {"public": ring.public, "secret": ring.secret}
     part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)  # of one that was killed
     write_private(part, tomlkit.dumps({"hand": hand, "clients": clients}))
     part.replace(path)
 
@@ -148,6 +149,7 @@ def serve(made: Any, ring: Keyring | None) -> None:
         made.curve_server = True
         made.curve_secretkey = ring.secret.encode()
         made.zap_domain = _DOMAIN.encode()
+        made.zap_enforce_domain = True  # a gate that is gone lets nobody in
 
 
 def role_of(part: Any) -> str:

@@ -90,9 +90,9 @@ class HandFile(Table):
     identified: Annotated[dict[Name, Identified], Field(exclude_if=_none)] = Field(default_factory=dict)
     """Motor -> what was measured of it; written by ``flexor apply``."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
+    """Fingers by name, in the order of the records."""
     gears: Annotated[tuple[GearTrain, ...], Field(exclude_if=_none)] = ()
     """Joints that motors turn without tendons; ``tendons`` are then the lines that stand for them."""
-    """Fingers by name, in the order of the records."""
     tendons: Annotated[tuple[Tendon, ...], Field(min_length=1)]
     """Tendons, in the order of the records."""
     palm: Palm

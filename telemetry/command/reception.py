@@ -31,8 +31,8 @@ STOPPERS_MOST: Final = 64
 """Senders of a stop that are answered in one turn."""
 PARTS_MOST: Final = 64
 """Parts of a message that are looked at; whoever sends more is cut off."""
-FRAMING: Final = 16
-"""Bytes on the wire beside a part's own, at most."""
+FRAMING: Final = 48
+"""Bytes on the wire beside a part's own, at most: 9 in plain, 42 with keys."""
 
 
 class Reception:

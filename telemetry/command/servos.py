@@ -25,6 +25,14 @@ def takes_angles(m: Any, finger: int) -> bool:
     return bool((m["motor_command"][m["tendon_motor"][tendons]] != DriveCommand.CURRENT).any())
 
 
+def _pull_both_ways(m: Any, finger: int) -> bool:
+    """Whether a drive of a finger that takes an angle has tendons on both sides."""
+    tendons = m["finger_tendon"][finger, : m["finger_n_tendons"][finger]]
+    motors, radius = m["tendon_motor"][tendons], m["spool_radius_m"][tendons]
+    both = set(motors[radius > 0.0].tolist()) & set(motors[radius < 0.0].tolist())
+    return any(m["motor_command"][i] != DriveCommand.CURRENT for i in both)
+
+
 def finger_of(m: Any, space: str, index: int) -> int:
     """Finger of a joint, a tendon or a motor."""
     if space == "joint":
@@ -44,6 +52,8 @@ def unfulfillable(m: Any, argument: str, space: str, index: int, value: float) -
         index: part in it.
         value: what is wished for.
     """
+    if argument == "pretension" and value != m["pretension_n"][index] and _pull_both_ways(m, index):
+        return "its drives take angles and have tendons on both sides: no angle stretches both"
     wish = FORCES.get(argument)
     if wish is None or not takes_angles(m, finger_of(m, space, index)):
         return ""

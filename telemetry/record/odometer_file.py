@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -77,16 +78,31 @@ def read(path: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise OdometerError(f"{path}: no odometer: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         number = found.get("format") if isinstance(found, dict) else None
         raise OdometerError(f"{path}: format {number}, legal: {FORMAT}")
-    fields = fresh("").items()
-    wrong = [name for name, value in fields if not isinstance(found.get(name), type(value) | int)]
+    wrong = [name for name, value in fresh("").items() if not _alike(found.get(name), value)]
+    wrong += [
+        f"{kind}.{part}.{key}"
+        for kind, key, _, _ in LIMITS
+        if kind not in wrong
+        for part, did in found[kind].items()
+        if not (isinstance(did, dict) and _is_number(did.get(key)))
+    ]
     if wrong:
         raise OdometerError(f"{path}: {', '.join(wrong)}: missing, or of another kind")
     return found
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+
+
+def _alike(found: Any, value: Any) -> bool:
+    """Whether a field is of the kind of the one of a fresh hand."""
+    return _is_number(found) if isinstance(value, float) else type(found) is type(value)
 
 
 @contextmanager

@@ -69,7 +69,6 @@ def with_servos(drive: str = SERVO, rate_hz: float = 200.0, name: str = "finger_
     motors = re.search(r"\n\[motors\].*?(?=\n\[)", text, re.DOTALL)
     assert motors is not None
     table = re.sub(r"(?m)^(\w+) = (\d+)", r'\1 = { id = \2, drive = "servo" }', motors.group())
-    table = table.replace('origin = "', 'origin = "', 1)
     text = text.replace(motors.group(), drive + table)
     text = re.sub(r"(?m)^(origin\.)?device_current_a = .*\n", "", text)
     text = re.sub(r"measurement_age_ms = \[[^\]]*\]", "measurement_age_ms = [15.0, 40.0, 100.0]", text)

@@ -20,7 +20,7 @@ from flexor.keys import Key, KeyProblem, fit, load, pair
 from hand.options import OptionError, RunOptions
 from telemetry.command import door
 from telemetry.command.requests import ARGS, FREE
-from telemetry.keys import load_keyring, new_keyring, save_keyring, write_private
+from telemetry.keys import Gate, load_keyring, new_keyring, save_keyring, serve, write_private
 from telemetry.sockets import NotOurs, bind
 from tests.rigs.front import Front
 from tools.commands.keys import app
@@ -70,6 +70,36 @@ def test_a_commander_commands_and_a_viewer_watches_and_stops(front, files):
             assert refused.value.code == "no_right" and "viewer" in str(refused.value), op
         assert hand.stop(by="the viewer")["ok"]
         assert hand.request("stop", by="the viewer")["ok"], "as a request too, where no datagram gets through"
+
+
+@pytest.mark.realtime
+def test_a_commander_who_asks_again_and_again_keeps_his_connection_and_his_lease(front, files):
+    with _hand(front, files, "commander") as hand:
+        lease = hand.request("lease", do="acquire", holder="anna")["lease"]
+        for _ in range(20_000):  # what is counted short of each request would have cut him off by now
+            assert hand.request("lease", lease=lease, do="keep")["ok"]
+    assert front.end()["turned_away"] == 0
+
+
+def test_a_gate_that_is_gone_lets_nobody_in(files):
+    ring, context = load_keyring(files / "hand.toml"), zmq.Context()
+    gate = Gate(context, ring)
+    server, client, stranger = (context.socket(kind) for kind in (zmq.REP, zmq.REQ, zmq.REQ))
+    serve(server, ring)
+    port = server.bind_to_random_port("tcp://127.0.0.1")
+    for made, name in ((client, "commander"), (stranger, "stranger")):
+        fit(made, load(files / f"{name}.key"))
+    client.connect(f"tcp://127.0.0.1:{port}")
+    client.send(b"in")
+    assert server.poll(5000) and server.recv() == b"in"
+    server.send(b"out")
+    gate.stop()
+    stranger.connect(f"tcp://127.0.0.1:{port}")
+    stranger.send(b"in")
+    assert not server.poll(500)
+    for made in (server, client, stranger):
+        made.close(0)
+    context.term()
 
 
 WHY = {
@@ -218,7 +248,7 @@ def test_keys_are_made_listed_and_removed_by_the_command_and_their_owners_alone_
         ("x = ", "no file of keys"),
         ("name = 'a'", "legal are"),
         ("[hand]\n[clients]", "it is the hand's own file"),
-        (tomlkit.dumps(asdict(Key("a", "viewer", "p", "s", "h"))), "public has 1 characters"),
+        (tomlkit.dumps(asdict(Key("a", "viewer", "p", "s", "h"))), "public is no key"),
     ],
 )
 def test_a_file_that_is_no_clients_key_is_refused_with_the_reason(tmp_path, text, told):
@@ -231,7 +261,7 @@ def test_a_file_that_is_no_clients_key_is_refused_with_the_reason(tmp_path, text
     ("text", "told"),
     [
         ("", r"\[hand\] is missing"),
-        ("[hand]\npublic = 'x'\nsecret = 'y'", "public is 'x'"),
+        ("[hand]\npublic = 'x'\nsecret = 'y'", "public is no key"),
         ("[hand]\npublic = '{k}'\nsecret = '{k}'\n[clients.a]\nrole = 'king'", "clients.a.role is 'king'"),
     ],
 )
@@ -246,3 +276,20 @@ def test_a_key_that_others_may_read_is_refused(tmp_path):
     os.chmod(tmp_path / "a.key", 0o644)
     with pytest.raises(KeyProblem, match="others may read it; chmod 600"):
         load(tmp_path / "a.key")
+
+
+def test_the_hands_own_secret_is_never_given_away_and_a_name_is_no_path(tmp_path):
+    ring = tmp_path / "hand.key"
+    for name, told in (("hand", "holds the hand's own keys"), ("../hand", "cannot be a name")):
+        found = CliRunner().invoke(app, ["add", str(ring), "viewer", name])
+        assert found.exit_code != 0 and told in str(found.exception) and not ring.exists()
+    made = new_keyring()
+    key = made.add("x", "viewer")
+    assert made.secret not in repr(made) and key.secret not in repr(key)
+    (tmp_path / ".ring.toml.part").write_text("of one that was killed")
+    save_keyring(tmp_path / "ring.toml", made)
+    text = (tmp_path / "ring.toml").read_text().replace(made.secret, made.secret[:-1] + " ")
+    (tmp_path / "ring.toml").write_text(text)
+    with pytest.raises(KeyProblem, match="secret is no key") as refused:
+        load_keyring(tmp_path / "ring.toml")
+    assert made.secret[:20] not in str(refused.value)

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from hand.file.errors import MotionFileError
-from hand.hand import read_tendon_hand
 from hand.motion.load import parse_motion
-from hand.options import RunOptions
 from signals.faults import Cause
 from signals.goal import default_goal
 from signals.modes import MachineState, Mode, MotorMode, Reaction, Request
@@ -154,5 +152,3 @@ def test_modes_of_forces_are_refused_by_the_server_and_in_motions(tmp_path: Path
                 parse_motion(text + "tracks = []\n", "m.toml", "m", hand.names, hand.model)
         else:
             assert apply_mode(args, hand.names, hand.model, goal) == 1
-    path = tmp_path / "servo_bench.toml"
-    assert read_tendon_hand(RunOptions(hand=str(path))).name == "finger_bench"

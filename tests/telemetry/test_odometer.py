@@ -24,7 +24,7 @@ from runtime.processes.wear import SAVE_NS, Wear
 from runtime.setup import read_hand
 from signals.records import FRAME, RecordArray
 from telemetry.record.odometer import GAP_S, STEP_NS, TENDON_LOADS_N, TENDON_PLAY_M, Odometer, Ways
-from telemetry.record.odometer_file import OdometerError, add, path_of, read, replace_part, worn
+from telemetry.record.odometer_file import OdometerError, add, fresh, path_of, read, replace_part, worn
 from tests.rigs.mutations import TEXTS, refusal
 from tools.commands.odometer import app
 
@@ -187,8 +187,15 @@ def test_a_process_killed_while_it_adds_leaves_a_whole_file_that_others_go_on_wi
     assert not said and after["runs"] == odometer["runs"] + 1
 
 
+def _but(**wrong: object) -> str:
+    return json.dumps({**fresh("h"), **wrong})
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"format": 9}', '{"format": 1}', '{"format": 1, "tendons": 3}', "\0\0\0"]
+    "text",
+    ["", "{", "[]", '{"format": 9}', '{"format": 1}', '{"format": 1, "tendons": 3}', "\0\0\0", "[" * 100_000]
+    + [_but(tendons=5), _but(tendons={"old": {}}), _but(tendons={"old": 3}), _but(runs=True), _but(joints=[])]
+    + [_but(joints={"old": {"travel_rad": math.nan, "reversals": 0}}), _but(seconds=math.inf)],
 )
 def test_a_file_that_cannot_be_read_is_kept_aside_and_said(tmp_path: Path, text: str) -> None:
     path = tmp_path / "h.json"

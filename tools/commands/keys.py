@@ -31,7 +31,9 @@ def keys() -> None:
 @app.command(epilog="Example: flexor keys add hand_keys.toml viewer wall_screen")
 def add(
     file: File,
-    role: Annotated[str, typer.Argument(help="viewer: watches, and stops; commander: commands too.")],
+    role: Annotated[
+        str, typer.Argument(help="viewer: watches, takes snapshots, stops; commander: commands too.")
+    ],
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="His file; default: NAME.key beside FILE.")
@@ -40,13 +42,20 @@ def add(
     """Make a key for somebody; carry the file to his machine, and leave no copy of it."""
     import tomlkit
 
+    from flexor.keys import KeyProblem
     from telemetry.keys import load_keyring, new_keyring, save_keyring, write_private
 
+    if not name.isprintable() or "/" in name or name[:1] in ("", "."):
+        raise KeyProblem(f"{name!r} cannot be a name: a file is called after it; legal are words without '/'")
     ring = load_keyring(file) if file.exists() else new_keyring()
     key = ring.add(name, role)
     path = out or file.with_name(f"{name}.key")
-    write_private(path, tomlkit.dumps(asdict(key)))
+    if path.resolve() == file.resolve():
+        raise KeyProblem(f"{path} holds the hand's own keys; choose another file for {name!r} by --out FILE")
+    if path.exists():
+        raise KeyProblem(f"{path} is there already; remove it, or choose another by --out FILE")
     save_keyring(file, ring)
+    write_private(path, tomlkit.dumps(asdict(key)))
     print(f"{path}: the key of {role} {name!r}; {file} knows it from the next start of the hand")
 
 

@@ -161,9 +161,18 @@ def told_as_it_happens(options: RunOptions, told: Told | None) -> Iterator[None]
 def _listen(options: RunOptions, ended: threading.Event, say: Callable[[str, bool], None]) -> None:
     from flexor import Hand
     from flexor.errors import HandError
+    from flexor.keys import ENVIRONMENT
 
     begun = time.time()
-    with Hand(port_base=options.port_base, timeout_s=_TURN_S) as hand:
+    try:
+        listener = Hand(port_base=options.port_base, timeout_s=_TURN_S)
+        locked = options.keys is not None and listener.key is None
+    except HandError as error:
+        say(f"faults are told in the report alone: {error}", False)
+        return
+    if locked:
+        say(f"faults are told in the report alone: {ENVIRONMENT} names no key of this hand", False)
+    with listener as hand:
         hand.listen("event")
         while not ended.is_set():
             try:
