@@ -12,12 +12,13 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.keyframes import Asking, attachment, room
 from runtime.logs import open_log
-from runtime.processes.wear import Wear
 from signals.faults import Cause
 from telemetry.columns import Columns, counts_of
+from telemetry.publish.heat import NEAR_K
 from telemetry.record.black_box import BlackBox
 from telemetry.record.recorder import Recorder
 from telemetry.record.recordings import RecordingError, Recordings, state_folder
+from telemetry.record.wear import Wear
 from telemetry.shm.segment import Segment
 
 KEYFRAME_NS: Final = 5_000_000_000
@@ -62,7 +63,15 @@ class Keeping:
         self.recordings = Recordings(
             columns, make, folder, stem, box=box, snapshots=snapshots, tell=self._kept
         )
-        self.wear = Wear(hand, options, event)
+        real = hand.mechanism is None
+        self.wear = Wear(
+            hand.names,
+            hand.model if real else None,
+            event,
+            hot_degc=float(hand.model["winding_limit_degc"][0, 0]) - NEAR_K,
+            simulated=options.bus is None,
+            life=hand.file.life if real else None,
+        )
         if options.record:
             try:
                 self.recordings.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
@@ -20,11 +21,11 @@ from hand.file import parse_hand
 from hand.file.life import Life
 from hand.hand import Hand
 from hand.options import RunOptions
-from runtime.processes.wear import SAVE_NS, Wear
 from runtime.setup import read_hand
 from signals.records import FRAME, RecordArray
 from telemetry.record.odometer import GAP_S, STEP_NS, TENDON_LOADS_N, TENDON_PLAY_M, Odometer, Ways
 from telemetry.record.odometer_file import OdometerError, add, fresh, path_of, read, replace_part, worn
+from telemetry.record.wear import SAVE_NS, Wear
 from tests.rigs.mutations import TEXTS, refusal
 from tools.commands.odometer import app
 
@@ -261,7 +262,34 @@ def test_a_wrong_life_is_refused(line: str, words: str) -> None:
 def lived(hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Wear, list[tuple[Any, ...]]]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     events: list[tuple[Any, ...]] = []
-    return Wear(hand, RunOptions(hand="finger_bench"), lambda *event: events.append(event)), events
+    wear = Wear(
+        hand.names,
+        hand.model,
+        lambda *event: events.append(event),
+        hot_degc=100.0,
+        simulated=True,
+        life=hand.file.life,
+    )
+    return wear, events
+
+
+def test_what_a_save_could_not_add_comes_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("telemetry.record.odometer_file.LOCK_S", 0.0)
+    wear, events = lived(HAND, tmp_path, monkeypatch)
+    path = path_of(HAND.name, simulated=True)
+    wear.see(MOVED)
+    path.parent.mkdir(parents=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        save(wear, 100.0)
+    assert read(path) is None
+    save(wear, 106.0)
+    odometer, once = read(path), counted(MOVED)
+    assert odometer is not None and odometer["runs"] == 1 and not events
+    assert odometer["seconds"] == pytest.approx(once["seconds"]) and odometer["tendons"] == once["tendons"]
+    assert wear.close() == []
 
 
 def with_lives(**keys: float) -> Hand:
