@@ -64,6 +64,10 @@ class BusSettings(Table):
         """
         return ("its driver proves no watchdog of its devices",) if self.motors(names) else ()
 
+    def holding(self, names: HandNames) -> tuple[str, ...]:
+        """Motors whose device, once its watchdog tripped in position mode, holds its angle: no letting go."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

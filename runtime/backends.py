@@ -10,7 +10,7 @@ from drivers.hal import Bus, MotorSetup, reports_of
 from hand.motion.load import Motion
 from hand.options import RunOptions
 from signals.clock import new_timespec, now_ns, wait_until
-from signals.modes import mode_of
+from signals.modes import MotorMode, mode_of
 from signals.records import MEASUREMENT, RecordArray, new
 
 if TYPE_CHECKING:
@@ -88,12 +88,15 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
     return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)
 
 
-def unproven(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
+def unproven(
+    name_or_path: str | None, names: HandNames, setups: tuple[MotorSetup, ...] = ()
+) -> tuple[str, ...]:
     """Protection of the devices that a bus file leaves unproven; told at the start, in health, in the report.
 
     Args:
         name_or_path: bus file of the run; None: a simulated hand, whose motors end with their process.
         names: names of the hand.
+        setups: what its drives are set up for; those in position mode may hold when nobody speaks.
     """
     if name_or_path is None:
         return ()
@@ -101,7 +104,21 @@ def unproven(name_or_path: str | None, names: HandNames) -> tuple[str, ...]:
 
     buses = [entry.settings for entry in load_bus_file(name_or_path).entries]
     return tuple(
-        f"bus {bus.name!r}, unproven protection: {text}" for bus in buses for text in bus.unproven(names)
+        f"bus {bus.name!r}, unproven protection: {text}"
+        for bus in buses
+        for text in (*bus.unproven(names), *_holding(bus.holding(names), setups))
+    )
+
+
+def _holding(motors: tuple[str, ...], setups: tuple[MotorSetup, ...]) -> tuple[str, ...]:
+    """A sentence on motors in position mode that hold their angle when their watchdog trips."""
+    found = [s for s in setups if s.mode is MotorMode.POSITION and s.name in motors]
+    if not found:
+        return ()
+    names = ", ".join(s.name for s in found)
+    return (
+        f"when the computer is gone, {names} hold their angle with the current that they were last allowed, "
+        "and do not let go; have a switch for their power within reach",
     )
 
 

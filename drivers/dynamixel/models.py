@@ -91,6 +91,8 @@ class ServoModel(Table):
     registers: dict[str, Register]
     source: str
 
+    watchdog_doubt: str | None = None
+    """Why its bus watchdog is not trusted to end its torque; told at every start of a hand that has it."""
     current_limit_max: int | None = None
     """Greatest current limit that it takes [counts]; none: not published, a servo refuses by itself."""
 

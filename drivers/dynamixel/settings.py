@@ -61,8 +61,20 @@ class DynamixelSettings(BusSettings):
         return ()
 
     def unproven(self, names: HandNames) -> tuple[str, ...]:
-        """Nothing: watchdog and limits of every servo are written and read back, or ``configure`` refuses."""
-        return ()
+        """Watchdogs that trip without effect; all else is written and read back, or ``configure`` refuses."""
+        doubts: dict[str, list[str]] = {}
+        for d in self.device:
+            doubt = servo_model(d.model).watchdog_doubt
+            if doubt is not None:
+                doubts.setdefault(f"{d.model}: {doubt}", []).append(d.motor)
+        return tuple(
+            f"the watchdog of {', '.join(motors)} may not end the torque when the computer is gone; {doubt}"
+            for doubt, motors in doubts.items()
+        )
+
+    def holding(self, names: HandNames) -> tuple[str, ...]:
+        """All: a bus watchdog makes a servo in a position mode brake, it lets go in current mode alone."""
+        return self.motors(names)
 
     def conflicts(self) -> tuple[str, ...]:
         """Ids used twice, unknown models, impossible baud rates and watchdog times."""

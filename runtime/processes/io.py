@@ -19,7 +19,7 @@ import zmq
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.report import Audience, add_picture, default_buffer, make_report
-from runtime.backends import backend_of, unproven
+from runtime.backends import backend_of, motor_setups, unproven
 from runtime.interrupts import ENDING
 from runtime.logs import versions
 from runtime.processes.child import call_itself, take_over
@@ -94,7 +94,7 @@ class IoProcess:
             motion=options.motion,
             pretension_n=options.pretension_n,
         )
-        self.unproven = () if options.readonly else unproven(options.bus, hand.names)
+        self.unproven = () if options.readonly else unproven(options.bus, hand.names, motor_setups(hand))
         self.notices: list[str] = list(self.unproven)
         self._newest: Any = None
         self._first_ns = 0

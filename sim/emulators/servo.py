@@ -180,7 +180,17 @@ class EmulatedServo:
         limit = self.table[self._fed_at]
         if 0 < limit < 128 and self.get("torque_enable") and now_ns - self._fed_ns > limit * WATCHDOG_NS:
             self.put("bus_watchdog", -1)
+            if self.model.watchdog_doubt is None:
+                self._halt(now_ns)
+
+    def _halt(self, now_ns: int) -> None:
+        """What a tripped watchdog does: no current in current mode, else brake and hold where it stands."""
+        if MODE_CODES["current"] == self.get("operating_mode"):
             self._let_go()
+            return
+        self.sense(now_ns)
+        self.put("goal_position", self.get("present_position"))
+        self._pass_on()
 
     def sense(self, now_ns: int) -> None:
         """Bring the present values up to date."""
@@ -200,7 +210,12 @@ class EmulatedServo:
 
     def _act(self) -> None:
         """Pass the goals on to the hand."""
-        if not self.get("torque_enable") or self.get("bus_watchdog") < 0:
+        if self.get("bus_watchdog") < 0 and self.get("torque_enable"):
+            return  # as its watchdog left it: goals are read-only
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        if not self.get("torque_enable"):
             self._let_go()
             return
         c, i, mode = self.side.command[0], self.motor, self.get("operating_mode")

@@ -99,18 +99,6 @@ def _no_number_moves(rig: Rig, side: SpringSide) -> None:
         assert abs(bench.of_motors("motor_angle_rad")[1] - 0.5) < 5e-3, bench.tell()
 
 
-def test_servos_in_position_let_go_by_themselves_when_nobody_speaks(tmp_path: Path) -> None:
-    with rigs.dynamixel(tmp_path, 2) as (rig, chain):
-        bench = _in_position(rig)
-        assert chain.side.command["motor_mode"][0, :2].tolist() == [MotorMode.POSITION] * 2
-        limit_s = rig.bus.capabilities.device_watchdog_s
-        assert limit_s is not None
-        until_ns = bench.clock.now_ns() + round(1e9 * (limit_s + 5.0))
-        while chain.side.command["motor_mode"][0, :2].any() and bench.clock.now_ns() < until_ns:
-            bench.clock.sleep(0.01)
-        assert not chain.side.command["motor_mode"][0, :2].any(), "as if the host had been killed"
-
-
 def test_a_servo_takes_no_number_for_no_goal(tmp_path: Path) -> None:
     with rigs.dynamixel(tmp_path, 2) as (rig, chain):
         _no_number_moves(rig, chain.side)  # type: ignore[arg-type]

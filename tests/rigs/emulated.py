@@ -72,6 +72,7 @@ def collector(n: int = 6, **changes: Any) -> Iterator[tuple[Rig, CollectorEmulat
     values: dict[str, Any] = {"reply_timeout_us": 20_000, "watchdog_ms": 500.0} | changes
     settings = CollectorSettings(name="board", family="collector", host=board.host, port=board.port, **values)
     with EmulatorThread([board]) as thread:
+        board.thread = thread  # type: ignore[attr-defined]
         bus = CollectorBus(settings, names(n, 2))
 
         def silence(i: int, on: bool) -> None:
@@ -175,6 +176,7 @@ def dynamixel(
     for servo in chain.servos:
         servo.put("status_return_level", status_level)
     with EmulatorThread([chain]) as thread:
+        chain.thread = thread  # type: ignore[attr-defined]
         settings = servo_settings(folder / "servos", n, gear_ratio=gear_ratio, models=models, **changes)
         bus = DynamixelBus(settings, names(n))
         rig = Rig(

@@ -129,7 +129,7 @@ def _log_path(options: Any, name: str) -> Path:
 
 def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from flexor.runs import RUN, announced
-    from runtime.backends import unproven
+    from runtime.backends import motor_setups, unproven
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
     from telemetry.keys import load_keyring
@@ -147,7 +147,7 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
         f"{hand.name} at {hand.rate_hz:g} Hz, state on {places.publish}, "
         f"commands on {places.command}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
     )
-    for text in () if options.readonly else unproven(options.bus, hand.names):
+    for text in () if options.readonly else unproven(options.bus, hand.names, motor_setups(hand)):
         tell(f"warning: {text}")
     _warn(options, hand)
     about = {"port_base": options.port_base, "transport": options.transport, "places": options.bus or ""}
