@@ -286,18 +286,17 @@ def levers() -> str:
     )
 
 
+INTRODUCTION = (
+    "# What each effect costs\n\n"
+    "Every number here comes from lockstep runs of the simulated hand by `python docs/make_effects.py`; nothing is "
+    "typed in. Errors are rms over all joints and tendons after the first second.\n"
+)
+SECTIONS = (hysteresis, guides, wrist, feedforward, levers)
+"""Each makes its own part of the page."""
+
+
 def page() -> str:
-    parts = [
-        "# What each effect costs\n\n"
-        "Every number here comes from lockstep runs of the simulated hand by `python docs/make_effects.py`; nothing is "
-        "typed in. Errors are rms over all joints and tendons after the first second.\n",
-        hysteresis(),
-        guides(),
-        wrist(),
-        feedforward(),
-        levers(),
-    ]
-    return "\n".join(parts)
+    return "\n".join([INTRODUCTION, *(section() for section in SECTIONS)])
 
 
 def main() -> None:

@@ -89,7 +89,7 @@ class Session:
     ) -> None:
         """Run on; ``watch`` is told the share done now and then, ``proceed`` asked whether to go on."""
         cycles, done = round(seconds * self.hand.rate_hz), 0
-        with quiet():
+        with quiet(collect=False):
             begun = time.perf_counter()
             while done < cycles and (proceed is None or proceed()):
                 step = min(DRAIN, cycles - done)
@@ -222,7 +222,7 @@ def run_hands(
         _go(session, None, None)
         return session.result()
 
-    with quiet(), ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)), "hand") as pool:
+    with quiet(collect=False), ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)), "hand") as pool:
         futures = [pool.submit(one, options) for options in runs]
         for done, _ in enumerate(as_completed(futures), start=1):
             if watch is not None:

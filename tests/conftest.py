@@ -9,8 +9,9 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -25,13 +26,14 @@ from tests.rigs.runs import Run, blocks
 from tests.rigs.witness import Witness
 
 # No deadline (a first call compiles), few but repeatable examples.
-settings.register_profile(
-    "flexor",
-    deadline=None,
-    max_examples=60,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+for _name, _examples in (("flexor", 60), ("flexor-quick", 20)):
+    settings.register_profile(
+        _name,
+        deadline=None,
+        max_examples=_examples,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
 settings.load_profile("flexor")
 
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="flexor-state-")
@@ -43,11 +45,47 @@ REAL_CLOCKS = ("contracts", "emulators", "realtime", "runtime/test_processes.py"
 TRIES = 4
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with real clocks are marked, so that ``./dev test`` runs them one after the other."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--quick``: what ``./dev test`` runs; without it every test runs whole."""
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="no tests marked long, fixed samples of families, a third of the examples",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fewer examples of each property in a quick run."""
+    if config.getoption("quick"):
+        settings.load_profile("flexor-quick")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests with real clocks are marked; a quick run leaves out what is long."""
     for item in items:
         if item.path.relative_to(ROOT).as_posix().startswith(REAL_CLOCKS):
             item.add_marker("realtime")
+    if config.getoption("quick"):
+        left_out = [item for item, stays in zip(items, in_quick_run(items), strict=True) if not stays]
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item not in set(left_out)]
+
+
+def in_quick_run(items: Sequence[pytest.Item]) -> list[bool]:
+    """For each test whether a quick run has it: of a family marked ``sample(n)`` the same n every time."""
+    families: dict[str, list[int]] = {}
+    stays = [item.get_closest_marker("long") is None for item in items]
+    for k, item in enumerate(items):
+        if stays[k] and item.get_closest_marker("sample") is not None:
+            families.setdefault(item.nodeid.partition("[")[0], []).append(k)
+    for name, members in families.items():
+        mark = items[members[0]].get_closest_marker("sample")
+        assert mark is not None
+        chosen = Random(name).sample(members, min(mark.args[0], len(members)))
+        for k in set(members) - set(chosen):
+            stays[k] = False
+    return stays
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -82,6 +120,12 @@ def _witness(config: pytest.Config) -> Witness:
         config.stash[WITNESS] = Witness()
         config.add_cleanup(config.stash[WITNESS].close)
     return config.stash[WITNESS]
+
+
+@pytest.fixture(scope="session")
+def quick(request: pytest.FixtureRequest) -> bool:
+    """True where a fixed sample is enough: a quick run."""
+    return bool(request.config.getoption("quick"))
 
 
 @pytest.fixture

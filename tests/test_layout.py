@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 ROOMS = (*CODE, "configs")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_comes_from_this_tree_and_from_one_distribution(room: str) -> None:
     spec = find_spec(room)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from types import MappingProxyType
 
 from pydantic import ValidationError
@@ -42,8 +43,12 @@ def load_hand(name_or_path: str | os.PathLike[str], others: tuple[str, ...] = ()
     return parse_hand(text.text_of_file(path, HandFileError), str(path))
 
 
+@lru_cache(maxsize=8)
 def parse_hand(content: str, file: str) -> HandFile:
     """Check the text of a hand file; ``file`` is its name in messages.
+
+    A hand is a frozen value, so the same text under the same name is read once: a notebook or a procedure
+    that makes many runs of one hand reads it again for each.
 
     Raises:
         HandFileError: with every problem of the text.

@@ -57,15 +57,14 @@ UNITS: Final[dict[str, str]] = {
     "_n": "N",
     "_m": "m",
 }
-"""Suffix of a key -> unit; longer suffixes first."""
+"""Suffix of a key -> unit."""
 
 
+@cache
 def unit_of(key: str) -> str:
-    """Unit that a key's suffix names, or ''."""
-    for suffix, unit in sorted(UNITS.items(), key=lambda item: -len(item[0])):
-        if key.endswith(suffix):
-            return unit
-    return ""
+    """Unit that a key's longest suffix names, or ''."""
+    found = [suffix for suffix in UNITS if key.endswith(suffix)]
+    return UNITS[max(found, key=len)] if found else ""
 
 
 def _plain(annotation: Any) -> Any:

@@ -113,6 +113,7 @@ class Exchanges:
         return self
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_bus_process_that_dies_or_freezes_costs_the_loop_no_cycle(remote: Any, how: signal.Signals) -> None:
     """No exchange waits for the process: it blocks no more often, and does nothing else, than before."""
@@ -282,6 +283,7 @@ def test_a_worker_lets_go_of_its_motors_whatever_ends_it(ends: type[Exception]) 
         block.close()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("after_the_call", [False, True])
 def test_a_call_to_a_process_that_is_gone_is_a_lost_bus_at_once(remote: Any, after_the_call: bool) -> None:
     """Guardian and worker both dead: said with the bus' name, not after the whole time of a call."""
@@ -387,6 +389,7 @@ while not block.field("stop")[0]:
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.realtime
 @pytest.mark.parametrize("way", ["busy", "idle"])
 def test_a_slow_start_is_waited_for_while_it_works_and_told_with_its_last_word(

@@ -55,6 +55,7 @@ def _watched(bench: Bench, chain: ChainEmulator) -> None:
         assert servo.reboots == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("firmware", [(OLD,), (NEW,), (NEW, OLD)], ids=str)
 def test_servos_without_fast_reads_are_watched_as_others_are(
     firmware: tuple[int, ...], tmp_path: Path
@@ -73,6 +74,7 @@ def test_models_with_their_health_at_other_addresses_share_a_chain(firmware: int
         _watched(Bench(rig), chain)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("first", WITH_CURRENT)
 def test_every_two_models_read_each_other_right(first: str, tmp_path: Path) -> None:
     """Each model beside one whose health lies elsewhere; temperature and current come in its own units."""

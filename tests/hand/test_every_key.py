@@ -79,6 +79,7 @@ def test_a_list_instead_of_a_number_is_refused(keys: list[Key]) -> None:
     assert failures(numbers(keys), lambda k: k.with_value(f"[{k.value}, {k.value}]"), on_its_line) == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("value", ["nan", "-inf", "true"])
 def test_what_is_no_finite_number_is_refused(keys: list[Key], value: str) -> None:
     assert failures(numbers(keys), lambda k: k.with_value(value), on_its_line) == []

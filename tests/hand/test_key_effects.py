@@ -144,11 +144,17 @@ def has_effect(kind: str, keys: list[Key]) -> bool:
     return False
 
 
-@pytest.mark.slow
-def test_every_key_changes_what_runs_or_is_documentation() -> None:
+PARTS = 16
+"""So many tests share the keys."""
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_key_changes_what_runs_or_is_documentation(part: int) -> None:
     kinds: dict[str, list[Key]] = {}
     for key in filter(is_value, [*keys_of("finger_bench"), *keys_of("hasy")]):
         kinds.setdefault(kind_of(key), []).append(key)
-    assert len(kinds) > 150
-    idle = {kind for kind, keys in kinds.items() if not has_effect(kind, keys)}
-    assert sorted(idle) == sorted({**DOCUMENTATION, **ONE_VALUE})
+    assert len(kinds) > 150 and not {*DOCUMENTATION, *ONE_VALUE} - set(kinds)
+    mine = sorted(kinds)[part::PARTS]
+    idle = {kind for kind in mine if not has_effect(kind, kinds[kind])}
+    assert sorted(idle) == [kind for kind in mine if kind in DOCUMENTATION or kind in ONE_VALUE]

@@ -56,10 +56,10 @@ def test_every_unit_has_a_largest_amount() -> None:
     assert set(LARGEST) == {*UNITS.values(), ""}
 
 
-def test_a_number_beyond_all_measure_is_refused_on_its_line(keys: list[Key]) -> None:
+def test_a_number_beyond_all_measure_is_refused_on_its_line(keys: list[Key], quick: bool) -> None:
     physical = [k for k in numbers(keys) if unit_of(k.name) and isinstance(k.value, float)]
     chosen = {k.kind: k for k in physical}
     accepted = [
         k.kind for k in chosen.values() if not any(p.line == k.line for p in refusal(k.with_value("1e30")))
     ]
-    assert len(chosen) > 80 and accepted == []
+    assert len(chosen) >= (15 if quick else 80) and accepted == []

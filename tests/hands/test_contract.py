@@ -101,6 +101,7 @@ def test_it_stops_with_its_motors_off(hand: str) -> None:
         assert session.close()
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("kind", "space", "needs"),
     [

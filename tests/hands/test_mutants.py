@@ -10,6 +10,7 @@ from tests.hands.mutants import KINDS, PAGE, SILENT, mutants, page, sample, trie
 SAMPLE = 80
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("hand", shipped_hands())
 def test_a_mistake_is_refused_or_flagged_or_explained(hand: str) -> None:
     counted, unexplained = tried(hand, SAMPLE)

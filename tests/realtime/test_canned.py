@@ -41,7 +41,6 @@ def test_the_stretch_begins_anew_where_it_ends(canned):
     assert once == twice
 
 
-@pytest.mark.slow
 def test_the_compiled_loop_ticks_as_the_calls_do(canned):
     numbers = [1, 2, TICKS, TICKS + 3, 3 * TICKS]
     assert commands(canned, numbers, True) == commands(canned, numbers, False)

@@ -18,6 +18,7 @@ from telemetry.record.reader import read_log
 from tests.rigs.runs import MOVING, START_S, blocks, gone
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
@@ -38,6 +39,7 @@ def test_a_signal_in_mid_motion_ends_in_the_stop_sequence(start, number, code):
     assert blocks(run.pid) == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=str)
 @pytest.mark.parametrize("moment", ["starting", "warming"])
 def test_a_signal_during_the_start_ends_it_soon_and_calmly(start, number, code, moment):
@@ -83,6 +85,7 @@ def test_a_hand_that_cannot_start_is_let_go_soon_with_the_reason(start):
     assert report["cycles"] + report["missed"] < 3 * 3000
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("number", "code", "words"),
     [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM"), (signal.SIGHUP, 129, "SIGHUP")],

@@ -17,6 +17,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize(
     "case", SAMPLE, ids=lambda c: f"{c.state} {c.field} {c.value:g} {c.cycles}".replace(" ", "-")
 )

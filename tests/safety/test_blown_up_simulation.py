@@ -35,6 +35,7 @@ def reference_rad() -> np.ndarray:
     return frames["truth"]["joint_angle_rad"][-1, 1:4].copy()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("substeps", (2, 4, 8, 20))
 @pytest.mark.parametrize("rate_hz", (1500.0, 3000.0, 6000.0))
 def test_half_double_and_five_times_the_step_give_the_same_hand(rate_hz: float, substeps: int) -> None:
@@ -128,6 +129,7 @@ def test_steps_beyond_the_legal_ones_are_refused(choice: dict[str, float]) -> No
         Driven("finger_bench", "open_close", **choice)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("record", "field", "index", "named"),
     [

@@ -43,6 +43,7 @@ def test_a_parent_counts_as_gone_while_its_remains_are_still_there(monkeypatch: 
         child.wait()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.realtime
 @pytest.mark.parametrize(
     ("victim", "code", "why"),

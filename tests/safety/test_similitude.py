@@ -45,6 +45,7 @@ def one_of_each(hand: Hand, motion: str) -> list[Trial]:
     return list(found.values())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("factors", FACTORS)
 @pytest.mark.parametrize(("name", "motion"), RUNS)
 def test_every_kind_of_fault_comes_out_the_same_in_a_hand_that_is_alike(

@@ -26,18 +26,13 @@ def model_of(hand: str = "finger_bench") -> RecordArray:
     return read_hand(RunOptions(hand=hand)).model.copy()
 
 
-def measured(model: RecordArray, q: np.ndarray, noise_m: np.ndarray) -> RecordArray:
-    """Motors turned so that every tendon keeps its elongation at joint angles ``q``, plus a length error."""
+def at_elongation(model: RecordArray) -> RecordArray:
+    """What is measured with every lever at its neutral angle, but for the way of the joints."""
     m, z = model[0], new(MEASUREMENT)
-    length = np.zeros_like(m["elongation_offset_m"])
-    full = np.zeros_like(m["joint_min_rad"])
-    full[: len(q)] = q
-    tendon_lengths(m, full, length)
     for t in range(int(m["n_tendons"])):
         lever = 0.0
         force, _, path, _ = spring_at(m, t, lever)
-        elongation = -path + force * m["tendon_compliance_m_n"][t]
-        wound = elongation - length[t] - noise_m[t] - m["elongation_offset_m"][t]
+        wound = -path + force * m["tendon_compliance_m_n"][t] - m["elongation_offset_m"][t]
         z["motor_angle_rad"][0, m["tendon_motor"][t]] = wound / m["spool_radius_m"][t]
         z["hall_fine_count"][0, t] = count_of_lever(m, t, lever)
         z["hall_count"][0, t] = round(float(z["hall_fine_count"][0, t]))
@@ -45,13 +40,28 @@ def measured(model: RecordArray, q: np.ndarray, noise_m: np.ndarray) -> RecordAr
     return z
 
 
+def measured(
+    model: RecordArray, q: np.ndarray, noise_m: np.ndarray, unmoved: RecordArray | None = None
+) -> RecordArray:
+    """Motors turned so that every tendon keeps its elongation at joint angles ``q``, plus a length error."""
+    m = model[0]
+    z = (at_elongation(model) if unmoved is None else unmoved).copy()
+    length = np.zeros_like(m["elongation_offset_m"])
+    full = np.zeros_like(m["joint_min_rad"])
+    full[: len(q)] = q
+    tendon_lengths(m, full, length)
+    n = int(m["n_tendons"])
+    z["motor_angle_rad"][0, m["tendon_motor"][:n]] -= (length[:n] + noise_m[:n]) / m["spool_radius_m"][:n]
+    return z
+
+
 def estimated(model: RecordArray, poses: list[np.ndarray], noise_m: np.ndarray) -> list[RecordArray]:
     """States along a row of poses, one cycle each."""
     memory, state = np.zeros(1, dtype=ESTIMATOR_MEMORY), new(STATE)
     state["dt_s"] = model["dt_s"]
-    seen = []
+    seen, unmoved = [], at_elongation(model)
     for q in poses:
-        estimate(model, measured(model, q, noise_m), memory, state)
+        estimate(model, measured(model, q, noise_m, unmoved), memory, state)
         seen.append(state.copy())
     return seen
 

@@ -74,6 +74,7 @@ def touched(hand: str, motion: str | None) -> Touched:
     return Touched(hand, motion)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("way", list(WAYS))
 @pytest.mark.parametrize("force_n", [-30.0, -10.0, -3.0, 3.0, 10.0, 30.0])
 @pytest.mark.parametrize("seconds", [0.005, 0.03])
@@ -85,6 +86,7 @@ def test_a_jab_on_a_free_fingertip_is_no_fault(way: str, force_n: float, seconds
         assert hand.driven.causes["index"][0] in (Cause.TENSION_TOO_HIGH, Cause.JOINT_OUT_OF_RANGE)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("finger", range(5))
 @pytest.mark.parametrize(("force_n", "seconds"), [(8.0, 0.03), (4.0, 0.5)])
 def test_a_push_on_a_moving_hand_is_no_fault(finger: int, force_n: float, seconds: float) -> None:
@@ -100,6 +102,7 @@ NOT_YET = pytest.param(
 BOTH = [(t, c) for t in range(8) for c in (-300.0, 300.0) if (t, c) != (2, 300.0)]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("tendon", "counts"), [*BOTH, NOT_YET])
 def test_a_hall_fault_during_a_touch_is_named_right_and_in_time(tendon: int, counts: float) -> None:
     hand = touched("finger_bench", None)

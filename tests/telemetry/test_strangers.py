@@ -69,6 +69,7 @@ def _speaking(stack, port, count):
             made.connect(f"tcp://127.0.0.1:{port}")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("count", [1100, 2000])
 @pytest.mark.parametrize("offset", [0, 1], ids=["publish", "command"])
 @pytest.mark.parametrize("strangers", [_raw, _speaking])
@@ -222,6 +223,7 @@ TAKES_THE_COMMAND = ("leases by force", "100,000 parts", "300,000 parts")
 """The holder may lose the hand, which then holds still."""
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", FLOODS)
 def test_no_flood_holds_up_a_stop_or_takes_memory(front, name):
     with flexor.Hand(port_base=front.port_base) as holder, holder.control("the holder") as control:

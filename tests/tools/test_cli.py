@@ -228,6 +228,7 @@ def test_a_second_run_into_a_folder_leaves_the_first_ones_results_alone(capsys, 
         before |= {path: path.read_bytes() for path in place.iterdir()}
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", ["Läufe", "走り", "x\udcff"], ids=["umlaut", "kanji", "no-text"])
 @pytest.mark.parametrize("coding", ["ascii", "latin-1", "utf-8"])
 @pytest.mark.parametrize(

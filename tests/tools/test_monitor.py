@@ -81,6 +81,7 @@ def test_every_page_fits_and_a_fault_stands_above_it(page, size, broken):
     assert ("TENDON_BROKEN" in above and "replace it" in above) == broken
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("size", [(80, 24), (160, 50), (60, 15)])
 @pytest.mark.parametrize("tendons", [1, 8, 38, 64])
 def test_every_tendon_and_every_motor_can_be_reached(size, tendons):
@@ -151,6 +152,7 @@ def test_a_fault_is_told_with_finger_cause_and_hint():
     assert sentence(event, 10.0) == "   2.5 s  FAULT  index, TENDON_BROKEN: index_4: broken; replace it"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.realtime
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
 def test_on_a_terminal_a_broken_tendon_is_red_a_lost_motor_too_and_a_stop_is_seen(start, port_base, size):

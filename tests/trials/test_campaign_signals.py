@@ -83,6 +83,7 @@ def _lives(group: int) -> bool:
     return True
 
 
+@pytest.mark.sample(1)
 @pytest.mark.realtime
 @pytest.mark.parametrize("ignored", [False, True])
 def test_ctrl_c_ends_a_campaign_with_what_is_done(tmp_path: Path, ignored: bool) -> None:
@@ -116,6 +117,7 @@ def test_ctrl_c_before_the_first_worker_ends_it_too() -> None:
     assert out == "" or json.loads(out)["trials"] == 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.realtime
 @pytest.mark.parametrize("told", [False, True])
 def test_killed_workers_are_told_apart_from_an_asked_stop(told: bool) -> None:

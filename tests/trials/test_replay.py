@@ -44,6 +44,7 @@ def _hands(motion: str) -> list[str]:
     return ["hasy"] if whole else ["finger_bench", "hasy"]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("hand", "motion"), [(hand, motion) for motion in shipped_motions() for hand in _hands(motion)]
 )
@@ -53,6 +54,7 @@ def test_every_motion_gives_the_same_bits_again(tmp_path, hand, motion):
     assert found.cycles == 1050 and found.passed_over == 0
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kind", [k for k in Fault.kinds() if Fault.space(k) != "axis"])
 def test_every_fault_gives_the_same_bits_again(tmp_path, kind):
     part = {"tendon": "index_4", "motor": "m_index_3"}[Fault.space(kind)]
