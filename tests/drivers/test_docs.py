@@ -100,7 +100,14 @@ def test_kinds_lengths_and_flags_of_the_page_are_those_of_the_codec() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["hasy_collector", "finger_bench_servos", "finger_bench_drives", "leap_v1_servos"]
+    "name",
+    [
+        "hasy_collector",
+        "finger_bench_servos",
+        "finger_bench_drives",
+        "leap_v1_servos",
+        "orca_v2_position_servos",
+    ],
 )
 def test_shipped_bus_files_fit_their_hands(name: str) -> None:
     hand = next(h for h in shipped_hands() if name.startswith(h))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 
 import numpy as np
 import pytest
@@ -171,3 +172,19 @@ def test_a_table_of_the_one_type_is_missed(table: str) -> None:
     text = text.replace("[origin.ripple]", "[origin.nothing]") if table == "ripple" else text
     with pytest.raises(HandFileError, match=rf"{table}.*found nothing"):
         parse_hand(text, "hand.toml")
+
+
+def test_two_files_of_one_hand_differ_by_its_drives_alone() -> None:
+    """A hand that is shipped with drives of two kinds is one hand."""
+    drives = {"motor", "gear", "friction", "thermal", "ripple", "drives", "motors", "name", "description"}
+    one, other = (tomllib.loads(TEXTS[name]) for name in ("orca_v2", "orca_v2_position"))
+    for tables in (one, other):
+        tables["origin"].pop("ripple", None)
+        tables["limits"].pop("device_current_a", None)
+        tables["limits"]["origin"].pop("device_current_a", None)
+    assert {k: v for k, v in one.items() if k not in drives} == {
+        k: v for k, v in other.items() if k not in drives
+    }
+    assert list(one["motors"]) == list(other["motors"])
+    ids = {k: v["id"] for k, v in other["motors"].items() if k != "origin"}
+    assert ids == {k: v for k, v in one["motors"].items() if k != "origin"}

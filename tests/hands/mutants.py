@@ -110,6 +110,14 @@ def outcome(mutant: Mutant) -> str:
 _HARMLESS = "a smaller one does no harm that a file shows: less delay, damping, compensation or spread"
 _DRIVES = "drives from a servo of 20 g to a motor of 1 kg lie further apart than that"
 _OWN_LOOPS = "not in use: its servos close their own loops"
+_LOOPS_OF_SERVOS = (
+    ("unit *", "gains.*", _OWN_LOOPS),
+    ("unit *", "fingers.*.impedance_nm_rad", _OWN_LOOPS),
+    ("unit *", "fingers.*.damping_nms_rad", _OWN_LOOPS),
+    ("unit x57.3", "limits.*_s", _OWN_LOOPS),
+    ("unit ?57.3", "drives.*", _DRIVES),
+)
+"""What no file shows of a hand whose servos take angles."""
 SILENT: tuple[tuple[str, str, str], ...] = (
     ("swapped", "*", "two like parts exchanged are another hand, as legal as this one"),
     ("sign", "*axis", "an axis may point either way"),
@@ -162,12 +170,14 @@ SILENT_OF: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("unit /57.3", "palm.inertia_diag_kg_m2", "a palm may be small"),
         ("unit /*", "gains.tension_kd_nms_rad", "a drive whose friction damps it needs none"),
     ),
+    "orca_v2_position": (
+        *_LOOPS_OF_SERVOS,
+        ("unit x57.3", "control.rate_hz", "a fast wire may be as fast"),
+        ("unit x57.3", "tendon.break_force_n", "a strong cord does no harm"),
+        ("unit /57.3", "palm.inertia_diag_kg_m2", "a palm may be small"),
+    ),
     "leap_v1": (
-        ("unit *", "gains.*", _OWN_LOOPS),
-        ("unit *", "fingers.*.impedance_nm_rad", _OWN_LOOPS),
-        ("unit *", "fingers.*.damping_nms_rad", _OWN_LOOPS),
-        ("unit x57.3", "limits.*_s", _OWN_LOOPS),
-        ("unit ?57.3", "drives.*", _DRIVES),
+        *_LOOPS_OF_SERVOS,
         ("unit /1000", "fingers.*.viscous_nms_rad", "a joint in ball bearings has less"),
         ("unit x57.3", "palm.inertia_diag_kg_m2", "a palm that does not move may be large"),
         ("unit x57.3", "control.rate_hz", "a fast wire may be as fast"),

@@ -29,29 +29,6 @@ travel_deg = [-720.0, 720.0]
 """
 
 
-SMALL_SERVO = """
-[drives.servo]
-kind = "servo"
-command = "current_position"
-reports = ["angle", "speed", "current", "temperature"]
-torque_constant_output_nm_a = 1.15
-torque_stall_nm = 0.92
-speed_no_load_rad_s = 7.4
-voltage_v = 11.1
-inertia_output_kg_m2 = 0.001
-current_limit_a = 0.3
-counts_per_turn = 4096
-friction = { gamma_1_s_rad = 10.0, gamma_2_nm = 0.03, gamma_3_nms_rad = 0.01 }
-origin = "assumed: as a hand of the size of the shipped ones may have"
-
-[drives.servo.position_loop]
-stiffness_nm_rad = 5.0
-damping_nms_rad = 0.05
-deadband_deg = 0.0
-travel_deg = [-720.0, 720.0]
-"""
-
-
 def with_servos(drive: str = SERVO, rate_hz: float = 200.0, name: str = "finger_bench") -> str:
     """Text of a shipped hand with one type of servo for all its motors.
 
