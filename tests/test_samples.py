@@ -14,7 +14,7 @@ class Item:
         self.nodeid, self._marks = nodeid, marks
 
     def get_closest_marker(self, name: str) -> Any:
-        return pytest.Mark(name, self._marks[name], {}) if name in self._marks else None
+        return getattr(pytest.mark, name)(*self._marks[name]).mark if name in self._marks else None
 
 
 def chosen(items: list[Item]) -> list[str]:

@@ -154,6 +154,7 @@ def control(model, goal, memory, state, command):
 """
 
 
+@pytest.mark.long
 def test_a_slow_bus_is_told_and_not_killed_and_a_stop_lets_go_at_its_next_step(start, tmp_path):
     (tmp_path / "slow.py").write_text(SLOW.format(seconds=CONTROL_SILENT_S + 1.5))
     run = start("--for", "60", "--set", "controller=slow:control", cwd=tmp_path)

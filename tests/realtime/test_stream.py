@@ -24,6 +24,7 @@ def _glove(t):
     return 0.5 - 0.3 * math.cos(FREQUENCY * t)
 
 
+@pytest.mark.long
 def test_a_hand_follows_a_stream_of_a_jittery_sender_on_another_clock(start, port_base):
     run = start("--for", "60")
     run.wait_until_running()

@@ -60,6 +60,7 @@ def test_inside_one_run_a_file_is_read_once(kind: str, tmp_path: Path) -> None:
         read(str(path))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("hand", "motion"),
     [

@@ -338,6 +338,7 @@ def test_a_loop_that_cannot_keep_its_rate_ends_in_a_named_fault(start, tmp_path)
     assert abs(report["elapsed_s"] * 3000 - report["cycles"] - report["missed"]) <= 2
 
 
+@pytest.mark.long
 def test_a_callback_that_never_returns_is_cut_off(start, tmp_path):
     (tmp_path / "stuck.py").write_text(
         "count = 0\n"

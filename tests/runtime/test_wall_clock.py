@@ -98,6 +98,7 @@ class WallClockOfARun:
         self._page[:] = self._offset_ns.to_bytes(8, "little", signed=True)
 
 
+@pytest.mark.long
 def test_a_stepped_wall_clock_changes_nothing_but_one_record_a_step(start, port_base, tmp_path):
     wall = WallClockOfARun(tmp_path)
     late_client = ("--set", "limits.command_age_ms=1000")  # a client may be late on a busy computer

@@ -23,6 +23,7 @@ EVERY = 10
 """The slow one reads one view in so many."""
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_a_stopped_and_a_slow_subscriber_cost_the_healthy_one_nothing(start, port_base):
     run = start(*MOVING, "--black-box-mb", "0")  # its memory grows for 20 s, whoever listens

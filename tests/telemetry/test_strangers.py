@@ -223,7 +223,7 @@ TAKES_THE_COMMAND = ("leases by force", "100,000 parts", "300,000 parts")
 """The holder may lose the hand, which then holds still."""
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", FLOODS)
 def test_no_flood_holds_up_a_stop_or_takes_memory(front, name):
     with flexor.Hand(port_base=front.port_base) as holder, holder.control("the holder") as control:

@@ -99,6 +99,7 @@ def test_ctrl_c_ends_a_campaign_with_what_is_done(tmp_path: Path, ignored: bool)
     assert f"trials: {len(noted)} of 3000" in err or "of 3000 in" in err
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_jobs_that_take_for_ever_are_not_waited_for() -> None:
     """An hour of simulated time a job: nothing is done yet, and the worker is just being warmed."""
