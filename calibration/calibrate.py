@@ -1,4 +1,4 @@
-"""``calibrate wiring|tension|travel|zero``: the procedures by kind, and what each leaves."""
+"""``calibrate wiring|tension|travel|zero|hall`` and what else is measured with the tendons on, by kind."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from calibration import tension, tension_page, travel, travel_page, wiring, wiring_page
+from calibration import levers, tension, tension_page, travel, travel_page, wiring, wiring_page
 from calibration.found import Found
 from calibration.motion_run import Watch
 from hand.hand import Hand
 from hand.options import RunOptions
+
+Procedure = Callable[[Hand, RunOptions, list[int], Watch], Found]
 
 
 def _wiring(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
@@ -75,12 +77,29 @@ def _zero(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> 
     return replace(found, parts=found.parts + zeros, patch=lambda origin: travel_page.patch_of(zeros, origin))
 
 
-KINDS: Final[dict[str, Callable[[Hand, RunOptions, list[int], Watch], Found]]] = {
+def _levers(kind: str) -> Procedure:
+    """Swept levers, once the connections are known to be right: a tendon that loosens would be wound on."""
+
+    def find(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
+        wired = wiring.look(hand, options, tendons, lambda x: watch(0.4 * x))
+        if wired.findings:
+            rows, pages = wiring_page.parts_of(hand, wired), wiring_page.sections(hand, wired)
+            return Found(rows, wired.seconds, pages, {})
+        found = levers.found_levers(kind, hand, options, tendons, lambda x: watch(0.4 + 0.6 * x))
+        return replace(found, seconds=wired.seconds + found.seconds)
+
+    return find
+
+
+KINDS: Final[dict[str, Procedure]] = {
     "wiring": _wiring,
     "tension": _tension,
     "travel": _travel,
     "zero": _zero,
+    "hall": _levers(levers.HALL),
 }
+IDENTIFIED: Final[dict[str, Procedure]] = {"springs": _levers(levers.SPRINGS)}
+"""What ``identify`` measures with the tendons on."""
 
 
 def calibrated(kind: str, hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
@@ -89,4 +108,4 @@ def calibrated(kind: str, hand: Hand, options: RunOptions, tendons: list[int], w
     Raises:
         motion_run.Faulted: the hand went into fault.
     """
-    return KINDS[kind](hand, options, tendons, watch)
+    return (KINDS | IDENTIFIED)[kind](hand, options, tendons, watch)

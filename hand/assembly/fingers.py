@@ -40,7 +40,8 @@ def store_fingers(hand: HandFile, names: HandNames, model: RecordArray) -> None:
             m["joint_finger"][j] = f
             m["joint_min_rad"][j], m["joint_max_rad"][j] = (math.radians(d) for d in joint.range_deg)
             m["joint_viscous_nms_rad"][j] = joint.viscous_nms_rad
-            m["joint_coulomb_nm"][j] = joint.coulomb_nm
+            found = hand.measured(joint.name).coulomb_nm
+            m["joint_coulomb_nm"][j] = joint.coulomb_nm if found is None else found
             m["joint_impedance_nm_rad"][j] = joint.impedance_nm_rad
             m["joint_damping_nms_rad"][j] = joint.damping_nms_rad
     _store_bodies(hand, names, model)

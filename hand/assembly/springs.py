@@ -70,7 +70,7 @@ def store_springs(hand: HandFile, model: RecordArray) -> None:
     for t, tendon in enumerate(hand.tendons):
         name = tendon.spring or hand.tendon.spring
         m["tendon_spring"][t] = places.index(name)
-        m["spring_scale"][t] = 1.0 if tendon.spring_scale is None else tendon.spring_scale
+        m["spring_scale"][t] = hand.measured(tendon.name).spring_scale or tendon.spring_scale or 1.0
         m["tendon_compliance_m_n"][t] = tendon.length_m / hand.tendon.axial_stiffness_n
         if isinstance(hand.springs[name], CordSpring):
             m["spring_scale"][t] *= softest_m_n / m["tendon_compliance_m_n"][t]
@@ -98,9 +98,8 @@ def store_sensors(hand: HandFile, model: RecordArray) -> None:
             m["hall_noise_count"][t] = force.noise_counts_rms
             m["hall_filter_hz"][t] = force.filter_hz
         elif hall is not None and tendon.hall_channel is not None:
-            m["hall_zero_count"][t] = (
-                hall.zero_count if tendon.hall_zero_count is None else tendon.hall_zero_count
-            )
+            counts = (hand.measured(tendon.name).hall_zero_count, tendon.hall_zero_count, hall.zero_count)
+            m["hall_zero_count"][t] = next(count for count in counts if count is not None)
             m["hall_counts_rad"][t] = hall.direction * 2**hall.bits / math.radians(hall.span_deg)
             m["hall_count_max"][t] = 2**hall.bits - 1
             own = tendon.hall_noise_counts_rms

@@ -147,6 +147,14 @@ def _store_common(hand: HandFile, model: RecordArray, count: int) -> None:
     }
     for name, value in common.items():
         m[name][:count] = value
+    for t, tendon in enumerate(hand.tendons):
+        found = hand.measured(tendon.name)
+        if found.relative_half_width_frac is not None:
+            m["lever_friction_frac"][t] = found.relative_half_width_frac
+        if found.presliding_lever_deg is not None:
+            m["lever_presliding_rad"][t] = math.radians(found.presliding_lever_deg)
+        if found.guide_loss_frac is not None:
+            m["guide_loss_frac"][t] = found.guide_loss_frac
 
 
 LEAST_SEEN = 1e-3

@@ -1,4 +1,4 @@
-"""Checks of ``[identified]``: what was measured of single motors names motors, and fits into the records."""
+"""Checks of ``[identified]``: what was measured names parts that have it, and fits into the records."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hand.file.checks_names import reference
+from hand.file.drive import JOINT_KEYS, MOTOR_KEYS, TENDON_KEYS, Identified
 from hand.file.raw import dict_at, dicts_at, text_of
 from hand.file.refusals import Refusal
 from signals.sizes import RIPPLES
@@ -17,11 +18,31 @@ def _rows(table: Any) -> list[tuple[str, str]]:
     return [(text_of(row, "shaft"), str(row.get("order"))) for _, row in dicts_at(table, "ripple")]
 
 
+def _kinds(raw: Raw) -> tuple[tuple[str, list[str], tuple[str, ...]], ...]:
+    """(kind, its names, what can be measured of it)."""
+    tendons = [text_of(row, "name") for _, row in dicts_at(raw, "tendons")]
+    fingers = dict_at(raw, "fingers").values()
+    joints = [text_of(row, "name") for finger in fingers for _, row in dicts_at(finger, "joints")]
+    motors = list(dict_at(raw, "motors"))
+    return ("motor", motors, MOTOR_KEYS), ("tendon", tendons, TENDON_KEYS), ("joint", joints, JOINT_KEYS)
+
+
 def identified_refusals(raw: Raw) -> Iterator[Refusal]:
-    """Names that are no motors, harmonics that come twice, more of them than there is room for."""
-    motors, every = list(dict_at(raw, "motors")), list(dict.fromkeys(_rows(raw)))
+    """Names of no part, keys of another kind, harmonics that come twice or find no room."""
+    every, kinds = list(dict.fromkeys(_rows(raw))), _kinds(raw)
+    names = [name for _, parts, _ in kinds for name in parts]
     for name, table in dict_at(raw, "identified").items():
-        yield from reference(("identified", name), name, motors, "a motor")
+        yield from reference(("identified", name), name, names, "a motor, a tendon or a joint")
+        mine = [(kind, keys) for kind, parts, keys in kinds if name in parts]
+        keys_of_it = [key for _, keys in mine for key in keys]
+        for key in table if isinstance(table, dict) and mine else ():
+            if key in Identified.model_fields and key not in keys_of_it:
+                what = " and ".join(kind for kind, _ in mine)
+                yield Refusal(
+                    path=("identified", name, key),
+                    found=f"{key} of {what} {name}",
+                    legal=", ".join(keys_of_it),
+                )
         rows = _rows(table)
         for k, row in enumerate(rows):
             if row in rows[:k]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from hand.file.values import Count, NonNegative, Positive
+from hand.file.values import Count, Fraction, NonNegative, Positive
 from signals.tables import Table
 
 
@@ -85,8 +85,12 @@ class Ripple(Table):
     """Phase at angle zero."""
 
 
+def _none(value: object) -> bool:
+    return value is None
+
+
 class Identified(Table):
-    """What was measured of one motor; it counts in the place of the figures of all of them."""
+    """What was measured of one motor, tendon or joint; it counts in the place of the figures of all."""
 
     gamma_1_s_rad: Positive | None = None
     """Slope of the friction's arctangent."""
@@ -101,6 +105,28 @@ class Identified(Table):
     and what a lost turn shows against."""
     ripple: tuple[Ripple, ...] = ()
     """Harmonics; one that the hand has is replaced, another is added."""
+    spring_scale: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    """Spring constant of a tendon relative to its mechanism's."""
+    hall_zero_count: Annotated[NonNegative | None, Field(exclude_if=_none)] = None
+    """Count of a tendon's Hall sensor at lever angle zero."""
+    relative_half_width_frac: Annotated[Fraction | None, Field(exclude_if=_none)] = None
+    """Half width of the friction loop of a tendon's lever, as a share of the force."""
+    presliding_lever_deg: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    """Lever travel over which the sign of a tendon's loop turns."""
+    guide_loss_frac: Annotated[Fraction | None, Field(exclude_if=_none)] = None
+    """Share of its tension that a tendon's guides take, at its bending angle as built."""
+    coulomb_nm: Annotated[NonNegative | None, Field(exclude_if=_none)] = None
+    """Coulomb friction of a joint coordinate."""
+
+
+MOTOR_KEYS: Final = (
+    "gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad", "motor_inertia_kg_m2", "zero_rad", "ripple",
+)  # fmt: skip
+TENDON_KEYS: Final = (
+    "spring_scale", "hall_zero_count", "relative_half_width_frac", "presliding_lever_deg", "guide_loss_frac",
+)  # fmt: skip
+JOINT_KEYS: Final = ("coulomb_nm",)
+"""What ``[identified]`` can say of a motor, a tendon and a joint."""
 
 
 class Spool(Table):

@@ -88,7 +88,7 @@ class HandFile(Table):
     motors: Annotated[dict[Name, MotorValue], Field(min_length=1)]
     """Motor name -> device id, or id and drive, in the order of the records; a bus file may change ids."""
     identified: Annotated[dict[Name, Identified], Field(exclude_if=_none)] = Field(default_factory=dict)
-    """Motor -> what was measured of it; written by ``flexor apply``."""
+    """Motor, tendon or joint -> what was measured of it; written by ``flexor apply``."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
     """Fingers by name, in the order of the records."""
     gears: Annotated[tuple[GearTrain, ...], Field(exclude_if=_none)] = ()
@@ -178,6 +178,10 @@ class HandFile(Table):
     def axes(self) -> tuple[str, ...]:
         """Names of the wrist axes: q71, q73."""
         return ("wrist_flexion", "wrist_abduction") if self.wrist is not None else ()
+
+    def measured(self, name: str) -> Identified:
+        """What was measured of a motor, tendon or joint; of one that was not, nothing."""
+        return self.identified.get(name, Identified())
 
     def force_sensor_at(self, tendon: str) -> ForceSensor | None:
         """The force sensor of a tendon."""

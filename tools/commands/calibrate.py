@@ -20,6 +20,8 @@ every motor is known to wind its own tendon, the right way.
 wiring: directions, cables, slack tendons, lost turns. tension: every tendon into the band of its pretension,
 and its slack; a tendon that was repaired: name it alone. travel: every joint from stop to stop,
 once the wiring is good. zero: as travel, and each motor's angle of the straight hand for the hand file.
+hall: all tensions up and down; what each Hall count means in the unit of the motor's torque, and how far it
+goes.
 
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
@@ -37,7 +39,7 @@ flexor calibrate wiring index_3 --hand my_hand.toml --bus my_bus.toml
 
 @app.command(epilog=EPILOG)
 def calibrate(
-    kind: Annotated[str, typer.Argument(help="wiring, tension, travel or zero.")],
+    kind: Annotated[str, typer.Argument(help="wiring, tension, travel, zero or hall.")],
     parts: Annotated[list[str] | None, typer.Argument(help="Tendons, motors, fingers; default: all.")] = None,
     hand: HandOption = "finger_bench",
     bus: Bus = None,

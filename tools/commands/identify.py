@@ -1,4 +1,4 @@
-"""``flexor identify``: measure friction, inertia and ripple of the drives of a hand."""
+"""``flexor identify``: measure friction, inertia and ripple of a hand's drives; levers and guides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EPILOG = """The tendons of these motors must be off their spools; on hardware say --tendons-off when they are.
+EPILOG = """friction, inertia, ripple, drives: the tendons of these motors are off their spools; on
+hardware say --tendons-off when they are. springs: the hand is straight with its tendons on; all tensions go
+up and down while the joints stand, which shows the friction loop of each lever.
 
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
@@ -35,14 +37,18 @@ flexor identify drives --hand finger_bench --lockstep --out drives
 
 flexor identify ripple m_index_1 --hand my_hand.toml --bus my_bus.toml --tendons-off --out ripple
 
+flexor identify springs index --hand my_hand.toml --bus my_bus.toml --out springs
+
 flexor apply drives --to my_hand.toml
 """
 
 
 @app.command(epilog=EPILOG)
 def identify(
-    kind: Annotated[str, typer.Argument(help="friction, inertia, ripple, or drives: all three.")],
-    parts: Annotated[list[str] | None, typer.Argument(help="Motors or fingers; default: all motors.")] = None,
+    kind: Annotated[str, typer.Argument(help="friction, inertia, ripple, drives: these three; springs.")],
+    parts: Annotated[
+        list[str] | None, typer.Argument(help="Motors, tendons or fingers; default: all.")
+    ] = None,
     hand: HandOption = "finger_bench",
     bus: Bus = None,
     lockstep: Lockstep = False,
@@ -54,24 +60,32 @@ def identify(
     port_base: PortBase = 5600,
     as_json: Json = False,
 ) -> None:
-    """Turn motors without load; write friction, inertia or ripple with 95 % intervals, a page and a patch."""
+    """Measure drives, levers; write their parameters with 95 % intervals, a page and a patch."""
+    from calibration.calibrate import IDENTIFIED, calibrated
     from calibration.identify import KINDS, identified
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
-    from tools.commands.measuring import measured, motors_named
+    from tools.commands.measuring import measured, motors_named, tendons_named
 
-    if kind not in KINDS:
-        raise WrongChoice(f"no kind {kind!r} to identify; {advice(kind, KINDS)}")
-    if bus is not None and not tendons_off:
+    kinds = (*KINDS, *IDENTIFIED)
+    if kind not in kinds:
+        raise WrongChoice(f"no kind {kind!r} to identify; {advice(kind, kinds)}")
+    if kind in IDENTIFIED and tendons_off:
+        raise WrongChoice(
+            f"{kind} need the tendons on their spools: put them on, and leave --tendons-off out"
+        )
+    if kind in KINDS and bus is not None and not tendons_off:
         raise WrongChoice("take the tendons of these motors off their spools, then say --tendons-off")
     options = RunOptions(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
     )
     read = read_hand(options)
-    motors = motors_named(read, parts or [])
+    motors, tendons = motors_named(read, parts or []), tendons_named(read, parts or [])
 
     def find(watch: Watch) -> Found:
+        if kind in IDENTIFIED:
+            return calibrated(kind, read, options, tendons, watch)
         return identified(kind, read, options, motors, watch)
 
     raise typer.Exit(measured(f"identify {kind}", read, out, as_json, find))

@@ -1,0 +1,224 @@
+"""``identify springs`` and ``calibrate hall``: from swept levers to parts with verdicts and a patch.
+
+Both look at the same sweeps and make the same fit: a zero that is wrong would look like a loop. The first
+tells the lever's friction loop; the second what a Hall count means: its zero and the spring's scale, in the
+unit of the motor's torque, and how far the count goes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration import lever_page
+from calibration.found import Found
+from calibration.lever_fit import Fitted, Known, LeverFit, Sensor, fit_lever, swept
+from calibration.lever_loops import measure
+from calibration.motion_run import Watch
+from calibration.part import BAD, GOOD, OPEN, Part
+from calibration.tendon_means import Course
+from hand.hand import Hand
+from hand.options import RunOptions
+from mechanics.springs import spring_at
+
+Floats = NDArray[np.float64]
+SPRINGS: Final = "springs"
+HALL: Final = "hall"
+EXPLAINED_GOOD: Final = 0.98
+RIPPLE_LEFT: Final = 0.001
+"""Of the friction's plateau that an identified harmonic leaves open (``drive_fit.WAVE_FLOOR``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A parameter of a tendon: its key in the hand file, and when it is good.
+
+    Attributes:
+        key: in the hand file.
+        unit: of it.
+        place: in ``LeverFit.half``.
+        floor: half of the interval that the method itself leaves open, as a share of ``size``.
+        good: half of an interval that is good, as a share of ``size``.
+        size: of the value; 0: of the value itself.
+    """
+
+    key: str
+    unit: str
+    place: int
+    floor: float
+    good: float
+    size: float = 0.0
+
+
+ROWS: Final = {
+    SPRINGS: (
+        Row("relative_half_width_frac", "1", 1, 0.01, 0.05),
+        Row("presliding_lever_deg", "deg", 2, 0.03, 0.15),
+    ),
+    HALL: (Row("spring_scale", "1", 0, 0.005, 0.05), Row("hall_zero_count", "count", 3, 1.0, 25.0, 1.0)),
+}
+
+
+def levers_of(hand: Hand, tendons: list[int]) -> tuple[list[int], list[Part]]:
+    """(Tendons with a lever, its sensor and a motor of their own; a row for each of the others)."""
+    m, mine, rest = hand.model[0], list[int](), list[Part]()
+    n, nan = int(m["n_tendons"]), math.nan
+    for t in tendons:
+        row = hand.file.tendons[t]
+        shared = int(np.sum(m["tendon_motor"][:n] == m["tendon_motor"][t])) > 1
+        spring = hand.file.springs[row.spring or hand.file.tendon.spring]
+        text = ""
+        if getattr(spring, "kind", "") not in ("", "lever") or hand.file.hysteresis is None:
+            text = "its spring has no lever: there is no loop and no angle to measure"
+        elif not hand.file.sees(row.name):
+            text = "no Hall sensor of it is used"
+        elif shared:
+            text = "its motor winds other tendons too: the torque does not tell whose tension it bears"
+        if text:
+            rest.append(Part(row.name, "lever", nan, nan, nan, "1", OPEN, text))
+        else:
+            mine.append(t)
+    return mine, rest
+
+
+def forces_of(hand: Hand, t: int) -> tuple[Floats, Floats]:
+    """(Lever angles, force of the mechanism with the hand file's scale) over the lever's whole range."""
+    m, s = hand.model[0], int(hand.model[0]["tendon_spring"][t])
+    margin = 0.2 * float(m["lever_max_rad"][s] - m["lever_min_rad"][s])
+    lever = np.linspace(float(m["lever_min_rad"][s]) - margin, float(m["lever_max_rad"][s]) + margin, 1025)
+    return lever, np.array([spring_at(m, t, float(x))[0] for x in lever])
+
+
+def ripple_left_nm(hand: Hand, i: int) -> float:
+    """Standard deviation of the ripple over the output's angle that the hand file leaves open [N m]."""
+    m, known = hand.model[0], hand.file.measured(hand.names.motors[i])
+    if known.ripple:
+        return RIPPLE_LEFT * 0.5 * math.pi * float(m["friction_gamma_2_nm"][i])
+    spread = hand.file.tolerances
+    of_output = [k for k in range(int(m["n_ripples"])) if not m["ripple_is_input"][k]]
+    amplitude = float(np.sum(m["ripple_amplitude_nm"][i, of_output]))
+    return amplitude * math.hypot(spread.ripple_amplitude, math.radians(spread.ripple_phase_deg)) + 1e-9
+
+
+def fitted(hand: Hand, course: Course, t: int) -> Fitted:
+    """Fit a tendon's course.
+
+    Raises:
+        ValueError: the tendon was not moved both ways.
+    """
+    m, i = hand.model[0], int(hand.model[0]["tendon_motor"][t])
+    counts = float(m["hall_counts_rad"][t])
+    sensor = Sensor(counts, float(m["hall_hysteresis_rad"][t]) * abs(counts), float(m["hall_zero_count"][t]))
+    data = swept(course.time_s, course.angle_rad, course.speed_rad_s, course.torque_nm, course.count, sensor)
+    lever, force = forces_of(hand, t)
+    force = force / float(m["spring_scale"][t])
+    guess = (
+        float(m["lever_friction_frac"][t]), float(m["lever_presliding_rad"][t]),
+        float(m["friction_gamma_2_nm"][i]), float(m["friction_gamma_3_nms_rad"][i]),
+    )  # fmt: skip
+    fit = fit_lever(
+        data, sensor, lambda x: np.interp(x, lever, force), abs(float(m["spool_radius_m"][t])),
+        float(m["friction_gamma_1_s_rad"][i]), float(m["gear_ratio"][i]), guess,
+        Known(ripple_left_nm(hand, i)),
+    )  # fmt: skip
+    return Fitted(data, fit)
+
+
+def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
+    """Sweep the levers of these tendons and look at them as ``springs`` or ``hall``.
+
+    Raises:
+        motion_run.Faulted: the hand went into fault.
+    """
+    mine, parts = levers_of(hand, tendons)
+    if not mine:
+        return Found(parts, 0.0, [], {})
+    courses, seconds = measure(hand, options, mine, watch)
+    fits: dict[int, Fitted] = {}
+    for t, course in courses.items():
+        try:
+            fits[t] = fitted(hand, course, t)
+        except ValueError as error:
+            nan = math.nan
+            parts.append(Part(hand.names.tendons[t], "lever", nan, nan, nan, "1", BAD, f"{error}"))
+    rows = [part for t, each in fits.items() for part in parts_of(kind, hand, t, each)]
+    raw: dict[str, Any] = {"tendons": [hand.names.tendons[t] for t in courses]}
+    for name in ("time_s", "angle_rad", "speed_rad_s", "torque_nm", "count"):
+        raw[name] = np.array([getattr(course, name) for course in courses.values()])
+    pages = lever_page.sections(kind, hand, fits)
+    return Found(rows + parts, seconds, pages, raw, lambda origin: patch_of(rows, origin))
+
+
+def values_of(fit: LeverFit) -> tuple[float, float, float, float]:
+    """Scale, loop, its length [deg], zero: in the order of ``LeverFit.half``."""
+    return fit.scale, fit.loop_frac, math.degrees(fit.presliding_rad), fit.zero_count
+
+
+def parts_of(kind: str, hand: Hand, t: int, each: Fitted) -> list[Part]:
+    """Rows of a tendon."""
+    fit, found = each.fit, list[Part]()
+    name, trouble = hand.names.tendons[t], ""
+    if fit.explained < EXPLAINED_GOOD:
+        trouble = (
+            f"only {100 * fit.explained:.1f} % of the torque is explained: flexor calibrate wiring first"
+        )
+    for row in ROWS[kind]:
+        value = values_of(fit)[row.place]
+        noise = max(float(fit.half[row.place]), float(fit.bound[row.place]))
+        noise = math.degrees(noise) if row.unit == "deg" else noise
+        size = row.size or abs(value)
+        half = math.hypot(noise, row.floor * size)
+        text = trouble
+        if not text and value <= 0.0:
+            text = f"{value:.3g} cannot be: is the current's sign right?"
+        if not text and half > row.good * size:
+            text = f"{value:.4g}, known to +- {half:.2g} only; legal: {row.good * size:.2g}; repeat"
+        verdict = BAD if text else GOOD
+        text = text or f"{value:.4g} {row.unit if row.unit != '1' else ''}, +- {half:.2g}".replace(" ,", ",")
+        found.append(Part(name, row.key, value, value - half, value + half, row.unit, verdict, text))
+    return [*found, usable(hand, t, each)] if kind == HALL else found
+
+
+def usable(hand: Hand, t: int, each: Fitted) -> Part:
+    """Force up to which the sensor tells it: the end of the lever's calibrated travel, or of the counts."""
+    m, s, fit = hand.model[0], int(hand.model[0]["tendon_spring"][t]), each.fit
+    counts, most = float(m["hall_counts_rad"][t]), float(m["hall_count_max"][t])
+    tight = fit.zero_count + counts * float(m["lever_calibrated_min_rad"][s])
+    loose = fit.zero_count + counts * (float(m["lever_max_rad"][s]) - float(m["slack_margin_rad"][s]))
+    lever, force = forces_of(hand, t)
+    ends = np.clip([loose, tight], 1.0, most - 1.0)
+    least, best = (
+        fit.scale / float(m["spring_scale"][t]) * np.interp((ends - fit.zero_count) / counts, lever, force)
+    )
+    half = float(fit.half[0]) / fit.scale * best
+    text = f"counts {ends[0]:.0f} to {ends[1]:.0f} are {least:.1f} to {best:.0f} N"
+    name, needed = hand.names.tendons[t], float(m["tension_max_n"][t])
+    short = best < needed or abs(ends - [loose, tight]).max() > 0.5
+    if short:
+        text += f"; needed: up to {needed:.0f} N within 1 to {most - 1.0:.0f}: turn or move the magnet"
+    return Part(
+        name,
+        "usable_n",
+        float(best),
+        float(best - half),
+        float(best + half),
+        "N",
+        BAD if short else GOOD,
+        text,
+    )
+
+
+def patch_of(rows: list[Part], origin: str) -> str:
+    """Lines for the hand file: what is good, tendon by tendon; zero and scale only together."""
+    keys = [row.key for rows_of_kind in ROWS.values() for row in rows_of_kind]
+    lines: list[str] = []
+    for name in dict.fromkeys(row.name for row in rows):
+        mine = [row for row in rows if row.name == name and row.parameter in keys]
+        if mine and all(row.verdict == GOOD for row in mine):
+            lines += [f"[identified.{name}]", *(f"{row.parameter} = {row.value:.6g}" for row in mine)]
+            lines += [f'origin = "{origin}"', ""]
+    return "\n".join(lines)
