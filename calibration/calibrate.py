@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from calibration import levers, tension, tension_page, travel, travel_page, wiring, wiring_page
+from calibration import guides, levers, tension, tension_page, travel, travel_page, wiring, wiring_page
 from calibration.found import Found
 from calibration.motion_run import Watch
 from hand.hand import Hand
@@ -77,15 +78,15 @@ def _zero(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> 
     return replace(found, parts=found.parts + zeros, patch=lambda origin: travel_page.patch_of(zeros, origin))
 
 
-def _levers(kind: str) -> Procedure:
-    """Swept levers, once the connections are known to be right: a tendon that loosens would be wound on."""
+def _once_wired(procedure: Procedure) -> Procedure:
+    """A procedure behind a look at the connections: what is reversed would be loosened on and on."""
 
     def find(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
-        wired = wiring.look(hand, options, tendons, lambda x: watch(0.4 * x))
+        wired = wiring.look(hand, options, tendons, lambda x: watch(0.3 * x))
         if wired.findings:
             rows, pages = wiring_page.parts_of(hand, wired), wiring_page.sections(hand, wired)
             return Found(rows, wired.seconds, pages, {})
-        found = levers.found_levers(kind, hand, options, tendons, lambda x: watch(0.4 + 0.6 * x))
+        found = procedure(hand, options, tendons, lambda x: watch(0.3 + 0.7 * x))
         return replace(found, seconds=wired.seconds + found.seconds)
 
     return find
@@ -96,9 +97,13 @@ KINDS: Final[dict[str, Procedure]] = {
     "tension": _tension,
     "travel": _travel,
     "zero": _zero,
-    "hall": _levers(levers.HALL),
+    "hall": _once_wired(partial(levers.found_levers, levers.HALL)),
 }
-IDENTIFIED: Final[dict[str, Procedure]] = {"springs": _levers(levers.SPRINGS)}
+IDENTIFIED: Final[dict[str, Procedure]] = {
+    "springs": _once_wired(partial(levers.found_levers, levers.SPRINGS)),
+    levers.LEVERS: _once_wired(partial(levers.found_levers, levers.LEVERS)),
+    "guides": _once_wired(guides.found_guides),
+}
 """What ``identify`` measures with the tendons on."""
 
 

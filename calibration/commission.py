@@ -1,9 +1,9 @@
 """``commission``: from assumed values to a calibrated hand, step by step, each in a folder of its own.
 
 Drives turn without their tendons, so they come first; then the connections; tensions once those are right;
-zeros once all tendons are taut. Each step measures with what the ones before have found: the folder's own
-``hand.toml`` is the hand file with their patches, made anew before each step. A step that was good is not
-made again, so a commissioning that was stopped goes on where it was.
+levers with their sensors, guides and zeros once all tendons are taut. Each step measures with what the ones
+before have found: the folder's own ``hand.toml`` is the hand file with their patches, made anew before each
+step. A step that was good is not made again, so a commissioning that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Final
 from calibration.calibrate import calibrated
 from calibration.found import Found
 from calibration.identify import identified
+from calibration.levers import LEVERS, levers_of
 from calibration.motion_run import Watch
 from calibration.part import GOOD, OPEN, Part
 from calibration.patching import merged
@@ -33,8 +34,11 @@ from signals.choices import WrongChoice
 HAND: Final = "hand.toml"
 SUBJECT: Final = "subject.json"
 """What the steps of a folder are made on, written before the first of them."""
-DRIVES, WIRING, TENSION, ZERO = "drives", "wiring", "tension", "zero"
-STEPS: Final = (DRIVES, WIRING, TENSION, ZERO)
+DRIVES, WIRING, TENSION, GUIDES, ZERO = "drives", "wiring", "tension", "guides", "zero"
+STEPS: Final = (DRIVES, WIRING, TENSION, LEVERS, GUIDES, ZERO)
+WANT_LEVERS: Final = (LEVERS, GUIDES)
+FIRST: Final = (WIRING, TENSION)
+"""What has to be good before any later step."""
 PUT_ON: Final = "put the tendons on, then give the same command without --tendons-off: it goes on from here"
 TAKE_OFF: Final = (
     "the drives were not measured: take the tendons off, then give the same command with --tendons-off"
@@ -61,8 +65,12 @@ def commissioned(
     chosen = replace(options, hand=str(folder / HAND))
     if options.bus is None:
         chosen = replace(chosen, plant=options.plant or options.hand)
-    results, notices = [], []
+    results, notices, wrong = list[dict[str, Any]](), list[str](), False
     for step in STEPS:
+        if step in WANT_LEVERS and not levers_of(original, list(range(len(original.names.tendons))))[0]:
+            notices.append(f"{step}: left out, this hand has no levers with sensors")
+            continue
+        wrong |= bool(results) and results[-1]["command"] in FIRST and not _good(results[-1])
         done = _done(folder / step)
         if done is not None:
             results.append(done)
@@ -72,7 +80,7 @@ def commissioned(
             notices.append(TAKE_OFF if step == DRIVES else f"{step}: {PUT_ON}")
             results.append(_left(step))
             continue
-        if step in (TENSION, ZERO) and any(part["verdict"] != GOOD for part in results[-1]["parts"]):
+        if wrong:
             results.append(_left(step))
             continue
         _write_hand(folder, original)
@@ -121,7 +129,11 @@ def _done(folder: Path) -> dict[str, Any] | None:
     if not (folder / RESULT).exists():
         return None
     result = load(folder)
-    return result if all(part["verdict"] == GOOD for part in result["parts"]) else None
+    return result if _good(result) else None
+
+
+def _good(result: dict[str, Any]) -> bool:
+    return all(part["verdict"] == GOOD for part in result["parts"])
 
 
 def _made(step: str, options: RunOptions, folder: Path, watch: Watch) -> dict[str, Any]:

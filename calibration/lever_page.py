@@ -24,7 +24,7 @@ def sections(kind: str, hand: Hand, fits: dict[int, Fitted]) -> list[str]:
     ]
     heads = ("tendon", "residual [mN m]", "explained [%]")
     found = [page.picture("Tension over count", "tension over count", _picture(hand, fits))]
-    if kind == "hall":
+    if kind != "springs":
         found.append(page.table("From count to tension and length", *_polynomials(hand, fits)))
     return [*found, page.table("Fits", heads, rows)]
 

@@ -28,6 +28,8 @@ from mechanics.springs import spring_at
 Floats = NDArray[np.float64]
 SPRINGS: Final = "springs"
 HALL: Final = "hall"
+LEVERS: Final = "levers"
+"""Both from one run."""
 EXPLAINED_GOOD: Final = 0.98
 RIPPLE_LEFT: Final = 0.001
 """Of the friction's plateau that an identified harmonic leaves open (``drive_fit.WAVE_FLOOR``)."""
@@ -54,13 +56,14 @@ class Row:
     size: float = 0.0
 
 
-ROWS: Final = {
+ROWS: Final[dict[str, tuple[Row, ...]]] = {
     SPRINGS: (
         Row("relative_half_width_frac", "1", 1, 0.01, 0.05),
         Row("presliding_lever_deg", "deg", 2, 0.03, 0.15),
     ),
     HALL: (Row("spring_scale", "1", 0, 0.005, 0.05), Row("hall_zero_count", "count", 3, 1.0, 25.0, 1.0)),
 }
+ROWS[LEVERS] = ROWS[SPRINGS] + ROWS[HALL]
 
 
 def levers_of(hand: Hand, tendons: list[int]) -> tuple[list[int], list[Part]]:
@@ -129,14 +132,15 @@ def fitted(hand: Hand, course: Course, t: int) -> Fitted:
 
 
 def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
-    """Sweep the levers of these tendons and look at them as ``springs`` or ``hall``.
+    """Sweep the levers of these tendons and look at them as ``springs``, ``hall`` or both (``levers``).
 
     Raises:
         motion_run.Faulted: the hand went into fault.
     """
-    mine, parts = levers_of(hand, tendons)
+    mine, rest = levers_of(hand, tendons)
     if not mine:
-        return Found(parts, 0.0, [], {})
+        return Found(rest, 0.0, [], {})
+    parts, notices = list[Part](), [f"{part.name}: {part.text}" for part in rest]
     courses, seconds = measure(hand, options, mine, watch)
     fits: dict[int, Fitted] = {}
     for t, course in courses.items():
@@ -150,7 +154,7 @@ def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int],
     for name in ("time_s", "angle_rad", "speed_rad_s", "torque_nm", "count"):
         raw[name] = np.array([getattr(course, name) for course in courses.values()])
     pages = lever_page.sections(kind, hand, fits)
-    return Found(rows + parts, seconds, pages, raw, lambda origin: patch_of(rows, origin))
+    return Found(rows + parts, seconds, pages, raw, lambda origin: patch_of(rows, origin), notices)
 
 
 def values_of(fit: LeverFit) -> tuple[float, float, float, float]:
@@ -180,7 +184,7 @@ def parts_of(kind: str, hand: Hand, t: int, each: Fitted) -> list[Part]:
         verdict = BAD if text else GOOD
         text = text or f"{value:.4g} {row.unit if row.unit != '1' else ''}, +- {half:.2g}".replace(" ,", ",")
         found.append(Part(name, row.key, value, value - half, value + half, row.unit, verdict, text))
-    return [*found, usable(hand, t, each)] if kind == HALL else found
+    return found if kind == SPRINGS else [*found, usable(hand, t, each)]
 
 
 def usable(hand: Hand, t: int, each: Fitted) -> Part:
@@ -213,12 +217,15 @@ def usable(hand: Hand, t: int, each: Fitted) -> Part:
 
 
 def patch_of(rows: list[Part], origin: str) -> str:
-    """Lines for the hand file: what is good, tendon by tendon; zero and scale only together."""
-    keys = [row.key for rows_of_kind in ROWS.values() for row in rows_of_kind]
+    """Lines for the hand file: what is good, tendon by tendon; both of a loop or of a sensor, or none."""
     lines: list[str] = []
     for name in dict.fromkeys(row.name for row in rows):
-        mine = [row for row in rows if row.name == name and row.parameter in keys]
-        if mine and all(row.verdict == GOOD for row in mine):
+        mine: list[Part] = []
+        for kind in (SPRINGS, HALL):
+            keys = [row.key for row in ROWS[kind]]
+            both = [row for row in rows if row.name == name and row.parameter in keys]
+            mine += both if all(row.verdict == GOOD for row in both) else []
+        if mine:
             lines += [f"[identified.{name}]", *(f"{row.parameter} = {row.value:.6g}" for row in mine)]
             lines += [f'origin = "{origin}"', ""]
     return "\n".join(lines)

@@ -37,7 +37,7 @@ class Bench:
         part = Part("m_index_1", key, value, nan, nan, "1", self.verdicts[step], f"{step} says so")
         lines = (
             ""
-            if step in ("wiring", "tension")
+            if step not in ("drives", "zero")
             else f'[identified.m_index_1]\n{key} = {value}\norigin = "%s"\n'
         )
         return Found([part], 5.0, [], {}, lambda origin: lines % origin if lines else "")
@@ -65,9 +65,9 @@ def _run(folder, *words):
 def test_each_step_measures_with_what_the_ones_before_have_found(bench, tmp_path):
     code, result, done = _run(tmp_path / "c")
     assert code == 0, done.exception
-    assert bench.made == ["drives", "wiring", "tension", "zero"] and result["simulated_s"] == 20.0
+    assert bench.made == list(commission.STEPS) and result["simulated_s"] == 30.0
     before = float(load_hand("finger_bench").friction.gamma_2_nm)
-    assert bench.friction_seen == {"drives": before, "wiring": 0.7, "tension": 0.7, "zero": 0.7}
+    assert bench.friction_seen == dict.fromkeys(commission.STEPS, 0.7) | {"drives": before}
     patch = tomlkit.parse((tmp_path / "c" / "patch.toml").read_text())["identified"]["m_index_1"]
     assert patch["gamma_2_nm"] == 0.7 and patch["zero_rad"] == 0.25
 
@@ -78,7 +78,7 @@ def test_the_same_command_goes_on_where_it_was_stopped(bench, tmp_path):
     assert code == 3 and "a tendon broke" in done.stderr and str(tmp_path / "c") in done.stderr
     bench.raises = ""
     code, result, _ = _run(tmp_path / "c")
-    assert code == 0 and bench.made == ["drives", "wiring", "tension", "zero"]
+    assert code == 0 and bench.made == list(commission.STEPS)
     assert result["notices"][0].startswith("drives: was good on")
     assert load_hand(str(tmp_path / "c" / "hand.toml")).identified["m_index_1"].zero_rad == 0.25
 
@@ -87,16 +87,20 @@ def test_no_zeros_while_the_connections_are_not_right(bench, tmp_path):
     bench.verdicts["wiring"] = BAD
     code, result, _ = _run(tmp_path / "c")
     assert code == 1 and bench.made == ["drives", "wiring"]
-    assert [part["verdict"] for part in result["parts"]] == ["good", "not good", "open", "open"]
+    assert [part["verdict"] for part in result["parts"]] == ["good", "not good", *["open"] * 4]
     bench.verdicts["wiring"] = GOOD
-    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "wiring", "tension", "zero"]
+    assert _run(tmp_path / "c")[0] == 0 and bench.made == [
+        "drives",
+        *commission.STEPS[1:2],
+        *commission.STEPS[1:],
+    ]
 
 
 def test_no_zeros_while_a_tendon_is_not_in_its_band(bench, tmp_path):
     bench.verdicts["tension"] = BAD
     code, result, _ = _run(tmp_path / "c")
     assert code == 1 and bench.made == ["drives", "wiring", "tension"]
-    assert [part["verdict"] for part in result["parts"]] == ["good", "good", "not good", "open"]
+    assert [part["verdict"] for part in result["parts"]] == ["good", "good", "not good", *["open"] * 3]
 
 
 def test_a_folder_of_another_hand_is_refused(bench, tmp_path):
@@ -119,7 +123,7 @@ def test_what_was_found_is_not_lost_between_a_step_and_the_hand_file(bench, tmp_
     monkeypatch.setattr(commission, "store", stopped)
     assert _run(tmp_path / "c")[0] != 0 and bench.made == ["drives"]
     monkeypatch.setattr(commission, "store", store)
-    assert _run(tmp_path / "c")[0] == 0 and bench.made == ["drives", "wiring", "tension", "zero"]
+    assert _run(tmp_path / "c")[0] == 0 and bench.made == list(commission.STEPS)
     assert bench.friction_seen["wiring"] == 0.7
     assert load_hand(str(tmp_path / "c" / "hand.toml")).identified["m_index_1"].gamma_2_nm == 0.7
 

@@ -13,9 +13,9 @@ from tools.commands.options import Bus, Json, Lockstep, Mismatch, Plant, PortBas
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EPILOG = """Steps: drives (tendons off their spools), wiring, tension, zero. Each step measures with what the
-ones before have found, and a step that was good is not made again: stop when you like, the same command
-goes on.
+EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, guides, zero. Each step
+measures with what the ones before have found, and a step that was good is not made again: stop when you
+like, the same command goes on.
 
 On hardware: first with --tendons-off, for the drives; then put the tendons on and say it without.
 
@@ -44,7 +44,7 @@ def commission(
     port_base: PortBase = 5600,
     as_json: Json = False,
 ) -> None:
-    """Measure drives, look at the connections, tension, find the zeros; a verdict for every part."""
+    """Measure drives, connections, tensions, levers, guides and zeros; a verdict for every part."""
     from calibration.commission import commissioned
     from calibration.motion_run import Faulted
     from hand.options import RunOptions

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 EPILOG = """friction, inertia, ripple, drives: the tendons of these motors are off their spools; on
-hardware say --tendons-off when they are. springs: the hand is straight with its tendons on; all tensions go
-up and down while the joints stand, which shows the friction loop of each lever.
+hardware say --tendons-off when they are.
+
+springs: the hand is straight with its tendons on; all tensions go up and down while the joints stand, which
+shows the friction loop of each lever. levers: the same and calibrate hall from one run. guides: then the
+joints go to and fro at two tensions, which shows what guides and joints take.
 
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
@@ -45,7 +48,9 @@ flexor apply drives --to my_hand.toml
 
 @app.command(epilog=EPILOG)
 def identify(
-    kind: Annotated[str, typer.Argument(help="friction, inertia, ripple, drives: these three; springs.")],
+    kind: Annotated[
+        str, typer.Argument(help="friction, inertia, ripple, drives: these three; springs, levers, guides.")
+    ],
     parts: Annotated[
         list[str] | None, typer.Argument(help="Motors, tendons or fingers; default: all.")
     ] = None,
@@ -60,7 +65,7 @@ def identify(
     port_base: PortBase = 5600,
     as_json: Json = False,
 ) -> None:
-    """Measure drives, levers; write their parameters with 95 % intervals, a page and a patch."""
+    """Measure drives, levers, guides; write their parameters with 95 % intervals, a page and a patch."""
     from calibration.calibrate import IDENTIFIED, calibrated
     from calibration.identify import KINDS, identified
     from hand.options import RunOptions

@@ -1,0 +1,123 @@
+r"""Losses of guides and friction of joints from slow sweeps of joints: arrays in, parameters out.
+
+.. math:: \sum_t P_{tj} T_t = -\sum_t P_{tj} T_t \ell_t s(v_t) - \tau_{c,j} s(\dot q_j) - c_j \dot q_j + b(q)
+
+for every joint j that moves, with the tensions T on the motors' side of the guides, their shares l, the
+smooth sign s of the path's speed v = P qd (``mechanics.guides``) and the joint's own friction. What is the
+same both ways, b(q) (errors of lever arms and torque constants, inertia), is fitted sweep by sweep.
+
+Guides take a share of the tension, a joint's own friction is the same at every tension: two levels of tension
+tell them apart. Two tendons whose losses come in the same proportion in every equation are one unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+PARALLEL: Final = 0.999
+"""Cosine of the columns of two tendons from which on their losses are one unknown."""
+TWO_SIDED_95: Final = 1.96
+SHAPE: Final = 3
+"""Powers of the joint angle in what is the same both ways: 0, 1, 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Equations of one joint in one sweep, shape (n,) or (n, tendons).
+
+    Attributes:
+        joint: its index among the joints of the fit.
+        angle_rad: of it.
+        torque_nm: sum of P T, with the joint's viscous friction added.
+        sign: smooth sign of its speed.
+        columns: P T s of every tendon.
+        move: number of the move that each row belongs to.
+    """
+
+    joint: int
+    angle_rad: Floats
+    torque_nm: Floats
+    sign: Floats
+    columns: Floats
+    move: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class GuideFit:
+    """What was found.
+
+    Attributes:
+        groups: tendons whose losses are one unknown, as tuples of their indices.
+        loss_frac: mean share of each group, shape (groups,).
+        loss_half: half 95 % intervals.
+        coulomb_nm: of each joint, shape (joints,).
+        coulomb_half_nm: half 95 % intervals.
+        bound: half widths of independent noise alone (Cramer-Rao), losses and then joints.
+        residual_nm: rms of what is not explained.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    loss_frac: Floats
+    loss_half: Floats
+    coulomb_nm: Floats
+    coulomb_half_nm: Floats
+    bound: Floats
+    residual_nm: float
+
+
+def groups_of(columns: Floats) -> tuple[tuple[int, ...], ...]:
+    """Tendons with parallel columns, shape (equations, tendons); one in no equation is in no group."""
+    size = np.linalg.norm(columns, axis=0)
+    left = [t for t in range(columns.shape[1]) if size[t] > 1e-9 * max(float(size.max()), 1e-30)]
+    found: list[tuple[int, ...]] = []
+    while left:
+        first = left[0]
+        like = columns[:, left].T @ columns[:, first] / (size[left] * size[first])
+        found.append(tuple(t for t, c in zip(left, like, strict=True) if c > PARALLEL))
+        left = [t for t in left if t not in found[-1]]
+    return tuple(found)
+
+
+def fit_guides(rows: list[Rows], groups: tuple[tuple[int, ...], ...], joints: int) -> GuideFit:
+    """Fit all equations at once.
+
+    Args:
+        rows: equations of every joint in every sweep.
+        groups: tendons whose losses are one unknown.
+        joints: their number.
+
+    Raises:
+        ValueError: the sweeps do not tell all of it apart; says how many they tell.
+    """
+    n, count = len(groups) + joints, sum(len(r.torque_nm) for r in rows)
+    A, y, move = np.zeros((count, n + SHAPE * len(rows))), np.zeros(count), np.zeros(count, dtype=np.int64)
+    at = 0
+    for k, r in enumerate(rows):
+        here = slice(at, at + len(r.torque_nm))
+        for g, group in enumerate(groups):
+            A[here, g] = -r.columns[:, list(group)].sum(axis=1)
+        A[here, len(groups) + r.joint] = -r.sign
+        middle = r.angle_rad - r.angle_rad.mean()
+        for power in range(SHAPE):
+            A[here, n + SHAPE * k + power] = (middle / max(float(np.abs(middle).max()), 1e-9)) ** power
+        y[here], move[here] = r.torque_nm, r.move + 1000 * k
+        at = here.stop
+    scale = np.maximum(np.linalg.norm(A, axis=0), 1e-12)
+    rank = int(np.linalg.matrix_rank(A / scale, tol=1e-3))
+    if rank < A.shape[1]:
+        raise ValueError(f"the sweeps tell {rank - SHAPE * len(rows)} of {n} losses apart")
+    x = np.linalg.lstsq(A / scale, y, rcond=None)[0] / scale
+    residual, inverse = y - A @ x, np.linalg.pinv(A.T @ A)
+    starts = np.flatnonzero(np.diff(move, prepend=-1))
+    sums = np.add.reduceat(A * residual[:, None], starts, axis=0)
+    many = len(starts) / max(len(starts) - n, 1)
+    half = TWO_SIDED_95 * np.sqrt(np.diag(inverse @ (sums.T @ sums * many) @ inverse))[:n]
+    white = float(residual @ residual) / max(count - A.shape[1], 1)
+    bound = TWO_SIDED_95 * np.sqrt(white * np.diag(inverse))[:n]
+    half, g = np.maximum(half, bound), len(groups)
+    return GuideFit(groups, x[:g], half[:g], x[g:n], half[g:], bound, float(np.sqrt(np.mean(residual**2))))
