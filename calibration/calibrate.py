@@ -57,7 +57,9 @@ def _travel(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -
     }
     left = [j for j in range(len(hand.names.joints)) if j not in joints and _moved(hand, j, tendons)]
     notices = [
-        f"{hand.names.joints[j]} is not travelled: its base has poses that no tensions hold" for j in left
+        f"{hand.names.joints[j]} is not travelled, its motors get no zero_rad: "
+        "its base has poses that no tensions hold"
+        for j in left
     ]
     rows = travel_page.joint_parts(hand, found)
     return Found(rows, wired.seconds + seconds, travel_page.sections(hand, found), raw, notices=notices)

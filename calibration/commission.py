@@ -165,7 +165,6 @@ def _whole(
         for r in results
     ]
     steps = page.table("Steps", ("step", "good", "of", "page"), rows)
+    told = [*notices, *dict.fromkeys(each for result in results for each in result.get("notices", ()))]
     moved = sum(float(r["simulated_s"]) for r in results)
-    return store(
-        folder, "commission", hand, Found(parts, moved, [steps], {}, lambda _: patch, notices), seconds
-    )
+    return store(folder, "commission", hand, Found(parts, moved, [steps], {}, lambda _: patch, told), seconds)

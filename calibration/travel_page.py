@@ -59,15 +59,16 @@ def _straight(hand: Hand, travel: Travel, good: bool) -> Part:
 
 
 def motor_parts(hand: Hand, tendons: list[int], raw: dict[str, Any], rows: list[Part]) -> list[Part]:
-    """A row for every motor of these tendons whose joints are all good: its angle of the straight hand."""
+    """A row for every motor whose joints were all travelled: its angle of the straight hand."""
     m, joints = hand.model[0], hand.names.joints
+    travelled = {joints.index(name) for name in raw["joints"]}
     known = {r.name: r for r in rows if r.parameter == "straight_deg" and r.verdict == GOOD}
     parts: list[Part] = []
     for t in tendons:
         motor = hand.names.motors[int(m["tendon_motor"][t])]
         row = m["P_tj_m"][t, : len(joints)]
         crossed = [j for j in range(len(joints)) if row[j] != 0.0]
-        if not crossed or any(part.name == motor for part in parts):
+        if not crossed or not set(crossed) <= travelled or any(part.name == motor for part in parts):
             continue
         missing = [joints[j] for j in crossed if joints[j] not in known]
         if missing:

@@ -40,7 +40,8 @@ class Bench:
             if step not in ("drives", "zero")
             else f'[identified.m_index_1]\n{key} = {value}\norigin = "%s"\n'
         )
-        return Found([part], 5.0, [], {}, lambda origin: lines % origin if lines else "")
+        told = [f"{step} left something out"]
+        return Found([part], 5.0, [], {}, lambda origin: lines % origin if lines else "", told)
 
     def identified(self, kind, hand, options, motors, watch):
         return self.found(kind, hand, options)
@@ -68,6 +69,7 @@ def test_each_step_measures_with_what_the_ones_before_have_found(bench, tmp_path
     assert bench.made == list(commission.STEPS) and result["simulated_s"] == 30.0
     before = float(load_hand("finger_bench").friction.gamma_2_nm)
     assert bench.friction_seen == dict.fromkeys(commission.STEPS, 0.7) | {"drives": before}
+    assert result["notices"] == [f"{step} left something out" for step in commission.STEPS]
     patch = tomlkit.parse((tmp_path / "c" / "patch.toml").read_text())["identified"]["m_index_1"]
     assert patch["gamma_2_nm"] == 0.7 and patch["zero_rad"] == 0.25
 

@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from calibration.patching import apply
+from calibration.travel import joints_of
+from calibration.travel_page import motor_parts
 from hand.file.loader import load_hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
@@ -96,3 +98,16 @@ def test_nothing_travels_before_the_wiring_is_right(tmp_path):
     assert done.exit_code == 1, done.exception
     result = json.loads(done.stdout)
     assert {part["parameter"] for part in result["parts"]} == {"wiring", "wiring.reversed"}
+
+
+def test_motors_of_joints_that_were_not_travelled_get_no_row():
+    """Not even an open one, or a hand with such a thumb would never be all good."""
+    hand = read_hand(RunOptions(hand="hasy"))
+    tendons = list(range(len(hand.names.tendons)))
+    joints = [hand.names.joints[j] for j in joints_of(hand, tendons)]
+    assert not any(name.startswith("thumb") for name in joints)
+    raw = {"joints": joints, "zeros_rad": [0.0] * len(tendons)}
+    rows = motor_parts(hand, tendons, raw, [])
+    assert {part.verdict for part in rows} == {"open"}
+    thumb = {m for m in hand.names.motors if m.startswith("m_thumb")}
+    assert {part.name for part in rows} == set(hand.names.motors) - thumb and thumb
