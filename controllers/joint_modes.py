@@ -66,6 +66,17 @@ def load_of_others_nm(m: Model, s: State, f: int, j: int) -> float:
 
 
 @law
+def spring_torque_nm(m: Model, mem: ControllerMemory, s: State, j: int, mode: int) -> float:
+    """Torque [N m] that the spring of joint ``j`` takes, where it is wanted, or else where it is.
+
+    By the reference there is no feedback; by the measured angle the spring is as good as not there, as who
+    wishes for a torque expects.
+    """
+    angle = mem.shaped_rad[j] if mode == JOINT_IMPEDANCE else s.joint_angle_rad[j]
+    return float(m.joint_spring_nm_rad[j] * (angle - m.joint_rest_rad[j]))
+
+
+@law
 def shaped_common_n(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int) -> float:
     """Co-contraction [N] of finger ``f``: it glides to the goal's as the weakest of its motors can follow.
 
@@ -99,7 +110,7 @@ def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
         j = joints[f, b]
         mem.torque[b] = wanted_torque_nm(m, goal, mem, s, f, j, mode)
         if m.finger_loaded[f] != 0:
-            mem.torque[b] += load_of_others_nm(m, s, f, j)
+            mem.torque[b] += load_of_others_nm(m, s, f, j) + spring_torque_nm(m, mem, s, j, mode)
     wanted_paths(m, mem, f)
     add_guide_torques(m, mem, s, f)
     for b in range(n_joints):

@@ -1,6 +1,7 @@
 """Where a lost tendon throws its finger: a tenth of a second of one finger in a few dozen microseconds.
 
-    (H + h C) dqd = h (-P^T f(e) - friction - stops),    de = P qd + r w,    B dw = tau - friction(w) - r f
+    (H + h C) dqd = h (-P^T f(e) - friction - springs - stops)
+    de = P qd + r w,    B dw = tau - friction(w) - r f
 
 from a state of the finger, with the lost tendon gone, the mass matrix H and the coupling P as they are there,
 the palm at rest, gravity left out (a hundredth of what a tendon does), and the motors as the reaction will
@@ -52,7 +53,7 @@ def begin_throw(m: Model, mem: GuardMemory, f: int) -> None:
 
 @law
 def resist(m: Model, mem: GuardMemory, f: int) -> None:
-    """Joint friction and stops: torques into ``look_b_nm``, H + h C of them into ``look_A``."""
+    """Joint friction, springs and stops: torques into ``look_b_nm``, H + h C of them into ``look_A``."""
     v0, h = m.joint_friction_speed_rad_s, STEP_S
     for x in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, x]
@@ -65,6 +66,8 @@ def resist(m: Model, mem: GuardMemory, f: int) -> None:
         if beyond != 0.0:
             torque -= m.stop_stiffness_nm_rad * (beyond + h * qd) + m.stop_damping_nms_rad * qd
             damping += m.stop_damping_nms_rad + h * m.stop_stiffness_nm_rad
+        if m.finger_loaded[f] != 0:
+            torque -= m.joint_spring_nm_rad[j] * (q - m.joint_rest_rad[j])
         mem.look_b_nm[x] = torque
         for y in range(x + 1):
             mem.look_A[x, y] = mem.look_H[x, y]

@@ -264,6 +264,8 @@ joint_min_rad              | rad   | joint  | f8 | configs | lower end of the ra
 joint_max_rad              | rad   | joint  | f8 | configs | upper end of the range
 joint_viscous_nms_rad      | N m s/rad | joint | f8 | configs | viscous friction
 joint_coulomb_nm           | N m   | joint  | f8 | configs | Coulomb friction
+joint_spring_nm_rad        | N m/rad | joint | f8 | configs | spring across the joint; 0: none
+joint_rest_rad             | rad   | joint  | f8 | configs | angle at which that spring is at rest
 joint_friction_speed_rad_s | rad/s | -      | f8 | configs | speed that regularises Coulomb friction
 stop_stiffness_nm_rad      | N m/rad | -    | f8 | configs | joint stop
 stop_damping_nms_rad       | N m s/rad | -  | f8 | configs | joint stop
@@ -280,7 +282,7 @@ finger_n_tendons           | 1     | finger | i8 | configs | tendons of the fing
 finger_tendon              | index | finger x finger_tendon | i8 | configs | its tendons
 finger_shares              | bool  | finger | i8 | configs | 1: a motor of it winds several tendons, or one as its angle falls
 finger_carried             | bool  | finger | i8 | configs | 1: its tendons run over joints of what carries it too
-finger_loaded              | bool  | finger | i8 | configs | 1: tendons of fingers that it carries run over its joints too
+finger_loaded              | bool  | finger | i8 | configs | 1: its joints bear more than its own tendons: springs, or tendons of fingers that it carries
 finger_condition           | 1     | finger | f8 | configs | condition number of its coupling at q = 0
 finger_tip_body            | index | finger | i8 | configs | body that carries the fingertip, -1: none
 finger_tip_m               | m     | finger x xyz | f8 | configs | fingertip in that body's frame

@@ -252,6 +252,8 @@ class Model(Protocol):
     joint_max_rad: Annotated[FloatArray, "joint"]
     joint_viscous_nms_rad: Annotated[FloatArray, "joint"]
     joint_coulomb_nm: Annotated[FloatArray, "joint"]
+    joint_spring_nm_rad: Annotated[FloatArray, "joint"]
+    joint_rest_rad: Annotated[FloatArray, "joint"]
     joint_friction_speed_rad_s: float
     stop_stiffness_nm_rad: float
     stop_damping_nms_rad: float

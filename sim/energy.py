@@ -30,7 +30,7 @@ def spring_energy(m: Model, t: int, lever_rad: float) -> float:
 
 @law
 def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
-    """Kinetic energy of joints, axes and rotors, elastic energy of springs, tendons and joint stops [J]."""
+    """Kinetic energy of joints, axes, rotors; elastic energy of springs, tendons, joints and stops [J]."""
     hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
     kinetic, potential = energies(m, p.axis_rad_s, p.qd_rad_s, k)
     total = kinetic + potential
@@ -43,4 +43,5 @@ def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
     for j in range(m.n_joints):
         beyond = max(p.q_rad[j] - m.joint_max_rad[j], 0.0) + min(p.q_rad[j] - m.joint_min_rad[j], 0.0)
         total += 0.5 * m.stop_stiffness_nm_rad * beyond * beyond
+        total += 0.5 * m.joint_spring_nm_rad[j] * (p.q_rad[j] - m.joint_rest_rad[j]) ** 2
     return total

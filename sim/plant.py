@@ -109,7 +109,7 @@ def _joint_torques(m: Model, p: PlantRecord) -> None:
             friction, damping = joint_friction_nm(
                 qd[j], m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j], v0
             )
-            torque = -friction
+            torque = -friction - m.joint_spring_nm_rad[j] * (q[j] - m.joint_rest_rad[j])
             beyond = max(q[j] - m.joint_max_rad[j], 0.0) + min(q[j] - m.joint_min_rad[j], 0.0)
             if beyond != 0.0:
                 torque -= m.stop_stiffness_nm_rad * beyond + m.stop_damping_nms_rad * qd[j]

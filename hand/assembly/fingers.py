@@ -42,6 +42,10 @@ def store_fingers(hand: HandFile, names: HandNames, model: RecordArray) -> None:
             m["joint_viscous_nms_rad"][j] = joint.viscous_nms_rad
             found = hand.measured(joint.name).coulomb_nm
             m["joint_coulomb_nm"][j] = joint.coulomb_nm if found is None else found
+            if joint.spring is not None:
+                m["joint_spring_nm_rad"][j] = joint.spring.stiffness_nm_rad
+                m["joint_rest_rad"][j] = math.radians(joint.spring.rest_deg)
+                m["finger_loaded"][f] = 1
             m["joint_impedance_nm_rad"][j] = joint.impedance_nm_rad
             m["joint_damping_nms_rad"][j] = joint.damping_nms_rad
     _store_bodies(hand, names, model)

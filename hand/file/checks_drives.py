@@ -38,6 +38,7 @@ def drive_refusals(raw: Raw) -> Iterator[Refusal]:
         yield Refusal(path=limit, found="nothing", legal=schema.legal_at(HandFile, raw, limit))
     yield from _motor_refusals(raw)
     yield from _mixed_fingers(raw)
+    yield from _sprung_fingers(raw)
 
 
 def _loop_refusals(name: str, drive: Any) -> Iterator[Refusal]:
@@ -94,3 +95,19 @@ def _mixed_fingers(raw: Raw) -> Iterator[Refusal]:
             yield Refusal(
                 path=("tendons", k, "motor"), found=found, legal=legal, also=("tendons", at, "motor")
             )
+
+
+def _sprung_fingers(raw: Raw) -> Iterator[Refusal]:
+    """A set-point of a drive that takes angles leaves out what a joint's spring does to the tendons."""
+    types, motors = dict_at(raw, "drives"), dict_at(raw, "motors")
+    by_angle = {
+        text_of(tendon, "finger"): text_of(tendon, "motor")
+        for _, tendon in dicts_at(raw, "tendons")
+        if "position" in text_of(types.get(text_of(motors.get(text_of(tendon, "motor")), "drive")), "command")
+    }
+    for name, finger in dict_at(raw, "fingers").items():
+        for k, joint in dicts_at(finger, "joints"):
+            if name in by_angle and "spring" in joint:
+                found = f"a spring at a joint whose motors take angles, as {shown(by_angle[name])} does"
+                legal = "no spring, or drives that take currents"
+                yield Refusal(path=("fingers", name, "joints", k, "spring"), found=found, legal=legal)

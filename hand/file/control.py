@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Count, Fraction, NonNegative, Positive, RateHz, Vec3
+from hand.file.values import Count, Fraction, NonNegative, Positive, RateHz, Vec3, left_out
 from signals.tables import Table
 
 
@@ -15,11 +15,6 @@ def _rising(steps: tuple[float, ...]) -> tuple[float, ...]:
     if any(a >= b for a, b in zip(steps, steps[1:], strict=False)):
         raise PydanticCustomError("rising", "values that rise from the first to the last")
     return steps
-
-
-def _left_out(value: float | None) -> bool:
-    """A key that a file leaves out is no part of its hash either: older files keep theirs."""
-    return value is None
 
 
 class Control(Table):
@@ -62,24 +57,24 @@ class Gains(Table):
     """Share of the friction that the feedforward compensates; over-compensation destroys passivity."""
     ripple_gain: Fraction
     """Share of the ripple that the feedforward compensates."""
-    guide_gain: Annotated[Fraction | None, Field(exclude_if=_left_out)] = None
+    guide_gain: Annotated[Fraction | None, Field(exclude_if=left_out)] = None
     """Share of joint friction and guide losses that the feedforward compensates; left out: none."""
-    lever_gain: Annotated[Fraction | None, Field(exclude_if=_left_out)] = None
+    lever_gain: Annotated[Fraction | None, Field(exclude_if=left_out)] = None
     """Share of the lever's friction loop that is put back into tensions in tendon force; left out: none."""
 
 
 class Limits(Table):
     """Limits that the guard keeps."""
 
-    device_current_a: Annotated[Positive | None, Field(exclude_if=_left_out)] = None
+    device_current_a: Annotated[Positive | None, Field(exclude_if=left_out)] = None
     """Current limit set in the drives; servos have their own."""
     torque_rate_nm_s: Positive
     """Greatest change of a motor torque."""
     tension_rate_n_s: Positive
     """Greatest change of a wanted tension."""
-    joint_speed_max_deg_s: Annotated[Positive | None, Field(exclude_if=_left_out)] = None
+    joint_speed_max_deg_s: Annotated[Positive | None, Field(exclude_if=left_out)] = None
     """Greatest speed of a joint's reference; left out: derived from the motors (``flexor check`` says it)."""
-    joint_acceleration_max_deg_s2: Annotated[Positive | None, Field(exclude_if=_left_out)] = None
+    joint_acceleration_max_deg_s2: Annotated[Positive | None, Field(exclude_if=left_out)] = None
     """Greatest acceleration of a joint's reference; left out: derived from the motors."""
     command_age_ms: Positive
     """Oldest usable goal."""

@@ -20,10 +20,20 @@ from hand.file.values import (
     Ratio,
     UnitVec3,
     Vec3,
+    left_out,
 )
 from signals.tables import Table
 
 CHAIN_BONES = ("cross", "proximal", "middle", "distal")
+
+
+class JointSpring(Table):
+    """A spring across a joint (a flexure, a skin): torque = -stiffness (angle - rest)."""
+
+    stiffness_nm_rad: Positive
+    """Torque per angle."""
+    rest_deg: float
+    """Joint angle at which it gives no torque; may lie beyond the range."""
 
 
 class Joint(Table):
@@ -43,6 +53,8 @@ class Joint(Table):
     """Default impedance gain."""
     damping_nms_rad: NonNegative
     """Default damping gain."""
+    spring: Annotated[JointSpring | None, Field(exclude_if=left_out)] = None
+    """Left out: none, and the file keeps its hash."""
 
     @model_validator(mode="after")
     def _straight_inside(self) -> Joint:

@@ -91,3 +91,8 @@ UnitVec3 = Annotated[Vec3, AfterValidator(_unit)]
 InertiaDiagonal = Annotated[PositiveVec3, AfterValidator(_inertia)]
 InertiaTensor = Annotated[Vec6, AfterValidator(_tensor)]
 Ratio = Annotated[float, AfterValidator(_ratio)]
+
+
+def left_out(value: object) -> bool:
+    """True for a key that a file leaves out: it stays out of the file's hash."""
+    return value is None

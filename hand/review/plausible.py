@@ -79,6 +79,8 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "fingers.*.joints.*.range_deg": (5.0, 200.0),
     "fingers.*.joints.*.viscous_nms_rad": (2e-5, 0.05),
     "fingers.*.joints.*.coulomb_nm": (4e-4, 0.2),
+    "fingers.*.joints.*.spring.stiffness_nm_rad": (2e-4, 5.0),
+    "fingers.*.joints.*.spring.rest_deg": (2.0, 300.0),
     "fingers.*.bones.*.ratio": (0.1, 10.0),
     "fingers.*.bones.*.length_m": LENGTHS,
     "fingers.*.bones.*.offset_z_m": (1e-4, 0.03),

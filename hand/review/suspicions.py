@@ -21,6 +21,7 @@ from hand.file.hand import HandFile
 from hand.file.locate import Path, dotted
 from hand.file.springs import LeverSpring
 from hand.file.thumb_base import unheld_of
+from hand.review.balance import balance, joint_springs
 from hand.review.margins import loop_suspicions
 from hand.review.plausible import implausible
 from hand.review.trees import BONE_RADIUS_M, ROD_FACTOR, tree_suspicions
@@ -233,23 +234,6 @@ def _inertias(hand: HandFile) -> Found:
                 yield ("fingers", name, "bones", k, "inertia_diag_kg_m2"), text
 
 
-def _balance(hand: HandFile) -> Found:
-    """Equal tensions should leave the straight fingers at rest: only then is the start pose one."""
-    torque: dict[str, float] = {}
-    size: dict[str, float] = {}
-    for tendon in hand.tendons:
-        for named, value in (tendon.dh_dq_m_rad or {}).items():
-            torque[named] = torque.get(named, 0.0) - value
-            size[named] = size.get(named, 0.0) + abs(value)
-    for name, finger in hand.fingers.items():
-        for k, joint in enumerate(finger.joints):
-            if abs(torque.get(joint.name, 0.0)) > 0.01 * size.get(joint.name, 0.0):
-                force = hand.tendon.pretension_n
-                start = force * torque[joint.name]
-                text = f"equal tensions of {force:g} N turn {joint.name} with {start:.3f} N m"
-                yield ("fingers", name, "joints", k), text
-
-
 def _wrist(hand: HandFile) -> Found:
     wrist = hand.wrist
     if wrist is None:
@@ -271,7 +255,8 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _strength,
     _ripple,
     _springs,
-    _balance,
+    balance,
+    joint_springs,
     _wrist,
     tree_suspicions,
     implausible,
