@@ -54,6 +54,14 @@ def test_the_page_is_installed_by_whoever_asks_for_it_and_once(clone: Path, word
     assert installs(calls(clone, *words)) == installs(calls(clone, "run")) == []
 
 
+def test_a_run_without_words_is_the_whole_hand_moving_with_the_page_where_it_is_asked_for(
+    clone: Path,
+) -> None:
+    assert calls(clone, "run")[-1] == "flexor run hasy --motion open_close --for 10"
+    assert calls(clone, "run", "--view")[-1] == "flexor run hasy --motion open_close --for 600 --view"
+    assert calls(clone, "run", "finger_bench", "--view")[-1] == "flexor run finger_bench --view"
+
+
 def test_the_site_is_built_strictly_with_what_it_needs_alone(clone: Path) -> None:
     lines = calls(clone, "docs")
     assert [line.rpartition(" ")[2] for line in installs(lines)] == [".[docs]"]
