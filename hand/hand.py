@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from drivers.hal import Bus
 from hand.assembly.assemble import hand_sha256, model_of, names_of, set_switches
@@ -18,6 +18,14 @@ from signals.records import RecordArray
 
 class Mechanism(Protocol):
     """A mechanism in the place of a tendon hand: what a run asks of it beside the usual records."""
+
+    @property
+    def file(self) -> Any:
+        """Its file; ``mechanism`` names the mechanism's own."""
+
+    @property
+    def home(self) -> Any:
+        """Coordinates where joint angles are 0, shape (n,)."""
 
     def motion(self, name_or_path: str) -> str:
         """Path of a motion."""

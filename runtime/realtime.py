@@ -34,6 +34,7 @@ IO_NICE: Final = -10
 STACK_BYTES: Final = 256 * 1024
 """Stack that is there before the loop starts; a cycle needs some tens of kB of it."""
 _PR_SET_PDEATHSIG: Final = 1
+_PR_CAPBSET_DROP, _CAP_SYS_NICE = 24, 23
 _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274}
 TURN_NS: Final = 100_000
 """Shortest turn that Linux grants an ordinary process."""
@@ -298,6 +299,14 @@ def prefer_io() -> Lack | None:
             _grant(f"nice {IO_NICE}", "--cap-add SYS_NICE"),
         )
     return None
+
+
+def go_after_others(niceness: int) -> None:
+    """After other work, for good: this process and what it becomes cannot raise their priority again."""
+    ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_SYS_NICE, 0, 0, 0)  # refused: it had no such right
+    os.setpriority(os.PRIO_PROCESS, 0, niceness)
+    with suppress(OSError):
+        Path(_AUTOGROUP).write_text(str(niceness))
 
 
 def die_with_parent(parent: int, signal_number: int) -> bool:

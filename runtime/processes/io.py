@@ -34,7 +34,7 @@ from telemetry.command.reception import Reception
 from telemetry.command.server import CommandServer
 from telemetry.keys import load_keyring
 from telemetry.publish.bulletin import Bulletin, Sparing, health_map
-from telemetry.publish.drawing import geometry_of, ranges_of
+from telemetry.publish.drawing import geometry_of, mechanism_of, ranges_of
 from telemetry.publish.heat import HeatWatch
 from telemetry.publish.publisher import Publisher
 from telemetry.shm.segment import Segment
@@ -71,6 +71,7 @@ class IoProcess:
             "seed": options.seed,
             "versions": versions(),
             "geometry": geometry_of(hand.model),
+            "mechanism": mechanism_of(hand.mechanism) if hand.mechanism is not None else None,
             "ranges": ranges_of(hand.names, goal_bounds(hand.model).ranges),
         }
         places = places_of(options.transport, options.port_base, options.address)

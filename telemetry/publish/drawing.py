@@ -43,6 +43,15 @@ def geometry_of(model: RecordArray) -> dict[str, Any]:
     return found
 
 
+def mechanism_of(mechanism: Any) -> dict[str, Any]:
+    """The mechanism's own file, by name or path, and its coordinates [rad] where joint angles are 0.
+
+    Args:
+        mechanism: ``hand.hand.Mechanism``.
+    """
+    return {"file": mechanism.file.mechanism, "home_rad": mechanism.home.tolist()}
+
+
 def _short(values: Any) -> Any:
     """Zeros as integers: most of the matrices are zeros, and those take one byte each."""
     return [_short(v) for v in values] if isinstance(values, list) else values or 0

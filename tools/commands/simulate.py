@@ -20,8 +20,11 @@ flexor simulate y_tree --plot
 
 flexor simulate carpal_wrist --scenario springs --for 2 --animate wrist.gif
 
+flexor simulate prosthesis_arm --view
+
 flexor simulate my_tree.toml --integrator implicit --json
 """
+VIEW = "Play the run in the browser (3-D; extra 'view'), again and again, until Ctrl-C."
 
 
 @app.command(epilog=EXAMPLES)
@@ -38,6 +41,7 @@ def simulate(
     table: Annotated[bool, typer.Option("--csv", help="Write all curves as CSV.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The summary alone on stdout, as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the PNG and the CSV; else here.")] = None,
+    view: Annotated[bool, typer.Option("--view", help=VIEW)] = False,
     show: Annotated[bool, typer.Option("--list", help="List mechanisms and their scenarios.")] = False,
 ) -> None:
     """Run another mechanism of the simulator."""
@@ -50,6 +54,10 @@ def simulate(
         from reports.mechanism_animation import check_format
 
         check_format(animate)
+    if view:
+        from tools.view.serve import check_viser
+
+        check_viser()
     from reports.mechanism_summary import lines, summary
     from sim.mechanisms.load import load_mechanism
 
@@ -64,10 +72,21 @@ def simulate(
     else:
         print("\n".join(lines(report, run)))
         for file in report["written"]:
-            print(f"  written {file}")
+            print(f"  written {file}", flush=True)
+    if view:
+        _serve(loaded, name, run)
     if run.divergence is not None:
         print(f"error: {run.divergence}", file=sys.stderr)
         raise typer.Exit(1)
+
+
+def _serve(loaded: Any, scenario: str, run: Any) -> None:
+    """The page, until Ctrl-C."""
+    from tools.commands.view import PORT, serve
+    from tools.view.mechanism import MechanismSource
+    from tools.view.serve import make_server
+
+    serve(make_server(PORT), MechanismSource(loaded, scenario, run), None, None)
 
 
 def _write(

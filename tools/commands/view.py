@@ -13,6 +13,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 AFTER = 2
 """The page's port is the hand's first port and this."""
+PORT = 5600 + AFTER
+"""Port of a page without a hand, or the next free one."""
 EXAMPLES = """Examples:
 
 flexor view
@@ -45,7 +47,7 @@ def view(
     if log is not None:
         from tools.view.source import LogSource
 
-        _serve(make_server(port or 5600 + AFTER), LogSource(log), None, seconds)
+        serve(make_server(port or PORT), LogSource(log), None, seconds)
         return
     import flexor
     from flexor.runs import chosen
@@ -55,7 +57,7 @@ def view(
     server = make_server(port or base + AFTER)
     with flexor.Hand(host, port_base=base, timeout_s=0.5) as watching:
         source = _live(watching, wait)
-        _serve(server, source, Commander(host, base, lambda text: _notify(server, text)), seconds)
+        serve(server, source, Commander(host, base, lambda text: _notify(server, text)), seconds)
 
 
 def _live(hand: Any, wait_s: float) -> Any:
@@ -77,7 +79,8 @@ def _notify(server: Any, text: str) -> None:
         client.add_notification("flexor", text, color="red", auto_close_seconds=8.0)
 
 
-def _serve(server: Any, source: Any, commander: Any, seconds: float | None) -> None:
+def serve(server: Any, source: Any, commander: Any, seconds: float | None) -> None:
+    """The page of a source, told on stdout, for some time or until it is interrupted."""
     from tools.view.page import Page
 
     page = Page(server, source, commander)

@@ -33,7 +33,7 @@ class Told:
         text: one sentence.
         hint: what to do next; may be empty.
         more: further faults.
-        holder: who commands; empty: nobody.
+        holder: who commands; empty: nobody. Of what is played: what it is; empty: a log.
     """
 
     kind: str
@@ -86,7 +86,7 @@ def html(state: Told, hand: str, stoppable: bool) -> str:
         f"<style>{_CSS}</style>"
         f'<div id="fx-banner" data-kind="{state.kind}" style="background:{COLOURS[state.kind]}">'
         f'<div class="fx-head"><b>{escape(state.head)}</b><span>{escape(hand)}</span>'
-        f'<span class="fx-who">{escape(who) if stoppable else "a log"}</span></div>'
+        f'<span class="fx-who">{escape(who if stoppable else state.holder or "a log")}</span></div>'
         f'<div class="fx-text"><div><span class="fx-say">{text}</span> {hint}</div>{more}</div>'
         f'{stop if stoppable else ""}</div><div id="fx-room"></div>'
         f'<img alt="" src="data:," style="display:none" onerror="{CATCH}">'

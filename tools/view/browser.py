@@ -1,20 +1,34 @@
-"""A headless Chromium, driven by its DevTools socket: for pictures in the docs and tests of the page."""
+"""A headless Chromium, driven by its DevTools socket: for pictures in the docs and tests of the page.
+
+It draws in software, and where it may it gives itself a better priority than anybody's: on two cores the hand
+and its page would then wait for it. So it is started here off the loop's core and behind others.
+"""
 
 from __future__ import annotations
 
 import base64
 import itertools
 import json
+import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+NICE: Final = 5
+"""A third of the processor that an ordinary process gets beside it."""
+_SELDOM: Final = (
+    "window.requestAnimationFrame=f=>setTimeout(()=>f(performance.now()),{ms});"
+    "window.cancelAnimationFrame=clearTimeout"
+)
 
 
 def chromium() -> str | None:
@@ -29,12 +43,16 @@ class Browser:
         url: of the page.
         width, height: of the window [px].
         scale: pixels of the picture for each of the window; below one it costs less to render in software.
+        every_ms: time between two pictures of the 3-D scene; 0: as fast as it can. The rest of the page does
+            not wait for it.
 
     Raises:
         RuntimeError: no Chromium, or it does not answer.
     """
 
-    def __init__(self, url: str, width: int = 1280, height: int = 800, scale: float = 1.0) -> None:
+    def __init__(
+        self, url: str, width: int = 1280, height: int = 800, scale: float = 1.0, every_ms: int = 0
+    ) -> None:
         program = chromium()
         if program is None:
             raise RuntimeError(f"no Chromium on this machine; looked for {', '.join(NAMES)}")
@@ -46,12 +64,23 @@ class Browser:
             "--disable-dev-shm-usage", f"--user-data-dir={self._folder.name}",
             f"--window-size={width},{height}", "about:blank",
         ]  # fmt: skip
-        quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(words, stdout=quiet, stderr=quiet)
+        quiet, root = subprocess.DEVNULL, str(Path(__file__).parents[2])
+        path = os.pathsep.join((root, os.environ.get("PYTHONPATH", "")))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(os.getpid()), *words],
+            stdout=quiet, stderr=quiet, start_new_session=True, env=os.environ | {"PYTHONPATH": path},
+        )  # fmt: skip
         self._ids = itertools.count(1)
         self._socket = self._connect()
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
                   mobile=False)  # fmt: skip
+        self.call("Page.enable")
+        if every_ms:
+            self.before(_SELDOM.format(ms=every_ms))
+        self.go_to(url)
+
+    def go_to(self, url: str) -> None:
+        """Open another page."""
         self.call("Page.navigate", url=url)
 
     def _connect(self, seconds: float = 60.0) -> Any:
@@ -68,6 +97,10 @@ class Browser:
                 time.sleep(0.1)
         self.close()
         raise RuntimeError("Chromium does not answer")
+
+    def before(self, script: str) -> None:
+        """Run a script in every page before the page's own."""
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """One call of the DevTools protocol."""
@@ -104,6 +137,10 @@ class Browser:
             time.sleep(0.02)
         raise TimeoutError(f"not true within {seconds} s: {script}")
 
+    def close_notices(self) -> None:
+        """Close what the library says of itself over the picture, so of drawing in software."""
+        self.ask("document.querySelectorAll('.mantine-Notifications-root button').forEach(b=>b.click())")
+
     def press(self, key: str, code: int) -> None:
         """A key, as a person presses it."""
         for kind in ("keyDown", "keyUp"):
@@ -118,7 +155,8 @@ class Browser:
 
     def close(self) -> None:
         """End the browser."""
-        self._process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._folder.cleanup()
 
@@ -129,3 +167,17 @@ class Browser:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def main() -> None:
+    """Become the Chromium whose words follow the number of the process that drives it."""
+    from runtime.realtime import die_with_parent, go_after_others, leave_loop_core
+
+    leave_loop_core()
+    go_after_others(NICE)
+    if die_with_parent(int(sys.argv[1]), signal.SIGKILL):
+        os.execv(sys.argv[2], sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()

@@ -18,16 +18,17 @@ class Curves:
 
     Args:
         gui: viser's.
-        meta: of the hand.
+        meta: of the hand; ``signals`` and ``group`` (what a choice of them is called) of what is no hand.
     """
 
     def __init__(self, gui: Any, meta: dict[str, Any]) -> None:
         self._gui, self._meta = gui, meta
+        self._signals = tuple(meta.get("signals", _SIGNALS))
         self._rows: deque[tuple[float, dict[str, Any]]] = deque(maxlen=2000)
         self._folder = gui.add_folder("Curves")
         with self._folder:
-            self._signal = gui.add_dropdown("Signal", _SIGNALS)
-            self._finger = gui.add_dropdown("Finger", tuple(meta["names"]["finger"]))
+            self._signal = gui.add_dropdown("Signal", self._signals)
+            self._finger = gui.add_dropdown(meta.get("group", "Finger"), tuple(meta["names"]["finger"]))
         self._chart: Any = None
         self._drawn: tuple[str, ...] = ()
 
@@ -38,7 +39,7 @@ class Curves:
             return
         if self._rows and at < self._rows[-1][0]:
             self._rows.clear()
-        self._rows.append((at, {key: view[key] for key in _SIGNALS}))
+        self._rows.append((at, {key: view[key] for key in self._signals}))
 
     def draw(self) -> None:
         """Draw what was chosen."""
@@ -51,25 +52,31 @@ class Curves:
         rows = rows[:: max(1, len(rows) // _MOST)]
         times = np.array([row[0] - last for row in rows])
         data = (times, *(np.array([row[1][signal][n] for row in rows], dtype=float) for n in names))
-        if self._chart is None or self._drawn != (signal, *names):
+        if not names:
+            self._end()
+        elif self._chart is None or self._drawn != (signal, *names):
             self._begin(signal, names, data)
         else:
             self._chart.data = data
+
+    def _end(self) -> None:
+        if self._chart is not None:
+            self._chart.remove()
+            self._chart = None
 
     def _is_of(self, name: str, finger: str) -> bool:
         """Joints and tendons by the hand's own tables, motors by the tendon of the same name."""
         for table in ("finger_of_joint", "finger_of_tendon"):
             if name in self._meta.get(table, {}):
                 return bool(self._meta[table][name] == finger)
-        return f"_{finger}_" in f"_{name}_"
+        return len(self._meta["names"]["finger"]) == 1 or f"_{finger}_" in f"_{name}_"
 
     def _begin(self, signal: str, names: list[str], data: tuple[Any, ...]) -> None:
         unit = self._meta.get("keys", {}).get(signal, {}).get("unit", "rad" if signal == "track" else "")
         series = [{"label": "s"}] + [
             {"label": name, "stroke": _COLOURS[k % len(_COLOURS)], "width": 2} for k, name in enumerate(names)
         ]
-        if self._chart is not None:
-            self._chart.remove()
+        self._end()
         grid = {"stroke": "rgba(160,170,190,0.25)"}
         axes = tuple({"stroke": "#9aa4b2", "grid": grid} for _ in range(2))
         with self._folder:

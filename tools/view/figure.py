@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from tools.view.plain import plain
 from tools.view.routes import Places, routes
 
 Floats = NDArray[np.float64]
+BONE: Final = (168, 178, 194)
+PALM: Final = (104, 114, 130)
 PALM_RADIUS_M: Final = 0.0056
 _TAPER: Final = (0.0050, 0.0047, 0.0043, 0.0039, 0.0036)
 """Radius of a bone [m] by how many are between it and the palm; thin, so that its tendons are seen."""
@@ -60,12 +62,42 @@ class Capsules:
         return np.asarray(np.linalg.norm(self.end - self.start, axis=1))
 
 
+class Drawn(Protocol):
+    """What can be posed and drawn: a hand, or a mechanism.
+
+    Attributes:
+        up: axis of the picture that points up.
+        names: index space -> names.
+        radii_m, fingers, colours: of each capsule, shape (n,), (n,), (n, 3).
+    """
+
+    up: str
+    names: dict[str, list[str]]
+    radii_m: Floats
+    fingers: NDArray[np.int64]
+    colours: NDArray[np.uint8]
+
+    def places(self, joints: dict[str, float], axes: dict[str, float]) -> Any:
+        """Where everything is, of angles by name [rad]."""
+
+    def capsules(self, places: Any) -> Capsules:
+        """The bones of a pose."""
+
+    def reach(self) -> Floats:
+        """Points [m] that the first look must hold, shape (n, 3)."""
+
+    def palm_angles_rad(self, axes: dict[str, float]) -> tuple[float, float] | None:
+        """Palm pitch and yaw; ``None``: it has none."""
+
+
 class Figure:
     """A hand that can be posed.
 
     Args:
         meta: of the hand: ``names``, ``geometry``.
     """
+
+    up = "+x"
 
     def __init__(self, meta: dict[str, Any]) -> None:
         self.names: dict[str, list[str]] = meta["names"]
@@ -77,6 +109,7 @@ class Figure:
         self._ends = np.array([(bone.start, bone.end) for bone in self.bones])
         self.radii_m = np.array([bone.radius_m for bone in self.bones])
         self.fingers = np.array([bone.finger for bone in self.bones])
+        self.colours = np.where(self.fingers[:, None] >= 0, np.array(BONE), np.array(PALM)).astype(np.uint8)
         self.vias = vias = routes(self.m)
         self._via_body = np.array([via.body for line in vias for via in line], dtype=int)
         self._via_at = np.array([via.at for line in vias for via in line]).reshape(-1, 3)
@@ -119,6 +152,11 @@ class Figure:
         """The bones of a pose."""
         ends = places.points(self._body[:, None], self._ends)
         return Capsules(ends[:, 0], ends[:, 1])
+
+    def reach(self) -> Floats:
+        """Ends of the bones [m] of the straight hand, shape (n, 3)."""
+        ends = self.capsules(self.places({}, {}))
+        return np.concatenate((ends.start, ends.end))
 
     def lines(self, places: Places) -> Floats:
         """Pieces of the tendons' ways [m], shape (pieces, 2, 3); ``tendon_of_line`` says whose."""

@@ -12,7 +12,8 @@ from tools.view.curves import Curves
 from tools.view.desk import FOLLOW_S, Desk
 from tools.view.player import Player
 from tools.view.scene import Scene
-from tools.view.source import LiveSource, LogSource
+from tools.view.source import Source
+from tools.view.tape import Tape
 
 RATE_HZ: Final = 30.0
 CHART_S: Final = 0.25
@@ -23,11 +24,11 @@ class Page:
 
     Args:
         server: viser's server.
-        source: a hand or a log.
-        commander: of a running hand; ``None`` for a log.
+        source: a hand, or what is played: a log, a simulated mechanism.
+        commander: of a running hand; ``None`` for what is played.
     """
 
-    def __init__(self, server: Any, source: LiveSource | LogSource, commander: Commander | None) -> None:
+    def __init__(self, server: Any, source: Source, commander: Commander | None) -> None:
         self._server, self._source, self._commander = server, source, commander
         gui, meta = server.gui, source.meta
         gui.set_panel_label(f"flexor: {meta['hand']}")
@@ -45,7 +46,7 @@ class Page:
             self._stop = gui.add_button("STOP (Esc)", color="red")
             self._stop.on_click(lambda _: commander.stop())
             self._desk = Desk(server, meta, commander)
-        elif isinstance(source, LogSource):
+        elif isinstance(source, Tape):
             self._player = Player(gui, source)
         self.scene = Scene(server, meta)
         self._curves = Curves(gui, meta)

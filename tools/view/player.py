@@ -1,10 +1,10 @@
-"""Controls of a log that is played: where, how fast, and its events to jump to."""
+"""Controls of what is played: where, how fast, and its events to jump to."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from tools.view.source import LogSource
+from tools.view.tape import Tape
 
 _SPEEDS: Final = ("0.1", "0.25", "0.5", "1", "2", "4")
 _BEFORE_S: Final = 0.3
@@ -16,16 +16,18 @@ class Player:
 
     Args:
         gui: viser's.
-        source: the log.
+        source: what is played.
     """
 
-    def __init__(self, gui: Any, source: LogSource) -> None:
+    def __init__(self, gui: Any, source: Tape) -> None:
         self._source = source
         gui.add_markdown(f"`{source.name}`, {source.seconds:.1f} s")
         self._at = gui.add_slider("Time [s]", 0.0, round(source.seconds, 2), 0.01, 0.0)
         self._at.on_update(self._scrub)
         self._play = gui.add_checkbox("Play", True)
         self._play.on_update(self._go)
+        repeat = gui.add_checkbox("Repeat", source.repeat)
+        repeat.on_update(lambda _: setattr(source, "repeat", repeat.value))
         speed = gui.add_dropdown("Speed", _SPEEDS, initial_value="1")
         speed.on_update(lambda _: setattr(source, "speed", float(speed.value)))
         if source.marks:
@@ -43,7 +45,7 @@ class Player:
         self._source.playing = bool(self._play.value)
 
     def follow(self) -> None:
-        """Show where the log is."""
+        """Show where it is."""
         at = round(self._source.at_s, 2)
         if abs(self._at.value - at) >= 0.05:
             self._at.value = min(at, self._at.max)

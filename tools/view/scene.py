@@ -8,12 +8,11 @@ import numpy as np
 import trimesh
 from numpy.typing import NDArray
 
-from tools.view.figure import Capsules, Figure
+from tools.view.figure import Capsules, Drawn, Figure
+from tools.view.mechanism import MechanismFigure, has_mechanism
 
 Floats = NDArray[np.float64]
 Colours = NDArray[np.uint8]
-BONE: Final = (168, 178, 194)
-PALM: Final = (104, 114, 130)
 FAULT: Final = (235, 40, 50)
 GHOST: Final = (70, 150, 255)
 TRUTH: Final = (60, 200, 120)
@@ -23,6 +22,9 @@ _BANDS: Final = np.array(
 )
 """Colour below the least tension, at it, half way, at the greatest, at the limit where the guard lets go."""
 _Z_TO_X: Final = np.array([(0, 0, 1, 0), (0, 1, 0, 0), (-1, 0, 0, 0), (0, 0, 0, 1)], dtype=float)
+_AXES: Final = ("+x", "+y", "+z")
+_FROM: Final = {"+x": (0.12, -0.55, 0.85), "+z": (0.75, -1.05, 0.45)}
+"""Where the first look comes from, by what is up: for a hand from the side of its palm."""
 _MOVED: Final = 2e-5
 """Metres by which something must have moved to be sent again."""
 
@@ -45,8 +47,8 @@ def tension_colours(tensions: Floats, bands: Floats) -> Colours:
 class Limbs:
     """The bones of one pose: a cylinder and two balls each, sent as two batches."""
 
-    def __init__(self, scene: Any, name: str, figure: Figure, colour: Any, opacity: float | None) -> None:
-        n = len(figure.bones)
+    def __init__(self, scene: Any, name: str, figure: Drawn, colour: Any, opacity: float | None) -> None:
+        n = len(figure.radii_m)
         self._radii = figure.radii_m if opacity is None else figure.radii_m * 1.04
         still = np.tile((1.0, 0.0, 0.0, 0.0), (2 * n, 1))
         tube = trimesh.creation.cylinder(radius=1.0, height=1.0, sections=20, cap=False)
@@ -91,6 +93,36 @@ class Limbs:
                 handle.visible = visible
 
 
+class Tendons:
+    """The ways of a hand's tendons, coloured by their tension; what a fault blames is bright red."""
+
+    def __init__(self, scene: Any, figure: Figure, meta: dict[str, Any]) -> None:
+        m, self._figure, self._names = figure.m, figure, meta["names"]["tendon"]
+        self._bands = np.column_stack((m.tension_min_n, m.tension_max_n, m.tension_limit_n))
+        lines = figure.lines(figure.places({}, {}))
+        self._colours = np.full((len(lines), 2, 3), 128, dtype=np.uint8)
+        self._lines = scene.add_line_segments(
+            "/tendons", lines, self._colours, thickness=3.0, thickness_units="screen"
+        )
+        self._sent = lines * np.nan
+
+    def show(self, tension: dict[str, float], faults: list[dict[str, Any]], places: Any) -> None:
+        """Bring them up to tensions [N] by name, faults and the hand's pose."""
+        tensions = np.array([tension[name] for name in self._names], dtype=float)
+        colours = tension_colours(tensions, self._bands)
+        blamed = {part for f in faults for part in str(f["part"]).split(", ")}
+        for t, name in enumerate(self._names):
+            if name in blamed:
+                colours[t] = LOST
+        each = np.repeat(colours[self._figure.tendon_of_line][:, None], 2, axis=1)
+        lines = self._figure.lines(places)
+        if not np.abs(lines - self._sent).max() < _MOVED:
+            self._lines.points = lines.astype(np.float32)
+            self._sent = lines
+        if not np.array_equal(each, self._colours):
+            self._lines.colors = self._colours = each
+
+
 class Scene:
     """The whole picture.
 
@@ -100,22 +132,16 @@ class Scene:
     """
 
     def __init__(self, server: Any, meta: dict[str, Any]) -> None:
-        self.figure, scene = Figure(meta), server.scene
+        made = MechanismFigure if has_mechanism(meta) else Figure
+        self.figure: Drawn = made(meta)
+        scene = server.scene
         self.ghost_shown, self.truth_shown = True, False
-        m, self._tendons = self.figure.m, meta["names"]["tendon"]
-        self._bands = np.column_stack((m.tension_min_n, m.tension_max_n, m.tension_limit_n))
-        fingers = self.figure.fingers
-        self._own = np.where(fingers[:, None] >= 0, np.array(BONE), np.array(PALM)).astype(np.uint8)
-        scene.set_up_direction("+x")
+        self._own = self.figure.colours
+        scene.set_up_direction(self.figure.up)
         self._measured = Limbs(scene, "hand", self.figure, self._own, None)
         self._ghost = Limbs(scene, "goal", self.figure, GHOST, 0.28)
         self._truth = Limbs(scene, "truth", self.figure, TRUTH, 0.4)
-        lines = self.figure.lines(self.figure.places({}, {}))
-        grey = np.full((len(lines), 2, 3), 128, dtype=np.uint8)
-        self._lines = scene.add_line_segments(
-            "/tendons", lines, grey, thickness=3.0, thickness_units="screen"
-        )
-        self._sent: tuple[Floats, Any] = (lines * np.nan, grey)
+        self._tendons = Tendons(scene, self.figure, meta) if isinstance(self.figure, Figure) else None
         self._labels: dict[str, Any] = {}
         self._scene = scene
         self._stage(server)
@@ -125,18 +151,22 @@ class Scene:
         # a browser without a graphics card shows it too
         self._scene.configure_default_lights(cast_shadow=False)
         self._scene.add_light_ambient("/light", intensity=0.7)
-        ends = self.figure.capsules(self.figure.places({}, {}))
-        low = float(min(ends.start[:, 0].min(), 0.0)) - 0.02
+        points = self.figure.reach()
+        up, size = _AXES.index(self.figure.up), float(np.ptp(points, axis=0).max())
+        low = float(min(points[:, up].min(), 0.0)) - 0.06 * size
+        scale = 10.0 ** np.round(np.log10(max(size, 0.01) / 0.3))  # squares of 1 cm, 1 dm or 1 m
+        upwards = np.eye(3)[up]
         self._scene.add_grid(
-            "/ground", 0.6, 0.6, plane="yz", cell_size=0.02, section_size=0.1, position=(low, 0, 0),
-            cell_color=(70, 78, 90), section_color=(95, 105, 120), plane_opacity=0.0,
+            "/ground", 0.6 * scale, 0.6 * scale, plane=("yz", "xz", "xy")[up], cell_size=0.02 * scale,
+            section_size=0.1 * scale, position=tuple(low * upwards), cell_color=(70, 78, 90),
+            section_color=(95, 105, 120), plane_opacity=0.0,
         )  # fmt: skip
-        top = float(ends.end[:, 0].max())
-        middle = np.array([0.5 * (top + low) + 0.015, *ends.end[:, 1:].mean(axis=0)])
-        far = 0.82 * max(top - low, 0.12)
+        middle, top = 0.5 * (points.min(axis=0) + points.max(axis=0)), float(points[:, up].max())
+        middle[up] = 0.5 * (top + low) + 0.08 * size  # the banner lies over the top
+        far = 0.88 * max(size, top - low, 0.12)
         server.initial_camera.look_at = tuple(middle)
-        server.initial_camera.position = tuple(middle + far * np.array([0.12, -0.55, 0.85]))
-        server.initial_camera.up = (1.0, 0.0, 0.0)
+        server.initial_camera.position = tuple(middle + far * np.array(_FROM[self.figure.up]))
+        server.initial_camera.up = tuple(upwards)
 
     def show(self, view: dict[str, Any], faults: list[dict[str, Any]]) -> None:
         """Bring the picture up to a view and its latched faults."""
@@ -159,20 +189,8 @@ class Scene:
         bones = self._own.copy()
         bones[np.isin(self.figure.fingers, hurt)] = FAULT
         self._measured.paint(bones)
-        tensions = np.array([view["tension"][name] for name in self._tendons], dtype=float)
-        colours = tension_colours(tensions, self._bands)
-        blamed = {part for f in faults for part in str(f["part"]).split(", ")}
-        for t, name in enumerate(self._tendons):
-            if name in blamed:
-                colours[t] = LOST
-        each = np.repeat(colours[self.figure.tendon_of_line][:, None], 2, axis=1)
-        lines = self.figure.lines(places)
-        if not np.abs(lines - self._sent[0]).max() < _MOVED:
-            self._lines.points = lines.astype(np.float32)
-            self._sent = (lines, self._sent[1])
-        if not np.array_equal(each, self._sent[1]):
-            self._lines.colors = each
-            self._sent = (self._sent[0], each)
+        if self._tendons is not None:
+            self._tendons.show(view["tension"], faults, places)
         self._label(faults, places)
 
     def _label(self, faults: list[dict[str, Any]], places: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +10,7 @@ import numpy as np
 from signals.records import FRAME
 from tools.monitor.watched import STALE_S, Watched
 from tools.view.banner import Told, told
+from tools.view.tape import Tape
 
 
 class Source(Protocol):
@@ -67,18 +67,11 @@ class LiveSource:
         return told(watched.view, watched.health, watched.age_s, STALE_S)
 
 
-class LogSource:
+class LogSource(Tape):
     """A log that is played.
 
     Args:
         path: an MCAP log.
-
-    Attributes:
-        seconds: its length [s].
-        at_s: where it is played [s]; may be set.
-        playing: it goes on by itself.
-        speed: seconds of the log in a second.
-        marks: (time [s], text) of its events.
     """
 
     def __init__(self, path: Path) -> None:
@@ -98,11 +91,9 @@ class LogSource:
         self._frames, self._watch = log.frames, FaultWatch(names)
         self._build = ViewMessage(names, "truth" in (log.frames.dtype.names or ())).build
         self._times = (log.frames["state"]["time_ns"] - log.frames["state"]["time_ns"][0]) * 1e-9
-        self.seconds = float(self._times[-1])
-        self.at_s, self.speed, self.playing = 0.0, 1.0, True
-        self.name = path.name
+        super().__init__(path.name, float(self._times[-1]))
         self.marks = self._marks(log)
-        self._last_s, self._k = time.monotonic(), -1
+        self._k = -1
         self._view: Any = None
         self.faults: list[dict[str, Any]] = []
 
@@ -118,10 +109,7 @@ class LogSource:
 
     def take(self) -> None:
         """Go on, if it is playing; at the end it stands."""
-        now = time.monotonic()
-        if self.playing:
-            self.at_s = min(self.at_s + self.speed * (now - self._last_s), self.seconds)
-        self._last_s = now
+        self.advance()
         k = int(np.searchsorted(self._times, self.at_s, side="right")) - 1
         if k != self._k:
             self._k = k
