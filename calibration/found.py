@@ -24,6 +24,8 @@ class Found:
         raw: arrays to keep.
         patch: an origin -> lines for the hand file.
         notices: sentences for people.
+        widths: (part, parameter) -> half 95 % widths of the noise that was seen, and of independent noise of
+            that size (Cramer-Rao); the stated interval has what the method leaves open besides.
     """
 
     parts: list[Part]
@@ -32,3 +34,4 @@ class Found:
     raw: dict[str, Any]
     patch: Callable[[str], str] = _no_patch
     notices: list[str] = field(default_factory=list)
+    widths: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)

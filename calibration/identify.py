@@ -13,6 +13,7 @@ from calibration.found import Found
 from calibration.free_turning import Measured, measure
 from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, Part
+from calibration.slack_stops import lines_of, slack_zeros, with_zeros
 from hand.hand import Hand
 from hand.options import RunOptions
 
@@ -37,12 +38,19 @@ def identified(kind: str, hand: Hand, options: RunOptions, motors: list[int], wa
     Raises:
         motion_run.Faulted: the hand went into fault.
     """
-    measured = measure(hand, options, motors, watch)
+    zeros = slack_zeros(hand, options, motors)
+    with with_zeros(hand, options, zeros) as (known, chosen):
+        measured = measure(known, chosen, motors, watch)
     fits = fits_of(hand, measured, motors)
     constants = [float(hand.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
     parts, pages = parts_of(kind, fits), sections(fits, measured, constants)
     raw = measured.arrays(list(fits))
-    return Found(parts, measured.seconds, pages, raw, lambda origin: patch_of(kind, fits, origin))
+    notices = [f"{name}: by its slack stop hall_zero_count is {zero:.0f}" for name, zero in zeros.items()]
+
+    def patch(origin: str) -> str:
+        return patch_of(kind, fits, origin) + "\n" + lines_of(zeros, origin)
+
+    return Found(parts, measured.seconds, pages, raw, patch, notices)
 
 
 def harmonics_of(hand: Hand) -> tuple[Harmonic, ...]:

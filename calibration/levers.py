@@ -33,6 +33,8 @@ LEVERS: Final = "levers"
 EXPLAINED_GOOD: Final = 0.98
 RIPPLE_LEFT: Final = 0.001
 """Of the friction's plateau that an identified harmonic leaves open (``drive_fit.WAVE_FLOOR``)."""
+RIPPLE_UNKNOWN: Final = 0.03
+"""The same of a hand file that knows no ripple over the output's angle: the reference hand's, rms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,9 @@ def ripple_left_nm(hand: Hand, i: int) -> float:
     spread = hand.file.tolerances
     of_output = [k for k in range(int(m["n_ripples"])) if not m["ripple_is_input"][k]]
     amplitude = float(np.sum(m["ripple_amplitude_nm"][i, of_output]))
-    return amplitude * math.hypot(spread.ripple_amplitude, math.radians(spread.ripple_phase_deg)) + 1e-9
+    if amplitude == 0.0:
+        return RIPPLE_UNKNOWN * 0.5 * math.pi * float(m["friction_gamma_2_nm"][i])
+    return amplitude * math.hypot(spread.ripple_amplitude, math.radians(spread.ripple_phase_deg))
 
 
 def fitted(hand: Hand, course: Course, t: int) -> Fitted:
@@ -153,13 +157,25 @@ def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int],
     raw: dict[str, Any] = {"tendons": [hand.names.tendons[t] for t in courses]}
     for name in ("time_s", "angle_rad", "speed_rad_s", "torque_nm", "count"):
         raw[name] = np.array([getattr(course, name) for course in courses.values()])
+    widths = {
+        (hand.names.tendons[t], row.key): widths_of(each.fit, row)
+        for t, each in fits.items()
+        for row in ROWS[kind]
+    }
     pages = lever_page.sections(kind, hand, fits)
-    return Found(rows + parts, seconds, pages, raw, lambda origin: patch_of(rows, origin), notices)
+    return Found(rows + parts, seconds, pages, raw, lambda origin: patch_of(rows, origin), notices, widths)
 
 
 def values_of(fit: LeverFit) -> tuple[float, float, float, float]:
     """Scale, loop, its length [deg], zero: in the order of ``LeverFit.half``."""
     return fit.scale, fit.loop_frac, math.degrees(fit.presliding_rad), fit.zero_count
+
+
+def widths_of(fit: LeverFit, row: Row) -> tuple[float, float]:
+    """Half widths of the noise that was seen and of independent noise, in the row's unit."""
+    bound = float(fit.bound[row.place])
+    noise = max(float(fit.half[row.place]), bound)
+    return (math.degrees(noise), math.degrees(bound)) if row.unit == "deg" else (noise, bound)
 
 
 def parts_of(kind: str, hand: Hand, t: int, each: Fitted) -> list[Part]:
@@ -172,8 +188,7 @@ def parts_of(kind: str, hand: Hand, t: int, each: Fitted) -> list[Part]:
         )
     for row in ROWS[kind]:
         value = values_of(fit)[row.place]
-        noise = max(float(fit.half[row.place]), float(fit.bound[row.place]))
-        noise = math.degrees(noise) if row.unit == "deg" else noise
+        noise, _ = widths_of(fit, row)
         size = row.size or abs(value)
         half = math.hypot(noise, row.floor * size)
         text = trouble
@@ -202,8 +217,12 @@ def usable(hand: Hand, t: int, each: Fitted) -> Part:
     text = f"counts {ends[0]:.0f} to {ends[1]:.0f} are {least:.1f} to {best:.0f} N"
     name, needed = hand.names.tendons[t], float(m["tension_max_n"][t])
     short = best < needed or abs(ends - [loose, tight]).max() > 0.5
-    if short:
-        text += f"; needed: up to {needed:.0f} N within 1 to {most - 1.0:.0f}: turn or move the magnet"
+    if abs(ends - [loose, tight]).max() > 0.5:
+        text += f", the end of its counts; needed: up to {needed:.0f} N: turn or move the magnet"
+    elif short:
+        text += (
+            f", the end of its lever; asked is up to {needed:.0f} N: a stiffer spring, or less force_max_n"
+        )
     return Part(
         name,
         "usable_n",

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration import guides
-from calibration.guide_fit import fit_guides
+from calibration import guide_rows, guides
+from calibration.guide_fit import Rows, fit_guides
 from calibration.guide_sweeps import RUNS, STILL, directions_for, jacobian, sets_of
+from calibration.levers import fitted
 from calibration.patching import merged
 from hand.assembly.assemble import model_of
 from hand.assembly.mismatch import draw_mismatch
@@ -76,12 +77,11 @@ def test_single_tendons_of_a_pair_are_not_told_apart(run):
     """Antagonists bear the same tension: of their difference the bound itself is larger than the loss."""
     hand, _, measured, found = run
     fits = {
-        t: guides.fitted(hand, guides.cut(c, measured.plan.levers_s), t).fit
-        for t, c in measured.courses.items()
+        t: fitted(hand, guide_rows.cut(c, measured.plan.levers_s), t).fit for t, c in measured.courses.items()
     }
-    tensions = {t: guides.tension_n(hand, measured.courses[t], t, fit) for t, fit in fits.items()}
+    tensions = {t: guide_rows.tension_n(hand, measured.courses[t], t, fit) for t, fit in fits.items()}
     own, joints = TENDONS[:4], sets_of(hand, TENDONS)[0]
-    rows = guides.equations(hand, measured, {t: tensions[t] for t in own}, joints)
+    rows = guide_rows.equations(hand, measured, {t: tensions[t] for t in own}, joints)
     pairs = fit_guides(rows, guides.groups_for(hand, own, joints), 2)
     single = fit_guides(rows, ((0,), (1,), (2,), (3,)), 2)
     assert pairs.groups == ((0, 3), (1, 2))
@@ -92,7 +92,7 @@ def test_single_tendons_of_a_pair_are_not_told_apart(run):
 def test_joints_that_did_not_move_tell_nothing():
     with pytest.raises(ValueError, match="tell 0 of 2 losses apart"):
         n = 50
-        still = guides.Rows(
+        still = Rows(
             0, np.linspace(0, 1, n), np.zeros(n), np.zeros(n), np.zeros((n, 1)), np.zeros(n, dtype=np.int64)
         )
         fit_guides([still], ((0,),), 1)

@@ -11,11 +11,13 @@ import pytest
 import tomlkit
 from typer.testing import CliRunner
 
+from calibration.slack_stops import slack_zeros, with_zeros
 from hand.assembly.mismatch import draw_mismatch
 from hand.file.loader import load_hand
 from hand.options import RunOptions
 from runtime.session import run_lockstep
 from runtime.setup import read_hand
+from tests.calibration.plants import written
 from tools.commands.apply import app as apply_app
 from tools.commands.identify import app
 
@@ -141,3 +143,24 @@ def test_on_motion_that_was_not_fitted_the_feedforward_now_fits(plain, run, tmp_
 def test_what_is_wrong_is_said_before_anything_moves(words, told):
     found = CliRunner().invoke(app, words)
     assert found.exit_code != 0 and told in str(found.exception)
+
+
+def test_zeros_of_slack_levers_are_found_before_the_drives_turn(tmp_path):
+    """With these zeros tendons that are off would look taut, and the finger would be in fault."""
+    away = dict(zip(range(8), (40.0, -40.0, 25.0, -25.0, 15.0, -15.0, 0.0, 2.0), strict=True))
+
+    def zeros(document):
+        for t, counts in away.items():
+            document["tendons"][t]["hall_zero_count"] = 2048.0 + counts
+        document["origin"]["tendons"]["hall_zero_count"] = "assumed: drawn"
+
+    options = RunOptions(hand="finger_bench", plant=written(tmp_path, zeros), lockstep=True, seed=3)
+    hand = read_hand(options)
+    found = slack_zeros(hand, options, list(range(8)))
+    assert set(found) == {f"index_{t + 1}" for t, counts in away.items() if abs(counts) > 10.0}
+    for t, counts in away.items():
+        assert found.get(f"index_{t + 1}", 2048.0) == pytest.approx(2048.0 + counts, abs=2.1)
+    with with_zeros(hand, options, found) as (known, chosen):
+        assert known.model[0]["hall_zero_count"][0] == pytest.approx(found["index_1"], abs=0.01)
+        assert chosen.plant == options.plant
+        assert slack_zeros(known, chosen, list(range(8))) == {}

@@ -1,0 +1,275 @@
+"""How often do true values lie in the stated intervals? Many drawn hands, identified from assumed files.
+
+``python -m calibration.campaign --hands 20 --out DIR`` draws simulated hands: all that ``--mismatch`` draws,
+and levers, Hall zeros and joint friction besides. Each gets a file with 30 % too little friction and no
+ripple. Drives, levers and guides are measured one after the other, each with what was found before. By
+parameter it prints in how many cases the true value lay in the stated 95 % interval, how wide the intervals
+are, and how much wider than independent noise alone would make them (Cramer-Rao). All of it goes to
+``parts.parquet`` and ``courses.parquet``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import tomlkit
+
+from calibration.found import Found
+from calibration.guides import found_guides
+from calibration.identify import identified
+from calibration.levers import LEVERS, found_levers
+from calibration.part import Part
+from calibration.patching import merged
+from hand.assembly.mismatch import draw_mismatch
+from hand.file.loader import load_hand
+from hand.hand import Hand
+from hand.options import RunOptions
+from runtime.setup import read_hand
+
+ORIGIN: Final = "identified: 2026-01-01 campaign"
+SHARE: Final = 0.7
+"""Of the true file's friction that the assumed file has."""
+
+
+ZERO_COUNTS: Final = 40.0
+"""Greatest error of a Hall sensor's zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One parameter of one drawn hand; ``bound`` is the half width by independent noise alone."""
+
+    seed: int
+    name: str
+    parameter: str
+    true: float
+    value: float
+    half: float
+    noise: float
+    bound: float
+    unit: str
+    verdict: str
+
+    @property
+    def held(self) -> bool:
+        """The true value lies in the interval; of a phase, around the circle."""
+        away = self.value - self.true
+        if self.unit == "deg" and self.parameter.startswith("ripple."):
+            away = (away + 180.0) % 360.0 - 180.0
+        return abs(away) <= self.half
+
+
+@dataclass(frozen=True, slots=True)
+class HandRun:
+    """What a drawn hand gave: cases, raw arrays by step, simulated time [s], wall time [s]."""
+
+    cases: list[Case]
+    raw: dict[str, dict[str, Any]]
+    simulated_s: float
+    seconds: float
+
+
+def true_file(text: str, seed: int) -> str:
+    """A hand file with drawn levers, Hall zeros and joint friction."""
+    document, rng = tomlkit.parse(text), np.random.default_rng(seed)
+    tables: dict[str, Any] = {}
+    for tendon in document["tendons"]:
+        tables[tendon["name"]] = {
+            "hall_zero_count": float(2048.0 + rng.uniform(-ZERO_COUNTS, ZERO_COUNTS)),
+            "relative_half_width_frac": float(rng.uniform(0.06, 0.15)),
+            "presliding_lever_deg": float(rng.uniform(0.2, 0.4)),
+            "origin": "assumed: drawn",
+        }
+    for finger in document["fingers"].values():
+        for joint in finger["joints"]:
+            coulomb = float(joint["coulomb_nm"]) * float(rng.uniform(0.5, 1.5))
+            tables[joint["name"]] = {"coulomb_nm": coulomb, "origin": "assumed: drawn"}
+    document["identified"] = tables
+    return tomlkit.dumps(document)
+
+
+def assumed_file(text: str) -> str:
+    """The same with too little friction and no ripple."""
+    document = tomlkit.parse(text)
+    for key in ("gamma_2_nm", "gamma_3_nms_rad"):
+        document["friction"][key] = SHARE * float(document["friction"][key])
+    for row in document["ripple"]:
+        row["amplitude_nm"] = 0.0
+    return tomlkit.dumps(document)
+
+
+def truth(hand: Hand, plant: np.void, part: Part) -> float:
+    """True value of a part in the unit in which the hand measures it; not a number where there is none."""
+    m, names, key = hand.model[0], hand.names, part.parameter
+    if key == "guide_loss_frac":
+        return float(np.mean([plant[key][names.tendons.index(name)] for name in part.name.split()]))
+    if key == "coulomb_nm":
+        return float(plant["joint_coulomb_nm"][names.joints.index(part.name)])
+    if part.name in names.tendons:
+        t = names.tendons.index(part.name)
+        spools = float(plant["spool_radius_m"][t] / m["spool_radius_m"][t])
+        return _of_tendon(plant, t, key, spools * _unit(m, plant, int(m["tendon_motor"][t])))
+    i = names.motors.index(part.name)
+    return _of_motor(plant, i, key, _unit(m, plant, i))
+
+
+def _unit(m: np.void, plant: np.void, i: int) -> float:
+    """Torque of a motor in the unit of its file's torque constant, over the true one."""
+    return float(m["motor_torque_constant_nm_a"][i] / plant["motor_torque_constant_nm_a"][i])
+
+
+def _of_tendon(plant: np.void, t: int, key: str, unit: float) -> float:
+    known = {
+        "spring_scale": float(plant["spring_scale"][t]) * unit,
+        "hall_zero_count": float(plant["hall_zero_count"][t]),
+        "relative_half_width_frac": float(plant["lever_friction_frac"][t]),
+        "presliding_lever_deg": math.degrees(float(plant["lever_presliding_rad"][t])),
+    }
+    return known.get(key, math.nan)
+
+
+def _of_motor(plant: np.void, i: int, key: str, unit: float) -> float:
+    if key.startswith("ripple."):
+        shaft, _, order = key.split(".")[1].partition("_")
+        rows = zip(plant["ripple_is_input"], plant["ripple_order"], strict=True)
+        kinds = [(bool(of_input), int(n)) for of_input, n in rows]
+        k = kinds.index((shaft == "input", int(order)))
+        if key.endswith("_nm"):
+            return float(plant["ripple_amplitude_nm"][i, k]) * unit
+        return math.degrees(float(plant["ripple_phase_rad"][i, k]))
+    if key == "gamma_1_s_rad":
+        return float(plant["friction_gamma_1_s_rad"][i])
+    field = key if key == "motor_inertia_kg_m2" else f"friction_{key}"
+    return float(plant[field][i]) * unit
+
+
+def run_hand(name: str, seed: int, folder: Path) -> HandRun:
+    """Draw a hand, measure it from an assumed file; its plant and files go to a folder."""
+    text = Path(load_hand(name).path).read_text(encoding="utf-8")
+    plant_path, mine = folder / "plant.toml", folder / "mine.toml"
+    options = RunOptions(hand=str(mine), plant=str(plant_path), mismatch=seed, seed=seed, lockstep=True)
+    file, begun = assumed_file(text), time.monotonic()
+    cases, raw, simulated = list[Case](), dict[str, dict[str, Any]](), 0.0
+    plant_path.write_text(true_file(text, seed), encoding="utf-8")
+    other = read_hand(RunOptions(hand=str(plant_path)))
+    plant = draw_mismatch(other.model, seed, other.file.tolerances)[0]
+    for step, procedure in PROCEDURES.items():
+        mine.write_text(file, encoding="utf-8")
+        hand = read_hand(options)
+        found = procedure(hand, options)
+        made = [_case(hand, plant, seed, part, found) for part in found.parts]
+        cases += [case for case in made if case is not None]
+        file, raw[step], simulated = (
+            merged(file, found.patch(ORIGIN))[0],
+            found.raw,
+            simulated + found.seconds,
+        )
+    return HandRun(cases, raw, simulated, time.monotonic() - begun)
+
+
+def _drives(hand: Hand, options: RunOptions) -> Found:
+    return identified("drives", hand, options, list(range(len(hand.names.motors))), lambda _: None)
+
+
+def _levers(hand: Hand, options: RunOptions) -> Found:
+    return found_levers(LEVERS, hand, options, list(range(len(hand.names.tendons))), lambda _: None)
+
+
+def _guides(hand: Hand, options: RunOptions) -> Found:
+    return found_guides(hand, options, list(range(len(hand.names.tendons))), lambda _: None)
+
+
+PROCEDURES: Final[dict[str, Callable[[Hand, RunOptions], Found]]] = {
+    "drives": _drives, "levers": _levers, "guides": _guides,
+}  # fmt: skip
+
+
+def _case(hand: Hand, plant: np.void, seed: int, part: Part, found: Found) -> Case | None:
+    true = truth(hand, plant, part)
+    if not (math.isfinite(true) and math.isfinite(part.value)):
+        return None
+    widths = found.widths.get((part.name, part.parameter), (math.nan, math.nan))
+    half = part.high - part.value
+    return Case(seed, part.name, part.parameter, true, part.value, half, *widths, part.unit, part.verdict)
+
+
+LINE: Final = "{:26} {:>9} {:>7} {:>9} {:>10} {:>12} {:>11}"
+
+
+def table(cases: list[Case]) -> list[str]:
+    """Lines by parameter: cases, share held, median width, and medians of it over the bound."""
+    heads = ("parameter", "held", "", "good", "half/value", "noise/bound", "half/bound")
+    lines = [LINE.format(*heads)]
+    for parameter in dict.fromkeys(_kind(case) for case in cases):
+        mine = [case for case in cases if _kind(case) == parameter]
+        held, good = sum(case.held for case in mine), sum(case.verdict == "good" for case in mine)
+        width = float(np.median([case.half / max(abs(case.value), 1e-12) for case in mine]))
+        noise = [case.noise / case.bound for case in mine if case.bound > 0.0]
+        over = [case.half / case.bound for case in mine if case.bound > 0.0]
+        bounds = (f"{np.median(noise):.2f}", f"{np.median(over):.2f}") if noise else ("-", "-")
+        shares = (f"{100 * held / len(mine):.1f} %", f"{good}/{len(mine)}", f"{100 * width:.1f} %")
+        lines.append(LINE.format(parameter, f"{held}/{len(mine)}", *shares, *bounds))
+    return lines
+
+
+def _kind(case: Case) -> str:
+    return (
+        f"ripple {case.parameter.split('.')[-1]}" if case.parameter.startswith("ripple.") else case.parameter
+    )
+
+
+def save(folder: Path, runs: dict[int, HandRun]) -> None:
+    """All cases and the courses of levers and guides as Parquet (extra ``parquet``)."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder.mkdir(parents=True, exist_ok=True)
+    cases = [case for run in runs.values() for case in run.cases]
+    keys = Case.__dataclass_fields__
+    parts = {key: [getattr(case, key) for case in cases] for key in keys}
+    parquet.write_table(pa.table(parts), folder / "parts.parquet")
+    columns: dict[str, list[Any]] = {}
+    for seed, run in runs.items():
+        raw = run.raw["levers"]
+        for k, tendon in enumerate(raw["tendons"]):
+            n = len(raw["time_s"][k])
+            for key, values in (("seed", np.full(n, seed)), ("tendon", np.full(n, tendon))):
+                columns.setdefault(key, []).append(values)
+            for key in ("time_s", "angle_rad", "speed_rad_s", "torque_nm", "count"):
+                columns.setdefault(key, []).append(raw[key][k])
+    courses = {key: np.concatenate(each) for key, each in columns.items()}
+    parquet.write_table(pa.table(courses), folder / "courses.parquet")
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--hand", default="finger_bench")
+    parser.add_argument("--hands", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--out", type=Path, required=True)
+    chosen, runs = parser.parse_args(), dict[int, HandRun]()
+    for seed in range(chosen.first, chosen.first + chosen.hands):
+        with tempfile.TemporaryDirectory() as folder:
+            runs[seed] = run_hand(chosen.hand, seed, Path(folder))
+        print(
+            f"hand {seed}: {runs[seed].simulated_s:.0f} s of motion in {runs[seed].seconds:.0f} s", flush=True
+        )
+    save(chosen.out, runs)
+    print("\n".join(table([case for run in runs.values() for case in run.cases])))
+    simulated, wall = (sum(getattr(run, key) for run in runs.values()) for key in ("simulated_s", "seconds"))
+    print(f"{len(runs)} hands, {simulated / 60.0:.1f} min of motion in {wall / 60.0:.1f} min")
+
+
+if __name__ == "__main__":
+    main()

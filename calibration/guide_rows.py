@@ -1,0 +1,119 @@
+"""Courses of swept tendons and joints, and the equations that they make of every joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.guide_fit import Rows
+from calibration.guide_sweeps import MOVE_S, MOVES, Plan, Sweep, jacobian, plan_of
+from calibration.lever_fit import LeverFit
+from calibration.motion_run import Means, Watch, must_be_sound, run_motion
+from calibration.tendon_means import FIELDS, Course, course_of
+from calibration.winding_plan import TAIL_S
+from hand.hand import Hand
+from hand.options import RunOptions
+
+Floats = NDArray[np.float64]
+SLOW_SHARE: Final = 0.35
+"""Of a sweep's mean joint speed, below which a joint counts as standing still."""
+LEAST_ROWS: Final = 20
+"""Blocks in which a joint moves, below which its sweep says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Courses of the tendons and joints, and the plan behind them.
+
+    Attributes:
+        plan: of the motion.
+        courses: tendon -> its course.
+        time_s: of the blocks, shape (n,).
+        joint_rad: estimated joint angles, shape (n, nj).
+        seconds: of motion.
+    """
+
+    plan: Plan
+    courses: dict[int, Course]
+    time_s: Floats
+    joint_rad: Floats
+    seconds: float
+
+
+def measure(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Measured:
+    """Sweep levers and joints of these tendons.
+
+    Raises:
+        Faulted: the hand went into fault, or did not start.
+    """
+    plan, means = plan_of(hand, tendons), Means(*FIELDS)
+    seconds = plan.path.seconds + TAIL_S
+    must_be_sound(run_motion(hand, options, plan.path.text(hand, tendons), seconds, means, watch))
+    moving = means.time_s >= 0.0
+    courses = {t: course_of(hand, means, t) for t in tendons}
+    angles = means.of("joint_angle_rad")[moving][:, : int(hand.model[0]["n_joints"])]
+    return Measured(plan, courses, means.time_s[moving], angles, seconds)
+
+
+def cut(course: Course, end_s: float) -> Course:
+    """The part of a course before a time."""
+    used = course.time_s <= end_s
+    return Course(*(getattr(course, name)[used] for name in Course.__dataclass_fields__))
+
+
+def tension_n(hand: Hand, course: Course, t: int, fit: LeverFit) -> Floats:
+    """Tension on the motor's side of the guides, by the current less the friction of the levers' sweeps."""
+    m, i = hand.model[0], int(hand.model[0]["tendon_motor"][t])
+    own = fit.friction_nm * np.arctan(float(m["friction_gamma_1_s_rad"][i]) * course.speed_rad_s)
+    torque = course.torque_nm - own - fit.viscous_nms_rad * course.speed_rad_s
+    return np.asarray(torque / abs(float(m["spool_radius_m"][t])))
+
+
+def smooth(values: Floats, time_s: Floats) -> Floats:
+    """Rates of columns, over five blocks."""
+    kernel = np.full(5, 0.2)
+    rate = np.gradient(values, time_s, axis=0)
+    return np.column_stack([np.convolve(column, kernel, mode="same") for column in rate.T])
+
+
+def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: list[int]) -> list[Rows]:
+    """Equations of these joints, of every sweep in which they move."""
+    m, P = hand.model[0], jacobian(hand)
+    tendons = list(tensions)
+    T = np.column_stack([tensions[t] for t in tendons])
+    speed = smooth(found.joint_rad, found.time_s)
+    v = speed @ P[tendons].T
+    s = v / np.sqrt(v**2 + m["guide_speed_m_s"][tendons] ** 2)
+    v0 = float(m["joint_friction_speed_rad_s"])
+    rows = []
+    for sweep in found.plan.sweeps:
+        move, moving = _moves(found, sweep, speed)
+        for k, j in enumerate(joints):
+            used = moving & (sweep.direction[j] != 0.0)
+            if used.sum() < LEAST_ROWS:
+                continue
+            qd = speed[used, j]
+            torque = T[used] @ P[tendons, j] + float(m["joint_viscous_nms_rad"][j]) * qd
+            columns = P[tendons, j] * T[used] * s[used]
+            sign = qd / np.sqrt(qd**2 + v0**2)
+            rows.append(Rows(k, found.joint_rad[used, j], torque, sign, columns, move[used]))
+    return rows
+
+
+def _moves(found: Measured, sweep: Sweep, speed: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(Number of the move at each block, whether all joints of the sweep move there as they should)."""
+    place = (found.time_s - sweep.begin_s) / MOVE_S
+    move = np.clip(np.floor(place), 0, MOVES - 1).astype(np.int64)
+    inside = (place >= 0.0) & (place < MOVES)
+    wanted = np.where(move % 2 == 0, 1.0, -1.0)[:, None] * sweep.direction
+    least = np.where(sweep.direction != 0.0, _mean_speed(found, sweep), -np.inf)
+    return move, inside & (speed * wanted > SLOW_SHARE * least).all(axis=1)
+
+
+def _mean_speed(found: Measured, sweep: Sweep) -> Floats:
+    k = found.plan.path.times_s.index(sweep.begin_s)
+    a, b = found.plan.path.angle_rad[k], found.plan.path.angle_rad[k + 1]
+    return np.abs(b - a) / MOVE_S
