@@ -183,6 +183,8 @@ def main() -> None:
             for seen in onlooker.look(0.2):
                 if seen.of == "/hand/balls" and PICTURE in seen.props:
                     pictures += 1
+                    if pictures == 1:
+                        print("looking", flush=True)
                     times = [times[0] or seen.at, seen.at]
     print(json.dumps({"pictures": pictures, "seconds": round(times[1] - times[0], 3)}))
 

@@ -1,7 +1,8 @@
 """The participant that is measured: the real control process, alone or with everything that listens to it.
 
 Alone, this process stands in for io: it keeps the heartbeat and reads the ring, nothing else. In company
-the real io process publishes all topics to two subscribers and records every frame.
+the real io process publishes all topics to five subscribers, one stopped and one slow, and to the page of
+``flexor view``, which is looked at; and it records every frame.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.audience import Audience
 from benchmarks.slices import Slice
 from hand.options import RunOptions
 from runtime.processes.child import lent_texts
@@ -35,10 +37,11 @@ LEAD_S: Final = 0.5
 """Time after the hand has become active that is not measured."""
 SPARE_S: Final = 5.0
 """Time beyond that at which a run ends by itself, active or not."""
+GATHER_S: Final = 60.0
+"""The same in company, which comes while the run runs."""
 PATIENCE_S: Final = 180.0
 """Longest time until the loop runs; a cold compile takes a minute."""
 TURN_S: Final = 0.01
-SUBSCRIBERS: Final = 2
 
 
 class RunFailed(RuntimeError):
@@ -83,9 +86,13 @@ class Process:
         """Lines it wrote to stderr."""
         return [x for x in self._err.read_text(errors="replace").splitlines() if x.strip()]
 
+    def said(self) -> str:
+        """Its stdout so far."""
+        return self._out.read_text(errors="replace")
+
     def told(self) -> dict[str, Any]:
         """The JSON object on its stdout; empty if there is none."""
-        lines = self._out.read_text(errors="replace").strip().splitlines()
+        lines = self.said().strip().splitlines()
         try:
             found = json.loads(lines[-1]) if lines else {}
         except ValueError:
@@ -155,27 +162,27 @@ def _processes(segment: Segment, options: RunOptions, company: bool, folder: Pat
             words = [segment.name, options.to_json(), str(os.getpid()), str(texts)]
             for name in ("control", "io") if company else ("control",):
                 started.append(Process([f"runtime.processes.{name}", *words], folder, name, texts))
-        if company:
-            subscriber = ["benchmarks.subscriber", str(options.port_base)]
-            started += [Process(subscriber, folder, f"subscriber-{k}") for k in range(SUBSCRIBERS)]
         yield started
     finally:
         for process in started:
-            process.end(signal.SIGKILL if process.name in ("control", "io") else signal.SIGTERM)
+            process.end(signal.SIGKILL)
 
 
-def _watch(segment: Segment, control: Process, company: bool, wanted_s: float) -> Timings:
-    """Keep a run alive until the hand was active for ``wanted_s``, then end it at once."""
+def _watch(segment: Segment, control: Process, audience: Audience | None, wanted_s: float) -> Timings:
+    """Keep a run alive until the hand was active before its whole audience for ``wanted_s``, then end it."""
     reader, timings = segment.reader(1024, start=0), Timings()
     beat, phase = segment.field("io_beat_ns"), segment.field("control_phase")
     until, wanted_ns = time.monotonic() + PATIENCE_S, round(wanted_s * 1e9)
-    if not company:
+    if audience is None:
         beat[0] = now_ns()
         segment.field("io_phase")[0] = int(Phase.READY)
     while control.running():
-        if not company:
+        if audience is None:
             beat[0] = now_ns()
-        timings.add(reader.read())
+        if audience is not None and not audience.complete():
+            reader.read()
+        else:
+            timings.add(reader.read())
         if timings.span_ns() >= wanted_ns:
             segment.field("stop")[0] = int(Stop.NOW)
         if int(phase[0]) < Phase.RUNNING and time.monotonic() > until:
@@ -195,40 +202,45 @@ def run_slice(options: RunOptions, rate_hz: float, seconds: float, *, company: b
         options: hand, motion, plain or hybrid wait.
         rate_hz: rate of the hand.
         seconds: time that is measured [s].
-        company: with io, two subscribers and the recorder.
+        company: with io, an audience and the recorder.
 
     Raises:
         RunFailed: it did not run, or was never active.
     """
-    options = replace(options, seconds=LEAD_S + seconds + SPARE_S, record=company)
+    spare_s = GATHER_S if company else SPARE_S
+    options = replace(options, seconds=LEAD_S + seconds + spare_s, record=company)
     if company:
         options = replace(options, port_base=free_port_base())
     segment = Segment.create(rate_hz)
     try:
         with tempfile.TemporaryDirectory() as name, _processes(segment, options, company, Path(name)) as all_:
             control = all_[0]
-            timings = _watch(segment, control, company, LEAD_S + seconds)
+            audience = Audience(options.port_base, Path(name), Process) if company else None
+            try:
+                timings = _watch(segment, control, audience, LEAD_S + seconds)
+            finally:
+                if audience is not None and not audience.complete():
+                    audience.kill()
             account = control.told()
             if "cycles" not in account:
                 raise RunFailed(f"control: {account.get('error', '')} {' / '.join(control.warnings()[-3:])}")
             measured = slice_of(timings.table(), 1e9 / rate_hz, seconds)
             measured.notes = [w for w in control.warnings() if w.startswith("warning")]
-            if company:
-                measured.extra |= _audience(all_[1:])
+            if audience is not None:
+                measured.extra |= _heard(all_[1], audience)
             return measured
     finally:
         segment.unlink()
 
 
-def _audience(others: list[Process]) -> dict[str, Any]:
-    """What the company received, so that a silent one cannot pass for a company."""
-    io, subscribers = others[0], others[1:]
+def _heard(io: Process, audience: Audience) -> dict[str, Any]:
+    """What the company received and wrote."""
     with suppress(subprocess.TimeoutExpired):
         io.process.wait(20.0)
-    for subscriber in subscribers:
-        subscriber.end()
-    told = [s.told() for s in subscribers]
-    if not all(t.get("bytes") for t in told):
-        raise RunFailed(f"a subscriber received nothing: {told}; io: {io.warnings()[-3:]}")
-    log = io.told().get("log")
-    return {"subscriber_bytes": [t["bytes"] for t in told], "recorded": bool(log)}
+    try:
+        found = audience.end()
+    except ValueError as error:
+        raise RunFailed(f"{error}; io: {io.warnings()[-3:]}") from None
+    finally:
+        audience.kill()
+    return found | {"recorded": bool(io.told().get("log"))}

@@ -55,7 +55,7 @@ def loop_lines(result: dict[str, Any]) -> Iterator[str]:
     yield from ratio_lines(result["ratios"])
     if result["company"]:
         yield ""
-        yield "  in company (io with all topics, two subscribers, recorder), beside alone in the same rounds:"
+        yield "  in company (io, recorder, five subscribers, the page), beside alone in the same rounds:"
     for row in result["company"]:
         beside = f"alone {row['alone']:.3f}, worse by {row['shift']:+.3f}, its width {row['width']:.3f}"
         yield f"  {row['name']:<44} {row['together']:7.3f}  {beside}  {_verdict(row)}"

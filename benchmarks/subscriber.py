@@ -1,7 +1,8 @@
-"""A subscriber of everything, as a client would be: ``python -m benchmarks.subscriber PORT``.
+"""A subscriber of everything, as a client would be: ``python -m benchmarks.subscriber PORT [PAUSE_S]``.
 
-Reads all topics until SIGTERM, then prints how many messages and bytes came as one JSON object. It keeps off
-the loop's core, as docs/real_time.md asks of every viewer on the loop's machine.
+Reads all topics, with a pause after each message if one is given, until SIGTERM. Then it prints how many
+messages and bytes came as one JSON object. It keeps off the loop's core, as docs/real_time.md asks of every
+viewer on the loop's machine.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from typing import Any
 
 import zmq
@@ -30,6 +32,7 @@ def main() -> None:
     socket.setsockopt(zmq.SUBSCRIBE, b"")
     socket.setsockopt(zmq.LINGER, 0)
     socket.connect(f"tcp://127.0.0.1:{int(sys.argv[1])}")
+    pause_s = float(sys.argv[2]) if len(sys.argv) > 2 else 0.0
     counts: dict[str, int] = {}
     size = 0
     while not stopped:
@@ -38,6 +41,8 @@ def main() -> None:
         topic, payload = socket.recv_multipart()
         counts[topic.decode()] = counts.get(topic.decode(), 0) + 1
         size += len(payload)
+        if pause_s:
+            time.sleep(pause_s)
     print(json.dumps({"messages": counts, "bytes": size}))
     socket.close()
     context.term()

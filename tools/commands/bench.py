@@ -17,6 +17,7 @@ Hand = Annotated[str, typer.Option(help="Hand that is measured.")]
 Motion = Annotated[str, typer.Option(help="Motion it makes.")]
 Rounds = Annotated[int, typer.Option(min=1, help="Interleaved rounds; 30 or more for a judgement.")]
 
+COMPANY = "Also with io, recorder, five subscribers (one stopped, one slow), and the page, looked at."
 ONLY = "Who takes part: cyclictest, c_wait, c_loop, plain, hybrid, plain_company, hybrid_company; by commas."
 
 EPILOG = """Examples:
@@ -56,9 +57,7 @@ def bench(
     as_json: Json = False,
     rounds: Rounds = 30,
     seconds: Annotated[float, typer.Option(min=0.05, help="Length of each participant's turn [s].")] = 2.0,
-    company: Annotated[
-        bool, typer.Option("--company", help="Also with io, two subscribers and the recorder.")
-    ] = False,
+    company: Annotated[bool, typer.Option("--company", help=COMPANY)] = False,
     only: Annotated[str | None, typer.Option(help=ONLY)] = None,
     kernel: Annotated[
         bool, typer.Option("--kernel/--no-kernel", help="Hold the instruction count against its gate.")
