@@ -35,7 +35,8 @@ def _picture(hand: Hand, found: Fits) -> bytes | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    P, tension = straight_jacobian(hand.model), np.linspace(0.0, 80.0, 30)
+    P, m = straight_jacobian(hand.model), hand.model[0]
+    tension = np.linspace(0.0, float(m["tension_max_n"][: int(m["n_tendons"])].max()), 30)
     figure = Figure(figsize=(8.0, 4.4), layout="constrained")
     axis = figure.subplots()
     for tendons, joints, fit in found:
