@@ -26,6 +26,8 @@ LEAST_RIPPLE: Final = 1.2 * WAVE_FLOOR / math.radians(PHASE_GOOD_DEG)
 """A harmonic below this share of the friction's plateau (1.4 %) needs no phase: the method leaves about as
 much of it open as the bound allows."""
 EXPLAINED_GOOD: Final = 0.98
+STEEPEST_S_RAD: Final = 1e3
+"""Beyond it friction turns within less than any angle's difference tells, and all larger values fit."""
 _PARAMETERS: Final = {
     "friction": ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"),
     "inertia": ("motor_inertia_kg_m2",),
@@ -112,6 +114,8 @@ def _doubt(estimate: Estimate, fit: DriveFit, plateau: float) -> str:
     elif estimate.name.endswith(".amplitude_nm"):
         if half > SHARE_GOOD * plateau:
             return f"amplitude known to {half:.2g} N m only; turn slower and longer"
+    elif estimate.name == "gamma_1_s_rad" and estimate.value > STEEPEST_S_RAD:
+        return f"friction turns within {1.0 / estimate.value:.1g} rad/s: too steep for these angles to tell"
     elif estimate.value <= 0.0:
         return f"{estimate.value:.3g} {estimate.unit} cannot be: is the current's sign right?"
     elif half > SHARE_GOOD * estimate.value:

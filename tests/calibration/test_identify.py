@@ -11,6 +11,8 @@ import pytest
 import tomlkit
 from typer.testing import CliRunner
 
+from calibration.drive_fit import DriveFit, Estimate
+from calibration.identify import parts_of, patch_of
 from calibration.slack_stops import slack_zeros, with_zeros
 from hand.assembly.mismatch import draw_mismatch
 from hand.file.loader import load_hand
@@ -164,3 +166,14 @@ def test_zeros_of_slack_levers_are_found_before_the_drives_turn(tmp_path):
         assert known.model[0]["hall_zero_count"][0] == pytest.approx(found["index_1"], abs=0.01)
         assert chosen.plant == options.plant
         assert slack_zeros(known, chosen, list(range(8))) == {}
+
+
+def test_a_friction_too_steep_to_tell_is_not_good_and_not_in_the_patch():
+    """Coarse angles leave it open from some value on: a fit may end anywhere beyond."""
+    steep = Estimate("gamma_1_s_rad", 1.6e6, 1.59e6, 1.61e6, "s/rad")
+    plain = [Estimate("gamma_2_nm", 0.02, 0.0199, 0.0201, "N m"),
+             Estimate("gamma_3_nms_rad", 0.01, 0.0099, 0.0101, "N m s/rad")]  # fmt: skip
+    fits = {"wrist": DriveFit((steep, *plain), 1e-3, 0.999, 0.0)}
+    assert [part.verdict for part in parts_of("friction", fits)] == ["not good", "good", "good"]
+    patch = tomlkit.parse(patch_of("friction", fits, "identified: 2026-11-29 run a"))
+    assert set(patch["identified"]["wrist"]) == {"gamma_2_nm", "gamma_3_nms_rad", "origin"}
