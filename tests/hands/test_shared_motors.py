@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hand.assembly.assemble import model_of
 from hand.file import HandFileError, parse_hand
 from runtime.session import RunResult, run_lockstep
 from signals.faults import Cause
+from tests.rigs.mutations import TEXTS
 from tests.rigs.tree_hands import BASE, hand_text, pairs
 
 RADIUS_M = 0.010
@@ -102,3 +104,16 @@ def test_after_a_fault_the_tendons_of_a_motor_are_let_go_to_their_mean(tmp_path:
     assert apart[-1] < apart[struck]
     assert pair[-1].mean() == pytest.approx(pair[struck].mean(), abs=0.5)
     assert (result.frames["command"]["motor_current_a"][-1, :3] == 0.0).all()
+
+
+@pytest.mark.parametrize("hand", ["orca_v2", "orca_v2_position"])
+def test_joints_are_known_by_motors_though_friction_is_a_fifth_wrong(hand: str, tmp_path: Path) -> None:
+    """The plant's drives have a fifth more of it than the file says; no sensor sees a tendon or a joint."""
+    more = re.sub(
+        r"(?m)^(gamma_[23]_\w+) = ([\d.]+)", lambda g: f"{g[1]} = {1.2 * float(g[2]):.6g}", TEXTS[hand]
+    )
+    assert more != TEXTS[hand]
+    file = tmp_path / f"{hand}.toml"
+    file.write_text(more)
+    report = run_lockstep(hand, motion="open_close", seconds=4.0, plant=str(file)).report
+    assert report["faults"] == [] and report["estimate_error_deg"]["rms"] <= 1.5
