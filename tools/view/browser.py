@@ -43,8 +43,8 @@ class Browser:
         url: of the page.
         width, height: of the window [px].
         scale: pixels of the picture for each of the window; below one it costs less to render in software.
-        every_ms: time between two pictures of the 3-D scene; 0: as fast as it can. The rest of the page does
-            not wait for it.
+        every_ms: time between two pictures of the 3-D scene; 0: as fast as it can. The page takes what it is
+            sent picture by picture, so it shows it that much later.
 
     Raises:
         RuntimeError: no Chromium, or it does not answer.
