@@ -9,9 +9,15 @@ from mechanics.sine import sine, sine_cosine
 
 
 @settings(max_examples=2000)
-@given(st.floats(-1e4, 1e4))
-def test_sine_is_right_to_1e_11(x: float) -> None:
-    assert abs(sine(x) - math.sin(x)) < 1e-11
+@given(st.floats(-1e3, 1e3))
+def test_sine_is_right_to_1e_12(x: float) -> None:
+    assert abs(sine(x) - math.sin(x)) < 1e-12
+
+
+@given(st.integers(-160, 160), st.floats(-1e-6, 1e-6))
+def test_sine_is_right_where_turns_meet(half_turns: int, beside: float) -> None:
+    x = half_turns * math.pi + beside
+    assert abs(sine(x) - math.sin(x)) < 1e-12
 
 
 @given(st.floats(-1e6, 1e6))
