@@ -2,8 +2,9 @@ r"""The guard's word on drives that take angles: goal and greatest current by th
 
 .. math:: i_{max} k_t = \min(|R| f_{max} + \tau_{friction},\ |R| f_{limit},\ \tau_{limit})
 
-so that no tendon is pulled harder than it may be, whatever the goal. Held fingers keep their goal. Letting go
-is an act here too: the goal unwinds what the co-contraction stretches and the greatest current falls to zero
+so that no tendon is pulled harder than it may be, whatever the goal. A drive whose command is ``position``
+takes no greatest current: there the detectors of tension remain. Held fingers keep their goal. Letting go is
+an act here too: the goal unwinds what the co-contraction stretches and the greatest current falls to zero
 with it; then the motor is off. A motor with tendons on both sides has no way that unwinds: its current falls.
 """
 
@@ -153,7 +154,10 @@ def command_servos(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Comm
                 mem.servo_goal_rad[i] = mem.servo_before_rad[i]
                 s.clip[i] |= out
             mem.servo_cap_nm[i] = min(mem.servo_cap_nm[i], mem.servo_share[i] * torque_cap_nm(m, t))
-        send_goal(m, mem, s, c, i, powered)
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        if m.tendon_follows[t] == 0:
+            send_goal(m, mem, s, c, m.tendon_motor[t], powered)
 
 
 @law

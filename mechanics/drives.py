@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from signals.compiled import law
-from signals.modes import DriveCommand, DriveReport
+from signals.modes import DriveCommand, DriveReport, Mode
 from signals.typed import Model
 
 CURRENT_COMMAND: Final = int(DriveCommand.CURRENT)
 REPORTS_CURRENT: Final = int(DriveReport.CURRENT)
+FORCE_MODES: Final = (Mode.MOTOR_TORQUE, Mode.TENDON_FORCE, Mode.JOINT_TORQUE)
+"""What only a drive that takes currents can do."""
 
 
 @law
@@ -24,6 +26,12 @@ def takes_angles(m: Model, f: int) -> bool:
     return bool(
         m.n_servos != 0 and m.finger_n_tendons[f] > 0 and is_servo(m, m.tendon_motor[m.finger_tendon[f, 0]])
     )
+
+
+def angles_taken(m: Any, f: int) -> bool:
+    """``takes_angles`` without compiled code; ``m``: MODEL scalar."""
+    tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+    return bool((m["motor_command"][m["tendon_motor"][tendons]] != CURRENT_COMMAND).any())
 
 
 @law

@@ -41,7 +41,7 @@ def near_sine(x: float) -> float:
 
 @law
 def sine(x: float) -> float:
-    """Sine of a phase [rad], |x| <= 1e6; absolute error below 1e-12 for |x| <= 1000 (at 1e6 rad below 2e-10)."""
+    """Sine of a phase [rad], |x| <= 1e6; absolute error below 1e-12 to 1000 rad, at 1e6 rad below 2e-10."""
     k = (x * (0.5 * INVERSE_PI) + ROUND) - ROUND
     r = (x - k * (2.0 * PI_HIGH)) - k * (2.0 * PI_LOW)
     q = r * r

@@ -15,8 +15,9 @@ from hand.file.refusals import Refusal
 from hand.motion.channels import Table, points_table, ramp_table, rest, sine_table, steps_table
 from hand.motion.palm import DifferentPeriods, OutOfReach, axis_tables
 from hand.motion.schema import CUSTOMARY_ROLES, JointTrack, MotionFile, PalmTrack, PartTrack, Track
+from mechanics.drives import FORCE_MODES, angles_taken
 from signals.choices import nearest
-from signals.modes import DriveCommand, Mode
+from signals.modes import Mode
 from signals.names import HandNames
 from signals.records import RecordArray
 
@@ -79,9 +80,7 @@ def _refuse_forces(built: Built, names: HandNames, model: RecordArray) -> None:
     """A mode that asks a finger for forces whose drives take angles."""
     m = model[0]
     for f, mode in enumerate(built.modes):
-        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
-        angles = (m["motor_command"][m["tendon_motor"][tendons]] != DriveCommand.CURRENT).any()
-        if angles and mode in (Mode.JOINT_TORQUE, Mode.TENDON_FORCE, Mode.MOTOR_TORQUE):
+        if mode in FORCE_MODES and angles_taken(m, f):
             found = f"{names.fingers[f]} in mode {mode.name.lower()}, its drives take angles"
             built.refusals.append(Refusal(path=("mode",), found=found, legal="a mode of angles"))
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from hand.assembly.assemble import model_of
 from hand.file.hand import HandFile
+from mechanics.drives import angles_taken
 from signals.choices import WrongChoice
-from signals.modes import DriveCommand
 
 CAPABILITIES: Final[dict[str, str]] = {
     "joints": "sensors alone tell all joint angles",
@@ -79,7 +79,7 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
         missed.append(f"{slips}, a drift of a sensor or a motor's angle")
     if by_current:
         missed.append("what turns a joint while its motor stands: the friction of the drive hides it")
-        if (m["motor_command"][m["tendon_motor"][tendons]] != DriveCommand.CURRENT).any():
+        if angles_taken(m, f):
             missed.append("a gear that is stuck: its current is that of a finger that pushes")
     sources = [word for word, there in (("sensors", sensed.any()), ("motor currents", by_current)) if there]
     tension = "sensors" if not blind else "motor currents" if not sensed.any() else "sensors, others computed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mechanics.drives import FORCE_MODES, angles_taken
 from signals.modes import DriveCommand, Mode
 
 FORCES: Final = {
@@ -16,13 +17,6 @@ FORCES: Final = {
     "stiffnesses": "stiffness",
 }
 """Argument of ``goal`` -> what it wishes for that only a drive with currents gives."""
-FORCE_MODES: Final = (Mode.MOTOR_TORQUE, Mode.TENDON_FORCE, Mode.JOINT_TORQUE)
-
-
-def takes_angles(m: Any, finger: int) -> bool:
-    """Whether the motors of a finger take angles; ``m``: MODEL scalar."""
-    tendons = m["finger_tendon"][finger, : m["finger_n_tendons"][finger]]
-    return bool((m["motor_command"][m["tendon_motor"][tendons]] != DriveCommand.CURRENT).any())
 
 
 def _pull_both_ways(m: Any, finger: int) -> bool:
@@ -55,7 +49,7 @@ def unfulfillable(m: Any, argument: str, space: str, index: int, value: float) -
     if argument == "pretension" and value != m["pretension_n"][index] and _pull_both_ways(m, index):
         return "its drives take angles and have tendons on both sides: no angle stretches both"
     wish = FORCES.get(argument)
-    if wish is None or not takes_angles(m, finger_of(m, space, index)):
+    if wish is None or not angles_taken(m, finger_of(m, space, index)):
         return ""
     if value == 0.0 and argument in ("joint_torques", "motor_torques", "stiffnesses", "tension_rates"):
         return ""
@@ -64,6 +58,6 @@ def unfulfillable(m: Any, argument: str, space: str, index: int, value: float) -
 
 def unfulfillable_mode(m: Any, finger: int, mode: Mode) -> str:
     """Why a finger cannot be in a mode; empty if it can."""
-    if mode in FORCE_MODES and takes_angles(m, finger):
+    if mode in FORCE_MODES and angles_taken(m, finger):
         return f"its drives take angles; {mode.name.lower()} needs drives that take currents"
     return ""

@@ -13,6 +13,7 @@ from hand.file import HandFileError, load_hand, parse_hand
 from hand.file.gears import MARGIN
 from hand.review.suspicions import suspicions
 from mechanics.springs import stiffness_of_force
+from runtime.session import run_lockstep
 from signals.modes import MachineState
 from tests.rigs.driven import Driven
 from tests.rigs.mutations import TEXTS
@@ -130,3 +131,11 @@ def test_a_gear_pushes_in_both_directions_without_slack(sign: float) -> None:
     torque = -(truth["tension_n"][-1, pair] * m["P_tj_m"][pair, joint]).sum()
     assert 0.6 < sign * torque / m["motor_torque_limit_nm"][0] < 1.05
     assert abs(truth["joint_speed_rad_s"][-1, joint]) < 0.05
+
+
+def test_a_motor_of_two_lines_is_counted_once_in_a_cycle() -> None:
+    motor = load_hand("leap_v1").gears[0].motor
+    run = run_lockstep("leap_v1", seconds=0.6, faults=(f"motor-lost:{motor}@0.3",), every=1)
+    state = run.frames["state"]
+    changed = (state["clip"][1:] != 0).astype(int)
+    assert changed.any() and (np.diff(state["clip_count"].astype(int), axis=0) == changed).all()
