@@ -77,6 +77,7 @@ def test_the_hand_runs_over_the_wire_at_its_own_rate(hand: str, tmp_path: Path, 
         assert report["tracking_error_deg"]["rms"] <= 1.5
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_the_printed_command_moves_a_hand_behind_servos(tmp_path: Path, port_base: int) -> None:
     """Servos and a Hall bridge on ptys, bus processes, real clocks.

@@ -32,6 +32,7 @@ def _run_cell(source: str, space: dict[str, Any]) -> Any:
     return None if last is None else eval(compile(last, "cell", "eval"), space)
 
 
+@pytest.mark.long
 def test_a_notebook_arms_thinks_moves_records_and_plots_without_a_fault(start, port_base, tmp_path):
     run = start("--for", "120", "--out", str(tmp_path), *PATIENT)
     run.wait_until_running()

@@ -144,6 +144,7 @@ def test_asyncio_and_the_environment_carry_the_key_too(front, files, monkeypatch
         assert hand.request("ping")["ok"]
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_a_thousand_wrong_keys_leave_nothing_behind_and_hold_up_nobody(front, files):
     stranger = load(files / "stranger.key")

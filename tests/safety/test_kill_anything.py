@@ -16,6 +16,7 @@ from telemetry.shm.segment import parent_gone
 from tests.rigs.runs import MOVING, Run, blocks, gone
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_whoever_is_killed_the_drives_are_at_zero_torque_and_the_next_start_is_clean(port_base: int) -> None:
     trials, wrong = killed(3, seed=6, port_base=port_base, start_s=2.0)

@@ -69,7 +69,7 @@ def _speaking(stack, port, count):
             made.connect(f"tcp://127.0.0.1:{port}")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("count", [1100, 2000])
 @pytest.mark.parametrize("offset", [0, 1], ids=["publish", "command"])
 @pytest.mark.parametrize("strangers", [_raw, _speaking])
@@ -223,7 +223,7 @@ TAKES_THE_COMMAND = ("leases by force", "100,000 parts", "300,000 parts")
 """The holder may lose the hand, which then holds still."""
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", FLOODS)
 def test_no_flood_holds_up_a_stop_or_takes_memory(front, name):
     with flexor.Hand(port_base=front.port_base) as holder, holder.control("the holder") as control:
@@ -259,6 +259,7 @@ def _busy_machine():
             other.wait()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["100,000 parts", "parts without end"])
 def test_a_starved_process_takes_no_more_memory(front, name):
     """What was complete when its sender was cut off is still read: meanwhile nobody new is let in."""

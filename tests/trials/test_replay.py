@@ -158,6 +158,7 @@ def test_another_controller_over_the_same_measurements(tmp_path, monkeypatch):
     assert found.first.signal.split("/")[0] in ("command.motor_current_a", "state.ref_motor_torque_nm")
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_a_run_in_real_time_and_what_its_black_box_kept_are_replayed_bit_for_bit(start, port_base, tmp_path):
     fault = "tendon-break:index_4@4"
