@@ -41,8 +41,10 @@ def run(hand: str, motion: str, *words: object) -> dict[str, Any]:
     """Figures of one run."""
     text = flexor("run", hand, "--motion", motion, "--lockstep", "--for", 4, "--json", *words, codes=(0, 3))
     report = json.loads(text)
-    figures = {name: report[table][kind] for name, (table, kind) in FIGURES.items() if report.get(table)}
-    return figures | {"faults": len(report["faults"])}
+    figures = {name: report[table][kind] for name, (table, kind) in FIGURES.items()}
+    return {name: figure for name, figure in figures.items() if figure is not None} | {
+        "faults": len(report["faults"])
+    }
 
 
 def one(hand: str, motions: list[str], seed: int) -> list[dict[str, Any]]:
