@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Protocol, Self
 
@@ -67,6 +67,17 @@ class BusSettings(Table):
     def holding(self, names: HandNames) -> tuple[str, ...]:
         """Motors whose device, once its watchdog tripped in position mode, holds its angle: no letting go."""
         return ()
+
+    def held(self, names: HandNames, positioned: Collection[str]) -> tuple[str, ...]:
+        """A sentence on the motors of ``holding`` among those in position mode, if there are any."""
+        found = [name for name in self.holding(names) if name in positioned]
+        if not found:
+            return ()
+        whose = ", ".join(found)
+        return (
+            f"when the computer is gone, {whose} hold their angle with the current that they were last "
+            "allowed, and do not let go; have a switch for their power within reach",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

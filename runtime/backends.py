@@ -88,37 +88,24 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
     return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)
 
 
-def unproven(
-    name_or_path: str | None, names: HandNames, setups: tuple[MotorSetup, ...] = ()
-) -> tuple[str, ...]:
+def unproven(path: str | None, names: HandNames, setups: tuple[MotorSetup, ...] = ()) -> tuple[str, ...]:
     """Protection of the devices that a bus file leaves unproven; told at the start, in health, in the report.
 
     Args:
-        name_or_path: bus file of the run; None: a simulated hand, whose motors end with their process.
+        path: bus file of the run; None: a simulated hand, whose motors end with their process.
         names: names of the hand.
         setups: what its drives are set up for; those in position mode may hold when nobody speaks.
     """
-    if name_or_path is None:
+    if path is None:
         return ()
     from hand.file.busfile import load_bus_file
 
-    buses = [entry.settings for entry in load_bus_file(name_or_path).entries]
+    buses = [entry.settings for entry in load_bus_file(path).entries]
+    positioned = {s.name for s in setups if s.mode is MotorMode.POSITION}
     return tuple(
         f"bus {bus.name!r}, unproven protection: {text}"
         for bus in buses
-        for text in (*bus.unproven(names), *_holding(bus.holding(names), setups))
-    )
-
-
-def _holding(motors: tuple[str, ...], setups: tuple[MotorSetup, ...]) -> tuple[str, ...]:
-    """A sentence on motors in position mode that hold their angle when their watchdog trips."""
-    found = [s for s in setups if s.mode is MotorMode.POSITION and s.name in motors]
-    if not found:
-        return ()
-    names = ", ".join(s.name for s in found)
-    return (
-        f"when the computer is gone, {names} hold their angle with the current that they were last allowed, "
-        "and do not let go; have a switch for their power within reach",
+        for text in (*bus.unproven(names), *bus.held(names, positioned))
     )
 
 

@@ -28,13 +28,12 @@ _MCL_CURRENT, _MCL_FUTURE = 1, 2
 _MLOCK_ONFAULT: Final = 1
 _RESERVED: Final = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
 """A mapping that costs nothing until it is touched (MAP_NORESERVE)."""
-_AUTOGROUP: Final = "/proc/self/autogroup"
+AUTOGROUP: Final = "/proc/self/autogroup"
 IO_NICE: Final = -10
 """Niceness of the io process: after control, which is real-time, and before all other work."""
 STACK_BYTES: Final = 256 * 1024
 """Stack that is there before the loop starts; a cycle needs some tens of kB of it."""
 _PR_SET_PDEATHSIG: Final = 1
-_PR_CAPBSET_DROP, _CAP_SYS_NICE = 24, 23
 _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274}
 TURN_NS: Final = 100_000
 """Shortest turn that Linux grants an ordinary process."""
@@ -281,7 +280,7 @@ def go_before_others(niceness: int) -> None:
         os.setpriority(os.PRIO_PROCESS, 0, niceness)
     finally:
         with suppress(OSError):  # where sessions share the processor, niceness counts inside a session only
-            Path(_AUTOGROUP).write_text(str(niceness))
+            Path(AUTOGROUP).write_text(str(niceness))
 
 
 def prefer_io() -> Lack | None:
@@ -301,14 +300,6 @@ def prefer_io() -> Lack | None:
     return None
 
 
-def go_after_others(niceness: int) -> None:
-    """After other work, for good: this process and what it becomes cannot raise their priority again."""
-    ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_SYS_NICE, 0, 0, 0)  # refused: it had no such right
-    os.setpriority(os.PRIO_PROCESS, 0, niceness)
-    with suppress(OSError):
-        Path(_AUTOGROUP).write_text(str(niceness))
-
-
 def die_with_parent(parent: int, signal_number: int) -> bool:
     """Get ``signal_number`` when the parent dies; False if it is dead already."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
@@ -317,11 +308,7 @@ def die_with_parent(parent: int, signal_number: int) -> bool:
 
 @contextmanager
 def quiet(collect: bool = True) -> Iterator[None]:
-    """No garbage collection inside: freeze what is there, switch the collector off.
-
-    Args:
-        collect: collect once before; a fifth of a second that a stretch in lockstep has no use for.
-    """
+    """No garbage collection inside; ``collect`` once before, which no stretch in lockstep has a use for."""
     was_enabled = gc.isenabled()
     if collect:
         gc.collect()

@@ -66,10 +66,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.path.relative_to(ROOT).as_posix().startswith(REAL_CLOCKS):
             item.add_marker("realtime")
     if config.getoption("quick"):
-        left_out = [item for item, stays in zip(items, in_quick_run(items), strict=True) if not stays]
-        if left_out:
-            config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if item not in set(left_out)]
+        stays = in_quick_run(items)
+        config.hook.pytest_deselected(items=[item for item, one in zip(items, stays, strict=True) if not one])
+        items[:] = [item for item, one in zip(items, stays, strict=True) if one]
 
 
 def in_quick_run(items: Sequence[pytest.Item]) -> list[bool]:

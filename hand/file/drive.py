@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from hand.file.values import Count, Fraction, NonNegative, Positive
+from hand.file.values import Count, Fraction, NonNegative, Positive, left_out
 from signals.tables import Table
 
 
@@ -85,10 +85,6 @@ class Ripple(Table):
     """Phase at angle zero."""
 
 
-def _none(value: object) -> bool:
-    return value is None
-
-
 class Identified(Table):
     """What was measured of one motor, tendon or joint; it counts in the place of the figures of all."""
 
@@ -105,17 +101,17 @@ class Identified(Table):
     and what a lost turn shows against."""
     ripple: tuple[Ripple, ...] = ()
     """Harmonics; one that the hand has is replaced, another is added."""
-    spring_scale: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    spring_scale: Annotated[Positive | None, Field(exclude_if=left_out)] = None
     """Spring constant of a tendon relative to its mechanism's."""
-    hall_zero_count: Annotated[NonNegative | None, Field(exclude_if=_none)] = None
+    hall_zero_count: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
     """Count of a tendon's Hall sensor at lever angle zero."""
-    relative_half_width_frac: Annotated[Fraction | None, Field(exclude_if=_none)] = None
+    relative_half_width_frac: Annotated[Fraction | None, Field(exclude_if=left_out)] = None
     """Half width of the friction loop of a tendon's lever, as a share of the force."""
-    presliding_lever_deg: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    presliding_lever_deg: Annotated[Positive | None, Field(exclude_if=left_out)] = None
     """Lever travel over which the sign of a tendon's loop turns."""
-    guide_loss_frac: Annotated[Fraction | None, Field(exclude_if=_none)] = None
+    guide_loss_frac: Annotated[Fraction | None, Field(exclude_if=left_out)] = None
     """Share of its tension that a tendon's guides take, at its bending angle as built."""
-    coulomb_nm: Annotated[NonNegative | None, Field(exclude_if=_none)] = None
+    coulomb_nm: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
     """Coulomb friction of a joint coordinate."""
 
 

@@ -93,10 +93,6 @@ class InsertionSet(Table):
     """Points in frame {12}, by letter."""
 
 
-def _none(value: object) -> bool:
-    return value is None
-
-
 class FourBar(Table):
     """Planar four-bar linkage of a metacarpal; a function beside the model, which has a hinge."""
 
@@ -113,7 +109,7 @@ class FourBar(Table):
 
 
 class _FingerBase(Table):
-    number: Annotated[Count | None, Field(exclude_if=_none)] = None
+    number: Annotated[Count | None, Field(exclude_if=left_out)] = None
     """Number in the paper's joint names (q2x is the index)."""
     parent: Name
     """``palm``, or the finger of kind hinge or tree that carries this one, with its last bone."""

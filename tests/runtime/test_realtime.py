@@ -94,7 +94,7 @@ def test_the_kernel_is_told_by_its_version_where_sys_says_nothing(monkeypatch, t
 def test_the_io_process_leaves_the_core_of_the_loop_alone(monkeypatch):
     moved = []
     monkeypatch.setattr(realtime.os, "setpriority", lambda *_: None)
-    monkeypatch.setattr(realtime, "_AUTOGROUP", "/nowhere/at/all")
+    monkeypatch.setattr(realtime, "AUTOGROUP", "/nowhere/at/all")
     monkeypatch.setattr(realtime.os, "sched_setaffinity", lambda _pid, cpus: moved.append(cpus))
     monkeypatch.setattr(realtime, "_read", lambda _path: "")
     for ours in ({0}, {0, 1}, {2, 5, 7}):
@@ -108,7 +108,7 @@ def test_the_io_process_leaves_the_core_of_the_loop_alone(monkeypatch):
 
 def test_the_io_process_goes_before_other_work_or_says_why_not(monkeypatch, tmp_path):
     asked, session = [], tmp_path / "autogroup"
-    monkeypatch.setattr(realtime, "_AUTOGROUP", str(session))
+    monkeypatch.setattr(realtime, "AUTOGROUP", str(session))
     monkeypatch.setattr(realtime.os, "sched_getaffinity", lambda _pid: {0})
     monkeypatch.setattr(realtime.os, "setpriority", lambda *words: asked.append(words))
     assert realtime.prefer_io() is None
@@ -124,7 +124,7 @@ def test_shorter_turns_change_neither_niceness_nor_class():
     script = """
 import os
 from runtime import realtime
-realtime._AUTOGROUP = "/nowhere/at/all"
+realtime.AUTOGROUP = "/nowhere/at/all"
 os.nice(3)
 own = os.getpriority(os.PRIO_PROCESS, 0)
 os.setpriority = lambda *_: None

@@ -7,6 +7,7 @@ and its page would then wait for it. So it is started here off the loop's core a
 from __future__ import annotations
 
 import base64
+import ctypes
 import itertools
 import json
 import os
@@ -23,6 +24,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+_PR_CAPBSET_DROP, _CAP_SYS_NICE = 24, 23
 NICE: Final = 5
 """A third of the processor that an ordinary process gets beside it."""
 _SELDOM: Final = (
@@ -169,12 +171,20 @@ class Browser:
         self.close()
 
 
+def _go_after_others(autogroup: str) -> None:
+    """After other work, for good: this process and what it becomes cannot raise their priority again."""
+    ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_SYS_NICE, 0, 0, 0)  # refused: it had no such right
+    os.setpriority(os.PRIO_PROCESS, 0, NICE)
+    with suppress(OSError):
+        Path(autogroup).write_text(str(NICE))
+
+
 def main() -> None:
     """Become the Chromium whose words follow the number of the process that drives it."""
-    from runtime.realtime import die_with_parent, go_after_others, leave_loop_core
+    from runtime.realtime import AUTOGROUP, die_with_parent, leave_loop_core
 
     leave_loop_core()
-    go_after_others(NICE)
+    _go_after_others(AUTOGROUP)
     if die_with_parent(int(sys.argv[1]), signal.SIGKILL):
         os.execv(sys.argv[2], sys.argv[2:])
 
