@@ -88,17 +88,21 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     words = parser.parse_args()
     kept = words.out.read_text(encoding="utf-8") if words.out and words.out.exists() else ""
-    rows = [json.loads(line) for line in kept.splitlines()]
-    done = {(row["hand"], row["seed"]) for row in rows}
-    seeds = [s for s in range(1, words.hands + 1) if (words.hand, s) not in done]
+    # a hand's lines are written at once; one that was cut off is made again
+    rows = [json.loads(line) for line in kept.splitlines(keepends=True) if line.endswith("}\n")]
+    done = {(row["hand"], row["motion"], row["seed"]) for row in rows}
+    asked = range(1, words.hands + 1)
+    seeds = [s for s in asked if not all((words.hand, motion, s) in done for motion in words.motion)]
     with ThreadPoolExecutor(words.processes) as pool:
         for found in pool.map(lambda seed: one(words.hand, words.motion, seed), seeds):
+            found = [row for row in found if (row["hand"], row["motion"], row["seed"]) not in done]
             rows += found
             lines = "".join(json.dumps(row) + "\n" for row in found)
             print(lines, end="", flush=True)
             if words.out:
                 with words.out.open("a", encoding="utf-8") as file:
-                    file.write(lines)
+                    file.write(lines if kept.endswith("\n") or not kept else f"\n{lines}")
+                kept = lines
     for motion in words.motion:
         print(json.dumps(told(rows, words.hand, motion)))
     return 0

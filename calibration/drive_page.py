@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
+from calibration import picture
 from calibration.drive_fit import DriveFit
 from calibration.free_turning import Measured
 from reports import page
@@ -13,15 +12,12 @@ from reports import page
 
 def curves(fits: dict[str, DriveFit], measured: Measured, constants: list[float]) -> bytes | None:
     """Torque over speed with the fitted law, drive by drive, as a PNG; ``None`` without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
+    names = list(fits)
+    made = picture.panels(names, "speed at the gear output [rad/s]", "torque [N m]")
+    if made is None:
         return None
-    names, across = list(fits), 4
-    rows = -(-len(names) // across)
-    figure = Figure(figsize=(3.1 * across, 2.4 * rows), layout="constrained")
-    axes = figure.subplots(rows, across, squeeze=False, sharex=True, sharey=True).ravel()
-    for k, (axis, name) in enumerate(zip(axes, names, strict=False)):
+    figure, axes = made
+    for k, (axis, name) in enumerate(zip(axes, names, strict=True)):
         turning = measured.turning(k, constants[k])[1]
         step = max(1, len(turning.time_s) // 4000)
         speed = np.gradient(turning.angle_rad, turning.time_s)
@@ -30,16 +26,7 @@ def curves(fits: dict[str, DriveFit], measured: Measured, constants: list[float]
         w = np.linspace(speed.min(), speed.max(), 400)
         g1, g2, g3 = (fit.of(p).value for p in ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"))
         axis.plot(w, g2 * np.arctan(g1 * w) + g3 * w, color="#c8321e", linewidth=1.3)
-        axis.set_title(name, fontsize=9)
-        axis.grid(alpha=0.3)
-        axis.tick_params(labelsize=7)
-    for axis in axes[len(names) :]:
-        axis.set_visible(False)
-    figure.supxlabel("speed at the gear output [rad/s]", fontsize=9)
-    figure.supylabel("torque [N m]", fontsize=9)
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110)
-    return out.getvalue()
+    return picture.png(figure)
 
 
 def sections(fits: dict[str, DriveFit], measured: Measured, constants: list[float]) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
+from calibration import picture
 from calibration.guide_fit import GuideFit
 from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
@@ -31,13 +30,11 @@ def sections(hand: Hand, found: Fits) -> list[str]:
 
 
 def _picture(hand: Hand, found: Fits) -> bytes | None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
     P, m = straight_jacobian(hand.model), hand.model[0]
     tension = np.linspace(0.0, float(m["tension_max_n"][: int(m["n_tendons"])].max()), 30)
-    figure = Figure(figsize=(8.0, 4.4), layout="constrained")
+    figure = picture.figure(8.0, 4.4)
+    if figure is None:
+        return None
     axis = figure.subplots()
     for tendons, joints, fit in found:
         for k, j in enumerate(joints):
@@ -54,6 +51,4 @@ def _picture(hand: Hand, found: Fits) -> bytes | None:
     axis.set_ylabel("guides and own friction at the joint [mN m]")
     axis.legend(fontsize=7, ncols=3)
     axis.grid(alpha=0.3)
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110)
-    return out.getvalue()
+    return picture.png(figure)

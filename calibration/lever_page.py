@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration import picture
 from calibration.lever_fit import Fitted
 from hand.hand import Hand
 from mechanics.springs import spring_at, stiffness_of_force
 from reports import page
 
 Floats = NDArray[np.float64]
-ACROSS = 4
 
 
 def sections(kind: str, hand: Hand, fits: dict[int, Fitted]) -> list[str]:
@@ -55,14 +53,13 @@ def _polynomials(hand: Hand, fits: dict[int, Fitted]) -> tuple[tuple[str, ...], 
 
 
 def _picture(hand: Hand, fits: dict[int, Fitted]) -> bytes | None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
+    names = [hand.names.tendons[t] for t in fits]
+    across, up = "Hall count; lines: the friction loop that was found", "tension by the motor's current [N]"
+    made = picture.panels(names, across, up)
+    if made is None:
         return None
-    down = -(-len(fits) // ACROSS)
-    figure = Figure(figsize=(3.1 * ACROSS, 2.4 * down), layout="constrained")
-    axes = figure.subplots(down, ACROSS, squeeze=False, sharex=True, sharey=True).ravel()
-    for axis, (t, each) in zip(axes, fits.items(), strict=False):
+    figure, axes = made
+    for axis, (t, each) in zip(axes, fits.items(), strict=True):
         used, fit = each.data.used, each.fit
         m, i = hand.model[0], int(hand.model[0]["tendon_motor"][t])
         speed = each.data.speed_rad_s
@@ -75,14 +72,5 @@ def _picture(hand: Hand, fits: dict[int, Fitted]) -> bytes | None:
         count, force, _, _ = curves(hand, t, each)
         for side in (-1.0, 1.0):
             axis.plot(count, force * (1.0 + side * fit.loop_frac), color="#c8321e", linewidth=0.9)
-        axis.set_title(hand.names.tendons[t], fontsize=9)
         axis.set_ylim(0.0, 1.15 * float(tension[used].max()))
-        axis.grid(alpha=0.3)
-        axis.tick_params(labelsize=7)
-    for axis in axes[len(fits) :]:
-        axis.set_visible(False)
-    figure.supxlabel("Hall count; lines: the friction loop that was found", fontsize=9)
-    figure.supylabel("tension by the motor's current [N]", fontsize=9)
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110)
-    return out.getvalue()
+    return picture.png(figure)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import math
 from typing import Final
 
 import numpy as np
 
+from calibration import picture
 from calibration.part import BAD, GOOD, OPEN, Part
 from calibration.tension import Tensioned, band_n, settled_s, slack_m
 from calibration.travel import OFFSET_GOOD_DEG
@@ -97,11 +97,9 @@ def sections(hand: Hand, found: Tensioned) -> list[str]:
 
 
 def _picture(hand: Hand, found: Tensioned) -> bytes | None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
+    figure = picture.figure(8.0, 1.4 + 0.32 * len(found.tendons))
+    if figure is None:
         return None
-    figure = Figure(figsize=(8.0, 1.4 + 0.32 * len(found.tendons)), layout="constrained")
     axis = figure.subplots()
     for k, t in enumerate(found.tendons):
         low, high = band_n(hand, t)
@@ -116,6 +114,4 @@ def _picture(hand: Hand, found: Tensioned) -> bytes | None:
     axis.invert_yaxis()
     axis.set_xlim(left=0.0)
     axis.set_xlabel("tension [N]; grey: the band, dots: on the way, line: at the end")
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110)
-    return out.getvalue()
+    return picture.png(figure)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import math
 from typing import Any
 
 import numpy as np
 
+from calibration import picture
 from calibration.part import BAD, GOOD, OPEN, Part
 from calibration.travel import OFFSET_GOOD_DEG, Travel, fits
 from hand.hand import Hand
@@ -100,11 +100,9 @@ def sections(hand: Hand, found: list[Travel]) -> list[str]:
 
 
 def _picture(hand: Hand, found: list[Travel]) -> bytes | None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
+    figure = picture.figure(8.0, 1.2 + 0.34 * max(len(found), 1))
+    if figure is None:
         return None
-    figure = Figure(figsize=(8.0, 1.2 + 0.34 * max(len(found), 1)), layout="constrained")
     axis = figure.subplots()
     for k, travel in enumerate(found):
         low, high = _range_deg(hand, travel.joint)
@@ -120,6 +118,4 @@ def _picture(hand: Hand, found: list[Travel]) -> bytes | None:
     axis.set_yticks(range(len(found)), [hand.names.joints[t.joint] for t in found], fontsize=8)
     axis.invert_yaxis()
     axis.set_xlabel("joint angle [deg]; bars: range in the hand file, lines: stops that were met")
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110)
-    return out.getvalue()
+    return picture.png(figure)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
+from calibration import picture
 from calibration.part import BAD, GOOD, OPEN, Part
 from calibration.wiring import Wiring
 from hand.hand import Hand
@@ -45,14 +44,12 @@ def sections(hand: Hand, wiring: Wiring) -> list[str]:
 def _picture(hand: Hand, wiring: Wiring) -> bytes | None:
     if not wiring.answers.shape[1]:
         return None
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
     names = hand.names
     motors = [names.motors[int(hand.model[0]["tendon_motor"][t])] for t in wiring.tendons]
     size = 2.4 + 0.26 * max(len(motors), len(names.tendons))
-    figure = Figure(figsize=(size + 1.0, size), layout="constrained")
+    figure = picture.figure(size + 1.0, size)
+    if figure is None:
+        return None
     axis = figure.subplots()
     image = axis.imshow(np.nan_to_num(wiring.answers), cmap="RdBu_r", vmin=-1.0, vmax=1.0)
     axis.set_xticks(range(len(motors)), motors, rotation=90, fontsize=8)
@@ -60,6 +57,4 @@ def _picture(hand: Hand, wiring: Wiring) -> bytes | None:
     axis.set_xlabel("motor that winds")
     axis.set_ylabel("Hall sensor that answers")
     figure.colorbar(image, label="stretch per winding", shrink=0.8)
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=110)
-    return out.getvalue()
+    return picture.png(figure)
