@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core.caching import UserProvidedCacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 from signals.inner import LawDispatcher
 from signals.kept import KeptFile
@@ -125,6 +125,11 @@ class ContentLocator(UserProvidedCacheLocator):
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
         self._cache_path = str(cache_root() / closure_hash(Path(file)))
 
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> ContentLocator:
+        """One for any function: a folder that cannot be made keeps nothing."""
+        return cls(function, file)
+
     def ensure_cache_path(self) -> None:
         """Make the folder if that is possible; a warm one that takes no file is good to read from."""
         with suppress(OSError):
@@ -133,6 +138,32 @@ class ContentLocator(UserProvidedCacheLocator):
     def get_source_stamp(self) -> str:
         """Nothing beyond the folder's name, which is the hash of the sources."""
         return ""
+
+
+class _LawCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [ContentLocator]
+
+
+class LawCache(FunctionCache):
+    """What was compiled from a law, on disk.
+
+    Args:
+        function: the law.
+        ending: tells its code for laws from its code for Python.
+    """
+
+    _impl_class = _LawCacheImpl
+
+    def __init__(self, function: Callable[..., Any], ending: str) -> None:
+        settings: Any = numba.config
+        chosen, settings.CACHE_LOCATOR_CLASSES = settings.CACHE_LOCATOR_CLASSES, ""  # there is one place
+        try:
+            begin: Any = super().__init__
+            begin(function)
+        finally:
+            settings.CACHE_LOCATOR_CLASSES = chosen
+        kept: Any = self
+        kept._cache_file = KeptFile(kept.cache_path, kept._impl.filename_base + ending)
 
 
 def inlined(function: F) -> F:
@@ -153,17 +184,4 @@ def law(function: F) -> F:
 
 
 def _compiled(function: F, **more: bool) -> F:
-    settings = _SETTINGS
-    previous = settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES
-    settings.CACHE_DIR = str(cache_root())
-    settings.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
-    try:
-        compiled = LawDispatcher(function, {**OPTIONS, **more})
-        both: tuple[tuple[Any, str], ...] = ((compiled, ""), (compiled.inner, ".inner"))
-        for dispatcher, ending in both:
-            dispatcher.enable_caching()
-            cache = dispatcher._cache
-            cache._cache_file = KeptFile(cache.cache_path, cache._impl.filename_base + ending)
-    finally:
-        settings.CACHE_DIR, settings.CACHE_LOCATOR_CLASSES = previous
-    return cast(F, compiled)
+    return cast(F, LawDispatcher(function, {**OPTIONS, **more}, LawCache))

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, Final
 
 import llvmlite.binding as llvm
@@ -22,6 +23,7 @@ from numba.core.registry import CPUDispatcher
 
 _KIND: Final = "inner"
 _LOCAL: Final = threading.local()
+CacheMaker = Callable[[Callable[..., Any], str], Any]
 
 
 class InnerLibrary(JITCodeLibrary):
@@ -53,31 +55,52 @@ class InnerLibrary(JITCodeLibrary):
 _LIBRARY: Final[Any] = InnerLibrary
 
 
-class InnerDispatcher(CPUDispatcher):
-    """Compiles a law for its callers."""
-
-    def compile(self, sig: Any) -> Any:
-        """As numba's, with libraries that are never emitted."""
-        with _inner(True):
-            return super().compile(sig)
-
-
-class LawDispatcher(CPUDispatcher):
-    """A law: called from Python it is machine code of its own, called from a law a part of that law's.
+class _Kept(CPUDispatcher):
+    """A dispatcher whose cache is looked for when something is compiled: a start loads two dozen of 600 laws.
 
     Args:
         py_func: the function.
         options: numba's options.
+        cache: makes its cache from the function and an ending.
     """
 
-    def __init__(self, py_func: Callable[..., Any], targetoptions: dict[str, Any], **more: Any) -> None:
-        super().__init__(py_func, targetoptions=targetoptions, **more)
-        self.inner = InnerDispatcher(py_func, targetoptions=dict(targetoptions), **more)
+    ending = ""
+    is_inner = False
+
+    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any], cache: CacheMaker) -> None:
+        self._maker, self._made = cache, None
+        super().__init__(py_func, targetoptions=options)
+
+    @property
+    def _cache(self) -> Any:
+        if self._made is None:
+            self._made = self._maker(self.py_func, self.ending)
+        return self._made
+
+    @_cache.setter
+    def _cache(self, _none: Any) -> None:
+        """Numba's first one, which keeps nothing."""
 
     def compile(self, sig: Any) -> Any:
         """As numba's."""
-        with _inner(False):
+        with _inner(self.is_inner):
             return super().compile(sig)
+
+
+class InnerDispatcher(_Kept):
+    """Compiles a law for its callers: libraries that are never emitted."""
+
+    ending = ".inner"
+    is_inner = True
+
+
+class LawDispatcher(_Kept):
+    """A law: called from Python it is machine code of its own, called from a law a part of that law's."""
+
+    @cached_property
+    def inner(self) -> Any:
+        """What laws call; made for the first that does."""
+        return InnerDispatcher(self.py_func, dict(self.targetoptions), self._maker)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """How a law calls this one."""
