@@ -51,15 +51,25 @@ class Judge(Naming):
         verdict = Verdict(trial=trial, must_react=any(rule.must_react for _, rule, _ in found))
         verdict.shown = any(shows_s is not None for _, _, shows_s in found)
         self._tensions(recording, verdict, twins[0])
-        fallen = self._fallen(trial, recording, twins[0])
-        verdict.must_react = any(rule.must_react for f, rule, _ in found if self.finger_of(f) not in fallen)
-        self._others(found, recording, verdict, fallen)
         tells = [(f, self.tells_s(f, rule, s, recording)) for f, rule, s in found]
         self.judge_stops(recording, verdict, twins, braked, tells)
-        self.judge_reactions(found, recording, verdict, fallen)
-        self.judge_names(found, recording, verdict, fallen)
         if recording.of("timing", "bus_status").any():
             verdict.breaches.append("simulation: diverged")
+        strict = self._answers(found, recording, verdict, set())
+        if not strict.breaches and strict.right is not False:
+            return strict  # right whether or not the storm alone brings a finger into fault
+        fallen = self._fallen(trial, recording, twins[0])
+        return self._answers(found, recording, verdict, fallen) if fallen else strict
+
+    def _answers(
+        self, found: list[Shown], recording: Recording, limits: Verdict, fallen: set[int]
+    ) -> Verdict:
+        """The verdict on limits, with that on what the hand did and said; ``fallen``: as ``_fallen``."""
+        verdict = replace(limits, breaches=list(limits.breaches))
+        verdict.must_react = any(rule.must_react for f, rule, _ in found if self.finger_of(f) not in fallen)
+        self._others(found, recording, verdict, fallen)
+        self.judge_reactions(found, recording, verdict, fallen)
+        self.judge_names(found, recording, verdict, fallen)
         return verdict
 
     def rule_of(self, trial: Trial | Struck) -> KindRule:

@@ -22,11 +22,9 @@ def longest_s(over: Any, dt_s: float) -> Any:
         over: flags, shape (n, m).
         dt_s: time between two rows.
     """
-    run, longest = np.zeros(over.shape[1], dtype=int), np.zeros(over.shape[1], dtype=int)
-    for row in over:
-        run = (run + 1) * row
-        np.maximum(longest, run, out=longest)
-    return longest * dt_s
+    place = np.arange(1, len(over) + 1)[:, None]
+    since = np.maximum.accumulate(np.where(over, 0, place), axis=0)  # the last row that was not
+    return (place - since).max(axis=0, initial=0) * dt_s
 
 
 class Limits(Stops):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, cast
-from weakref import WeakKeyDictionary
 
 from drivers.hal import Bus
 from hand.hand import Hand
@@ -25,7 +24,7 @@ from sim.options import Fault
 from sim.randomness import seed_state
 from telemetry.columns import counts_of
 from telemetry.shm.channel import Channel
-from telemetry.shm.ring import RingReader
+from telemetry.shm.ring import frames_of
 from telemetry.shm.segment import Segment
 from trials import rules
 from trials.brake import Brake, Held
@@ -47,8 +46,6 @@ REST_S: Final = 0.05
 STILL_S: Final = 0.5
 """Period that a motion without one is given."""
 
-_READERS: Final[WeakKeyDictionary[Channel, RingReader]] = WeakKeyDictionary()
-"""One reader for all benches of a channel: its frames are 13 MB."""
 Run = Callable[[int, Callable[[RecordArray], None] | None], None]
 
 
@@ -87,7 +84,7 @@ class Scene:
             mismatch=mismatch or None,
             seed=seed,
         )
-        self.channel, self._reader = channel, _READERS.setdefault(channel, channel.reader(SLOTS))
+        self.channel, self._frames = channel, frames_of(channel.slots)
         self.rig: Rig = build(options, self.hand, channel, segment=segment)
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz, ahead=Stretch(self.rig.pipeline))
         self.counts = counts_of(self.hand.model)
@@ -128,16 +125,19 @@ class Scene:
         return round(seconds * self.hand.rate_hz)
 
     def run(self, cycles: int, see: Callable[[RecordArray], None] | None = None) -> None:
-        """Run on; ``see`` gets every frame, in batches."""
-        reader, done = self._reader, 0
-        if see is not None:
-            reader.next = int(self.channel.head[0])
+        """Run on; ``see`` gets every frame, in batches that are valid within the call."""
+        done, head, frames = 0, self.channel.head, self._frames
         while done < cycles:
-            step = min(BATCH, cycles - done)
+            step, first = min(BATCH, cycles - done), int(head[0])
             self.loop.run_lockstep(step, _yes, step)
             done += step
             if see is not None:
-                see(reader.read())
+                for _ in range(2):  # the ring's end lies between two parts
+                    row = first % len(frames)
+                    part = frames[row : row + int(head[0]) - first]
+                    first += len(part)
+                    if len(part):
+                        see(part)
 
     def start(self) -> None:
         """Arm, activate, and move until the motion is under way.

@@ -149,6 +149,13 @@ def new_slots(slots: int) -> NDArray[np.uint64]:
     return np.zeros((slots, WORDS + 1), dtype=np.uint64)
 
 
+def frames_of(slots: NDArray[np.uint64]) -> RecordArray:
+    """The frames of a ring in place, shape (slots,): for a session whose writer waits meanwhile."""
+    slot = np.dtype([("sequence", np.uint64), ("frame", FRAME)])
+    frames: RecordArray = slots.reshape(-1).view(slot)["frame"]
+    return frames
+
+
 def new_overruns(window: int) -> NDArray[np.int64]:
     """Memory of ``leave``."""
     return np.zeros(4 + window, dtype=np.int64)

@@ -194,3 +194,27 @@ def test_a_finger_that_stood_in_fault_before_tells_nothing_of_a_second_one(finge
     recording.of("state", "finger_state")[recording.after(0.01) :] = FAULT
     fault = Struck(kind="encoder-stuck", part=2, size=0.0, at_s=0.02)
     assert judge.tells_s(fault, rules.KINDS[fault.kind], None, recording) == fault.at_s
+
+
+@pytest.mark.parametrize(("cause", "asked"), [(Cause.TENDON_BROKEN, 0), (Cause.HALL_STUCK, 1)])
+def test_a_finger_that_a_storm_alone_fells_is_excused_and_asked_after_only_where_something_is_wrong(
+    whole: Hand, cause: Cause, asked: int
+) -> None:
+    trial = replace(STORMY, kind="tendon-break")
+    judge = Judge(whole.names, whole.model)
+    own, told = judge.finger_of(trial), []
+    recording = quiet(whole, 1.0)
+    begun = recording.after(0.0)
+    recording.of("state", "finger_state")[begun:, own] = FAULT
+    recording.of("state", "finger_cause")[begun:, own] = int(cause)
+
+    def twin(stands: Recording) -> Verdict:
+        def without(until_s: float) -> Recording:
+            told.append(until_s)
+            return stands
+
+        return judge.judge(trial, recording, (without,), lambda *_: recording)
+
+    assert twin(quiet(whole, 1.0)).right is (cause is Cause.TENDON_BROKEN)
+    assert twin(recording).right is not False  # it stood in fault without the break too
+    assert told == [recording.time_s[-1]] * 2 * asked
