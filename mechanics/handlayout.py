@@ -2,7 +2,8 @@
 
 Coordinates: wrist axes first, then joints (``n_axes + joint``). Every coordinate has one parent coordinate:
 the next one on the way to the palm; the wrist axes are the root of all. Two coordinates interact in the mass
-matrix, and in the damping or stiffness of a finger's tendons, only if one is on the other's way to the root.
+matrix only if one is on the other's way to the root, in the damping or stiffness of tendons only if both hang
+on one body that stands on the palm.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ def check_tree(model: RecordArray) -> None:
 
     Raises:
         ValueError: names the body, joint or tendon: a joint that moves no body, a parent after its child, a
-            coordinate on two branches, a hand without inertia, a tendon across two branches, or a number of
-            wrist axes other than 0 and 2.
+            coordinate on two branches, a hand without inertia, a tendon across two bodies on the palm, or a
+            number of wrist axes other than 0 and 2.
     """
     m = model[0]
     bodies, joints = int(m["n_bodies"]), int(m["n_joints"])
@@ -132,8 +133,6 @@ def check_tree(model: RecordArray) -> None:
             )
     for t in range(int(m["n_tendons"])):
         crossed = [j for j in range(joints) if m["P_tj_m"][t, j] != 0.0]
-        chains = [set(_ancestors(m, moved[j][-1])) for j in crossed]
-        if chains and not all(c <= max(chains, key=len) for c in chains):
-            raise ValueError(
-                f"tendon {t} crosses joints {crossed} that lie on different branches of the tree"
-            )
+        if len({_ancestors(m, moved[j][-1])[-1] for j in crossed}) > 1:
+            where = "that hang on two bodies on the palm"
+            raise ValueError(f"tendon {t} crosses joints {crossed} {where}")

@@ -1,7 +1,8 @@
 """Sparse factorisation A = L^T D L of matrices with the hand tree's pattern, and solution in place.
 
 Eliminating from the tips to the root fills nothing in: row k touches only the coordinates on its way to the
-root. The pattern covers H, damping and stiffness P^T C P of each finger, and the wrist's coupling to all.
+root. The pattern covers H, damping and stiffness P^T C P of tendons along one branch, and the wrist's
+coupling to all.
 """
 
 from __future__ import annotations
