@@ -78,6 +78,7 @@ def _tendons(plant: RecordArray, draws: _Draws, spread: Tolerances) -> None:
     m["P_tj_m"][:nt, :nj] *= pulley
     m["curve_m"][:nt, :nj] *= pulley[..., np.newaxis]
     m["insertion_bone_m"][:nt, 1:] *= draws.factor("insertion", spread.pulley_radius, (nt, 2))
+    m["joint_spring_nm_rad"][:nj] *= draws.factor("joint spring", spread.spring_constant, (nj,))
     m["spring_scale"][:nt] *= draws.factor("spring", spread.spring_constant, (nt,))
     m["guide_loss_frac"][:nt] *= draws.factor("guides", spread.guide_coefficient, (nt,))
 
