@@ -18,6 +18,7 @@ from controllers.free_tensions import free_tensions
 from controllers.guide_feedforward import add_guide_torques
 from controllers.memory import ControllerMemory
 from controllers.reference import glide, shape_reference
+from controllers.sprung import SPRUNG, line_tensions
 from controllers.stiffness import common_tension_n
 from controllers.tension_modes import tension_pace, wanted_paths
 from mechanics.blend import share_left, share_rate
@@ -122,10 +123,13 @@ def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
         mem.preferred[k] = min(max(common, m.tension_min_n[t]), m.tension_max_n[t])
     s.torque_scale[f] = 1.0
     if not free_tensions(m, mem, f):
-        for k in range(n_tendons):
-            for b in range(n_joints):
-                mem.A[k, b] = mem.P_tj_m[tendons[f, k], joints[f, b]]
-        s.torque_scale[f] = distribute(mem, n_tendons, n_joints)
+        if m.finger_kind[f] == SPRUNG:
+            s.torque_scale[f] = line_tensions(m, mem, f)
+        else:
+            for k in range(n_tendons):
+                for b in range(n_joints):
+                    mem.A[k, b] = mem.P_tj_m[tendons[f, k], joints[f, b]]
+            s.torque_scale[f] = distribute(mem, n_tendons, n_joints)
     for k in range(n_tendons):
         t = tendons[f, k]
         mem.wanted_n[t] = mem.tension[k]

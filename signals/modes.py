@@ -135,6 +135,8 @@ class FingerKind(IntEnum):
     TENSEGRITY_BASE = 1
     CURVED = 2
     """Some of its lever arms depend on the angle."""
+    SPRUNG = 3
+    """Fewer lines than joints: the springs at its joints decide what the lines leave open."""
 
 
 class Reaction(IntEnum):

@@ -1,8 +1,8 @@
 """How fast references may move, and up to where the guard lets a motor stretch its tendon.
 
 A joint that moves at ``qd`` winds each of its tendons at ``|P| qd`` and so turns its motor at ``|P| qd / R``:
-the slowest and weakest motor of its tendons decides. A wrist axis moves all tendons at once, and the two axes
-may move together.
+the slowest and weakest motor of its tendons decides. Joints that springs share out among lines move together.
+A wrist axis moves all tendons at once, and the two axes may move together.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from controllers.reference import TORQUE_SHARE
 from hand.assembly.straight import elongation_of_tension_m, greatest_tensions_n, straight_jacobian
+from hand.assembly.tendons import sprung_fingers
 from hand.file.hand import HandFile
 from mechanics.wrist import wrist_lengths
 from signals.records import RecordArray
@@ -45,7 +46,7 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
     m = model[0]
     n_tendons, n_joints = int(m["n_tendons"]), int(m["n_joints"])
     arms = greatest_arms_m(model)[:n_tendons, :n_joints]
-    speed, acceleration = motor_bounds(model, arms)
+    speed, acceleration = motor_bounds(model, moving_arms_m(model, arms))
     fastest = np.minimum(SPEED_SHARE * speed, math.radians(JOINT_SPEED_DEG_S))
     limits = hand.limits
     if limits.joint_speed_max_deg_s is not None:
@@ -82,6 +83,20 @@ def greatest_arms_m(model: RecordArray) -> FloatArray:
         bent = arms + q * (c[..., 0] + q * (c[..., 1] + q * c[..., 2]))
         greatest = np.maximum(greatest, np.abs(bent))
     return greatest
+
+
+def moving_arms_m(model: RecordArray, arms_m: FloatArray) -> FloatArray:
+    """Way of each tendon per joint angle [m/rad] as the joints move, shape (n_tendons, n_joints).
+
+    The lever arms ``arms_m``; with kind SPRUNG what a joint turns takes all that lies along its lines too.
+    """
+    m, moving = model[0], arms_m.copy()
+    for f in sprung_fingers(model):
+        joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
+        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+        turned = np.abs(m["pinv_jt_1_m"][np.ix_(joints, tendons)]).sum(axis=1)
+        moving[np.ix_(tendons, joints)] = 1.0 / turned
+    return moving
 
 
 @dataclass(frozen=True, slots=True)

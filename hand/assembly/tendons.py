@@ -9,6 +9,7 @@ import numpy as np
 from hand.assembly.springs import store_sensors, store_springs
 from hand.assembly.straight import straight_jacobian
 from hand.file.checks_coupling import unseen_motion
+from hand.file.checks_sprung import are_independent
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.tendons import Guides
@@ -67,7 +68,26 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
             m["insertion_palm_m"][t] = points.palm_m[tendon.insertion]
             m["insertion_bone_m"][t] = points.bone_m[tendon.insertion]
     _store_shares(model)
+    _store_sprung(model)
     _store_weights(hand, model)
+
+
+def _store_sprung(model: RecordArray) -> None:
+    """Fingers whose springs take the place of tendons: nothing is redundant in them."""
+    m = model[0]
+    for f in range(int(m["n_fingers"])):
+        joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
+        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+        P_tj_m = m["P_tj_m"][np.ix_(tendons, joints)]
+        if m["joint_spring_nm_rad"][joints].all() and are_independent(P_tj_m):
+            m["finger_kind"][f] = FingerKind.SPRUNG
+            m["residual_limit_m"][f] = 0.0
+
+
+def sprung_fingers(model: RecordArray) -> list[int]:
+    """Numbers of the fingers whose springs take the place of tendons."""
+    m = model[0]
+    return [int(f) for f in np.flatnonzero(m["finger_kind"][: m["n_fingers"]] == FingerKind.SPRUNG)]
 
 
 ROUNDING_COUNT2 = 1.0 / 12.0
@@ -166,7 +186,9 @@ def refresh_pseudo_inverse(model: RecordArray) -> None:
     """``pinv_jt_1_m`` from ``P_tj_m``: per finger, of the joints that pulleys move.
 
     A tensegrity base is no part of it: its two joints come from a search, the rows of its other joints are
-    the pseudo-inverse of their pulley tendons alone.
+    the pseudo-inverse of their pulley tendons alone. In a finger of kind SPRUNG springs weigh it,
+    ``K^-1 P^T (P K^-1 P^T)^-1``: of all poses with the lines' lengths that with the least elastic energy.
+    q = 0 is one of them (``hand.file.checks_sprung``), so that angles are linear in lengths as elsewhere.
     """
     m = model[0]
     m["pinv_jt_1_m"] = 0.0
@@ -177,6 +199,9 @@ def refresh_pseudo_inverse(model: RecordArray) -> None:
         block = m["P_tj_m"][np.ix_(pulleys, joints)]
         moved = block.any(axis=0)
         if moved.any():
-            inverse = np.linalg.pinv(block[:, moved], rcond=LEAST_SEEN)
+            softer = 1.0
+            if m["finger_kind"][f] == FingerKind.SPRUNG:
+                softer = 1.0 / np.sqrt(m["joint_spring_nm_rad"][joints[moved]])
+            inverse = (np.linalg.pinv(block[:, moved] * softer, rcond=LEAST_SEEN).T * softer).T
             inverse[np.abs(inverse) < 1e-12 * np.abs(inverse).max()] = 0.0
             m["pinv_jt_1_m"][np.ix_(joints[moved], pulleys)] = inverse

@@ -1,7 +1,8 @@
 """The coupling P = dh/dq of each finger: every joint moved, full rank, tendons that can all be taut at once.
 
 A finger can be driven by pulling tendons only if P has full column rank and a tension pattern with every
-tendon taut leaves the joints at rest: some f > 0 with P^T f = 0 (force closure).
+tendon taut leaves the joints at rest: some f > 0 with P^T f = 0 (force closure). Springs at all its joints
+may take the place of tendons that are not there (``hand.file.checks_sprung``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from hand.file.balance import insertion_row, taut_pattern
 from hand.file.checks_names import carried_joints
+from hand.file.checks_sprung import all_sprung, are_independent, sprung_refusals
 from hand.file.locate import Path
 from hand.file.raw import dict_at, dicts_at, number_of, point_of, text_of
 from hand.file.refusals import Refusal
@@ -31,7 +33,7 @@ def coupling_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
         if all(joints) and len(set(joints)) == len(joints):
             carried = carried_joints(dict_at(raw, "fingers"), name)
             own = [(k, _without(t, carried)) for k, t in rows]
-            yield from _finger(name, finger, joints, own)
+            yield from _finger(raw, name, joints, own)
             if number_of(dict_at(raw, "gains").get("tension_kp_nm_n")) != 0.0:
                 force = {text_of(s, "at") for _, s in dicts_at(raw, "sensors")}
                 yield from _seen(name, finger, joints, own, force)
@@ -46,9 +48,10 @@ def _without(tendon: dict[str, Any], joints: list[str]) -> dict[str, Any]:
 
 
 def _finger(
-    name: str, finger: Any, joints: list[str], tendons: list[tuple[int, dict[str, Any]]]
+    raw: dict[str, Any], name: str, joints: list[str], tendons: list[tuple[int, dict[str, Any]]]
 ) -> Iterator[Refusal]:
     at: Path = ("fingers", name)
+    finger = dict_at(raw, "fingers")[name]
     if not tendons:
         yield Refusal(path=at, found="a finger without tendons", legal="tendons that name it as their finger")
         return
@@ -71,8 +74,11 @@ def _finger(
         yield Refusal(path=where, found=f"no tendon moves {joint}", legal=f"a row of {named} that names it")
     if idle:
         return
+    if all_sprung(finger) and are_independent(P_tj_m):
+        yield from sprung_refusals(raw, at, P_tj_m, tendons)
+        return
     if len(tendons) < len(joints) + 1:
-        legal = f"at least {len(joints) + 1}: tendons only pull"
+        legal = f"at least {len(joints) + 1}: tendons only pull; or fewer, and a spring at every joint"
         yield Refusal(
             path=at, found=f"{len(tendons)} tendons ({named}) for {len(joints)} joints", legal=legal
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from hand.assembly.assemble import model_of
+from hand.assembly.tendons import sprung_fingers
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 
@@ -32,11 +34,15 @@ def balance(hand: HandFile) -> Found:
 
 
 def joint_springs(hand: HandFile) -> Found:
-    """Tendons have to hold a joint's spring all over the range, each side with half of what it has."""
+    """Tendons have to hold a joint's spring all over the range, each side with half of what it has.
+
+    Not where springs take the place of tendons: there joints end where spring and tendon balance.
+    """
     pull = hand.tendon.force_max_n - hand.tendon.force_min_n
-    for name, finger in hand.fingers.items():
+    sprung = sprung_fingers(model_of(hand)) if any(j.spring for j in hand.joints) else ()
+    for f, (name, finger) in enumerate(hand.fingers.items()):
         for k, joint in enumerate(finger.joints):
-            if joint.spring is None:
+            if joint.spring is None or f in sprung:
                 continue
             arms = [(t.dh_dq_m_rad or {}).get(joint.name, 0.0) for t in hand.tendons]
             for end in joint.range_deg:

@@ -11,6 +11,7 @@ from hand.assembly.assemble import model_of
 from hand.file.hand import HandFile
 from mechanics.drives import angles_taken
 from signals.choices import WrongChoice
+from signals.modes import FingerKind
 
 CAPABILITIES: Final[dict[str, str]] = {
     "joints": "sensors alone tell all joint angles",
@@ -55,13 +56,14 @@ def sights_of(hand: HandFile) -> tuple[Sight, ...]:
 def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
     sensed = m["hall_weight"][tendons] > 0.0
+    by_springs = m["finger_kind"][f] == FingerKind.SPRUNG
     by_current = bool((m["length_weight"][tendons][~sensed] > 0.0).any())
     names = [hand.tendons[t].name for t in tendons]
     blind = [n for n, seen in zip(names, sensed, strict=True) if not seen]
     can = [
         word
         for word, has in (
-            ("joints", not by_current),
+            ("joints", not by_current and not by_springs),
             ("tension", not blind),
             ("redundancy", not by_current and sensed.sum() > m["finger_n_joints"][f]),
         )
@@ -81,7 +83,13 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
         missed.append("what turns a joint while its motor stands: the friction of the drive hides it")
         if angles_taken(m, f):
             missed.append("a gear that is stuck: its current is that of a finger that pushes")
-    sources = [word for word, there in (("sensors", sensed.any()), ("motor currents", by_current)) if there]
+    if by_springs:
+        missed.append(
+            "an object that holds some joints: the others are taken to be where their springs have them"
+        )
+        missed.append("a spring that is broken or has grown soft: the joints share the line's way otherwise")
+    told = (("sensors", sensed.any()), ("motor currents", by_current), ("springs", by_springs))
+    sources = [word for word, there in told if there]
     tension = "sensors" if not blind else "motor currents" if not sensed.any() else "sensors, others computed"
     return Sight(name, " and ".join(sources), tension, tuple(can), tuple(missed))
 

@@ -1,11 +1,14 @@
-"""What drives that take angles cannot fulfil is refused with the reason, and never silently left out."""
+"""What drives that take angles, or springs in the place of tendons, cannot fulfil is refused with the reason.
+
+It is never silently left out.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from mechanics.drives import FORCE_MODES, angles_taken
-from signals.modes import DriveCommand, Mode
+from signals.modes import DriveCommand, FingerKind, Mode
 
 FORCES: Final = {
     "joint_torques": "torque",
@@ -48,6 +51,13 @@ def unfulfillable(m: Any, argument: str, space: str, index: int, value: float) -
     """
     if argument == "pretension" and value != m["pretension_n"][index] and _pull_both_ways(m, index):
         return "its drives take angles and have tendons on both sides: no angle stretches both"
+    stiffer = (argument == "pretension" and value != m["pretension_n"][index]) or (
+        argument == "stiffnesses" and value != 0.0
+    )
+    if stiffer:
+        finger = index if space == "finger" else finger_of(m, space, index)
+        if m["finger_kind"][finger] == FingerKind.SPRUNG:
+            return "springs open its finger: no tendon pulls against another, so that none stiffens it"
     wish = FORCES.get(argument)
     if wish is None or not angles_taken(m, finger_of(m, space, index)):
         return ""

@@ -183,6 +183,18 @@ SILENT_OF: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("unit x57.3", "control.rate_hz", "a fast wire may be as fast"),
         ("unit x57.3", "tolerances.pulley_radius", "a tenth is still a spread"),
     ),
+    "sdm": (
+        (
+            "missing",
+            "fingers.*.parent",
+            "without it a bone stands on the bone before, a tree of another shape",
+        ),
+        ("unit /57.3", "fingers.*.rpy_deg", "a bone may stand at any angle"),
+        ("unit /57.3", "fingers.*.inertia_kg_m2", "a plate that does not move may be small"),
+        ("unit /*", "fingers.*.impedance_nm_rad", "its springs are fed forward and hold the joints"),
+        ("unit x57.3", "drives.*", _DRIVES),
+        ("unit x57.3", "limits.*", _DRIVES),
+    ),
 }
 """The same for one hand, whose values lie where others' mistakes do."""
 

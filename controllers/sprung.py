@@ -1,0 +1,68 @@
+r"""Fingers of kind SPRUNG: what fewer lines than joints can do, for goals that name every joint.
+
+With G = K^-1 P^T (P K^-1 P^T)^-1 (``model.pinv_jt_1_m`` there) the joints move by q = G h as long as nothing
+else holds them, and do the work of the tensions f on the way: G^T tau = -f. So a wish for angles becomes the
+pose at the lengths that they would have, and a wish for torques the tensions that do the same work:
+
+.. math:: q_d \leftarrow s\,G P q_d, \qquad f = -G^T \tau
+
+A pose beyond a joint's range is taken back towards the start pose by the share s. Both are projections: what
+can be done stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from controllers.memory import ControllerMemory
+from mechanics.finger_rows import add_row, along
+from signals.compiled import law
+from signals.modes import FingerKind
+from signals.typed import Goal, Model
+
+SPRUNG: Final = int(FingerKind.SPRUNG)
+
+
+@law
+def share_within(angle: float, low: float, high: float) -> float:
+    """Greatest share 0..1 of an angle that lies in a range around 0."""
+    if angle > high:
+        return high / angle
+    if angle < low:
+        return low / angle
+    return 1.0
+
+
+@law
+def bring_within_reach(m: Model, goal: Goal, mem: ControllerMemory, f: int) -> None:
+    """Joint angles [rad] and speeds [rad/s] of the goal of finger ``f``: what its lines can do of them."""
+    n_tendons, n_joints, share = m.finger_n_tendons[f], m.finger_n_joints[f], 1.0
+    for k in range(n_tendons):
+        mem.row[k] = mem.other_row[k] = 0.0
+    for b in range(n_joints):
+        j = m.finger_joint[f, b]
+        add_row(mem.row, goal.joint_angle_rad[j], mem.P_fbk_m[f, b], n_tendons)
+        add_row(mem.other_row, goal.joint_speed_rad_s[j], mem.P_fbk_m[f, b], n_tendons)
+    for b in range(n_joints):
+        j = m.finger_joint[f, b]
+        angle = along(mem.pinv_fbk_1_m[f, b], mem.row, n_tendons)
+        share = min(share, share_within(angle, m.joint_min_rad[j], m.joint_max_rad[j]))
+    for b in range(n_joints):
+        j, inverse = m.finger_joint[f, b], mem.pinv_fbk_1_m[f, b]
+        goal.joint_angle_rad[j] = share * along(inverse, mem.row, n_tendons)
+        goal.joint_speed_rad_s[j] = along(inverse, mem.other_row, n_tendons) if share == 1.0 else 0.0
+
+
+@law
+def line_tensions(m: Model, mem: ControllerMemory, f: int) -> float:
+    """Tensions [N] of finger ``f`` that do the work of ``mem.torque`` into ``mem.tension``; their share."""
+    n, tension, share = m.finger_n_tendons[f], mem.tension, 1.0
+    for k in range(n):
+        tension[k] = 0.0
+    for b in range(m.finger_n_joints[f]):
+        add_row(tension, -mem.torque[b], mem.pinv_fbk_1_m[f, b], n)
+    for k in range(n):
+        if tension[k] > mem.high_all[k]:
+            share = min(share, mem.high_all[k] / tension[k])
+        tension[k] = min(max(tension[k], mem.low_all[k]), mem.high_all[k])
+    return share
