@@ -10,8 +10,8 @@ import numpy as np
 from hand.assembly.assemble import model_of
 from hand.file.hand import HandFile
 from mechanics.drives import angles_taken
+from mechanics.sources import joint_sources
 from signals.choices import WrongChoice
-from signals.modes import FingerKind
 
 CAPABILITIES: Final[dict[str, str]] = {
     "joints": "sensors alone tell all joint angles",
@@ -56,8 +56,8 @@ def sights_of(hand: HandFile) -> tuple[Sight, ...]:
 def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
     sensed = m["hall_weight"][tendons] > 0.0
-    by_springs = m["finger_kind"][f] == FingerKind.SPRUNG
-    by_current = bool((m["length_weight"][tendons][~sensed] > 0.0).any())
+    sources = joint_sources(m, f)
+    by_springs, by_current = "springs" in sources, "motor currents" in sources
     names = [hand.tendons[t].name for t in tendons]
     blind = [n for n, seen in zip(names, sensed, strict=True) if not seen]
     can = [
@@ -88,8 +88,6 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
             "an object that holds some joints: the others are taken to be where their springs have them"
         )
         missed.append("a spring that is broken or has grown soft: the joints share the line's way otherwise")
-    told = (("sensors", sensed.any()), ("motor currents", by_current), ("springs", by_springs))
-    sources = [word for word, there in told if there]
     tension = "sensors" if not blind else "motor currents" if not sensed.any() else "sensors, others computed"
     return Sight(name, " and ".join(sources), tension, tuple(can), tuple(missed))
 

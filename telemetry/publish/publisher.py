@@ -9,6 +9,7 @@ import numpy as np
 import zmq
 
 from flexor.places import Places, tcp
+from mechanics.sources import sources_of
 from signals import clock
 from signals.clock import WallClock
 from signals.names import HandNames
@@ -85,6 +86,7 @@ class Publisher:
         self._finger_of_joint = {
             joint: names.fingers[f] for joint, f in zip(names.joints, of_joint, strict=True) if f >= 0
         }
+        self._sources = sources_of(model[0], names.joints, names.tendons)
         self._meta = self._meta_payload(names, has_truth, places)
         self._next = {"view": 0, "health": 0, "meta": 0, "raw": 0}
         self._counts = {"health": 0, "event": 0}
@@ -101,6 +103,7 @@ class Publisher:
                 **self._facts,
                 "names": meta_names(names),
                 "finger_of_joint": self._finger_of_joint,
+                "sources": self._sources,
                 "keys": meta_units(has_truth),
                 "codes": meta_codes(names.foreign),
                 "endpoints": {"publish": places.publish, "command": places.command},

@@ -124,6 +124,8 @@ def test_a_late_subscriber_gets_meta_at_once(context, finger, port_base):
     assert topic == b"hand/v1/meta" and meta["schema"] == "hand/v1"
     assert meta["names"]["joint"] == list(finger.names.joints)
     assert meta["keys"]["tension"]["unit"] == "N"
+    assert list(meta["sources"]["joint"]) == list(finger.names.joints)
+    assert set(meta["sources"]["tendon"].values()) == {"sensor"}
     publisher.close()
 
 
