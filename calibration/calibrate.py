@@ -9,7 +9,17 @@ from typing import Final
 
 import numpy as np
 
-from calibration import guides, levers, tension, tension_page, travel, travel_page, wiring, wiring_page
+from calibration import (
+    geometry,
+    guides,
+    levers,
+    tension,
+    tension_page,
+    travel,
+    travel_page,
+    wiring,
+    wiring_page,
+)
 from calibration.found import Found
 from calibration.motion_run import Watch
 from hand.hand import Hand
@@ -104,6 +114,7 @@ KINDS: Final[dict[str, Procedure]] = {
 IDENTIFIED: Final[dict[str, Procedure]] = {
     "springs": _once_wired(partial(levers.found_levers, levers.SPRINGS)),
     levers.LEVERS: _once_wired(partial(levers.found_levers, levers.LEVERS)),
+    "geometry": _once_wired(geometry.found_geometry),
     "guides": _once_wired(guides.found_guides),
 }
 """What ``identify`` measures with the tendons on."""

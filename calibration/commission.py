@@ -1,9 +1,10 @@
 """``commission``: from assumed values to a calibrated hand, step by step, each in a folder of its own.
 
 Drives turn without their tendons, so they come first; then the connections; tensions once those are right;
-levers with their sensors, guides and zeros once all tendons are taut. Each step measures with what the ones
-before have found: the folder's own ``hand.toml`` is the hand file with their patches, made anew before each
-step. A step that was good is not made again, so a commissioning that was stopped goes on where it was.
+levers with their sensors, lever arms, guides and zeros once all tendons are taut. Each step measures with
+what the ones before have found: the folder's own ``hand.toml`` is the hand file with their patches, made anew
+before each step. A step that was good is not made again, so a commissioning that was stopped goes on where it
+was.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from signals.choices import WrongChoice
 HAND: Final = "hand.toml"
 SUBJECT: Final = "subject.json"
 """What the steps of a folder are made on, written before the first of them."""
-DRIVES, WIRING, TENSION, GUIDES, ZERO = "drives", "wiring", "tension", "guides", "zero"
-STEPS: Final = (DRIVES, WIRING, TENSION, LEVERS, GUIDES, ZERO)
-WANT_LEVERS: Final = (LEVERS, GUIDES)
+DRIVES, WIRING, TENSION, GEOMETRY, GUIDES, ZERO = "drives", "wiring", "tension", "geometry", "guides", "zero"
+STEPS: Final = (DRIVES, WIRING, TENSION, LEVERS, GEOMETRY, GUIDES, ZERO)
+WANT_LEVERS: Final = (LEVERS, GEOMETRY, GUIDES)
 FIRST: Final = (WIRING, TENSION)
 """What has to be good before any later step."""
 PUT_ON: Final = "put the tendons on, then give the same command without --tendons-off: it goes on from here"

@@ -27,7 +27,7 @@ import numpy as np
 import tomlkit
 from numpy.typing import NDArray
 
-from calibration.motion_run import Means, Watch, must_be_sound, run_motion
+from calibration.motion_run import Keep, Means, Watch, must_be_sound, run_motion
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
@@ -204,6 +204,19 @@ def widened(hand: Hand, folder: Path) -> Path:
     return path
 
 
+def run_wider(hand: Hand, options: RunOptions, motion: str, seconds: float, keep: Keep, watch: Watch) -> None:
+    """Run a motion to the stops, with ranges that do not end it before and without guides fed forward.
+
+    Raises:
+        Faulted: a finger went into fault.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        plant = options.plant if options.bus is not None or options.plant else options.hand
+        file, without = str(widened(hand, Path(folder))), (*options.without, "guides")
+        wider = replace(options, hand=file, plant=plant, without=without)
+        must_be_sound(run_motion(read_hand(wider), wider, motion, seconds, keep, watch))
+
+
 def travelled(
     hand: Hand, options: RunOptions, presses: dict[int, tuple[float, float]], watch: Watch
 ) -> tuple[list[Travel], float]:
@@ -214,11 +227,7 @@ def travelled(
     """
     motion, times, seconds = motion_of(hand, presses)
     means, found = Means(*FIELDS), []
-    with tempfile.TemporaryDirectory() as folder:
-        plant = options.plant if options.bus is not None or options.plant else options.hand
-        file, without = str(widened(hand, Path(folder))), (*options.without, "guides")
-        wider = replace(options, hand=file, plant=plant, without=without)
-        must_be_sound(run_motion(read_hand(wider), wider, motion, seconds, means, watch))
+    run_wider(hand, options, motion, seconds, means, watch)
     for j, press in presses.items():
         ends = [stop_of(hand, means, j, times[j].ends_s[k], press, side) for k, side in enumerate((-1, 1))]
         found.append(Travel(j, (ends[0][0], ends[1][0]), press[1], max(ends[0][1], ends[1][1])))

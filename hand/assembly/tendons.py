@@ -44,11 +44,13 @@ def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         finger = hand.fingers[tendon.finger]
         m["tendon_motor"][t] = names.index("motor", tendon.motor)
         m["tendon_finger"][t] = names.index("finger", tendon.finger)
-        if tendon.spool_radius_m is not None:
-            m["spool_radius_m"][t] = tendon.spool_radius_m
+        found = hand.measured(tendon.name)
+        radius = found.spool_radius_m or tendon.spool_radius_m
+        if radius is not None:
+            m["spool_radius_m"][t] = radius
         if tendon.dh_dq_m_rad is not None:
             m["tendon_kind"][t] = TendonKind.PULLEYS
-            for joint, value in tendon.dh_dq_m_rad.items():
+            for joint, value in (tendon.dh_dq_m_rad | (found.dh_dq_m_rad or {})).items():
                 j = names.index("joint", joint)
                 m["P_tj_m"][t, j] = value
                 if m["joint_finger"][j] != m["tendon_finger"][t]:

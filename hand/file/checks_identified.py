@@ -7,7 +7,8 @@ from typing import Any
 
 from hand.file.checks_names import reference
 from hand.file.drive import JOINT_KEYS, MOTOR_KEYS, TENDON_KEYS, Identified
-from hand.file.raw import dict_at, dicts_at, text_of
+from hand.file.errors import shown
+from hand.file.raw import dict_at, dicts_at, number_of, text_of
 from hand.file.refusals import Refusal
 from signals.sizes import RIPPLES
 
@@ -27,6 +28,26 @@ def _kinds(raw: Raw) -> tuple[tuple[str, list[str], tuple[str, ...]], ...]:
     return ("motor", motors, MOTOR_KEYS), ("tendon", tendons, TENDON_KEYS), ("joint", joints, JOINT_KEYS)
 
 
+def _geometry(raw: Raw, name: str, table: Any) -> Iterator[Refusal]:
+    """Lever arms and a spool keep their joints and their signs."""
+    rows = [row for _, row in dicts_at(raw, "tendons") if text_of(row, "name") == name]
+    path, own = ("identified", name), dict_at(rows[0], "dh_dq_m_rad") if rows else {}
+    for joint, found in dict_at(table, "dh_dq_m_rad").items():
+        arm = number_of(own.get(joint))
+        if arm is None:
+            yield from reference(
+                (*path, "dh_dq_m_rad", joint), joint, list(own), "a joint of the tendon's row"
+            )
+        elif (number_of(found) or 0.0) * arm <= 0.0:
+            legal = f"a number with the sign of the tendon's own, {arm:g}"
+            yield Refusal(path=(*path, "dh_dq_m_rad", joint), found=shown(found), legal=legal)
+    radius = number_of(table.get("spool_radius_m")) if isinstance(table, dict) and rows else None
+    side = (number_of(rows[0].get("spool_radius_m")) or 1.0) if rows else 1.0
+    if radius is not None and radius * side <= 0.0:
+        legal = "a number with the sign of the tendon's own spool_radius_m, or above 0"
+        yield Refusal(path=(*path, "spool_radius_m"), found=shown(radius), legal=legal)
+
+
 def identified_refusals(raw: Raw) -> Iterator[Refusal]:
     """Names of no part, keys of another kind, harmonics that come twice or find no room."""
     every, kinds = list(dict.fromkeys(_rows(raw))), _kinds(raw)
@@ -43,6 +64,7 @@ def identified_refusals(raw: Raw) -> Iterator[Refusal]:
                     found=f"{key} of {what} {name}",
                     legal=", ".join(keys_of_it),
                 )
+        yield from _geometry(raw, name, table)
         rows = _rows(table)
         for k, row in enumerate(rows):
             if row in rows[:k]:

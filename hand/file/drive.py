@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from hand.file.values import Count, Fraction, NonNegative, Positive, left_out
+from hand.file.values import Count, Fraction, Name, NonNegative, NonZero, Positive, left_out
 from signals.tables import Table
 
 
@@ -111,6 +111,10 @@ class Identified(Table):
     """Lever travel over which the sign of a tendon's loop turns."""
     guide_loss_frac: Annotated[Fraction | None, Field(exclude_if=left_out)] = None
     """Share of its tension that a tendon's guides take, at its bending angle as built."""
+    spool_radius_m: Annotated[NonZero | None, Field(exclude_if=left_out)] = None
+    """Radius of a tendon's spool, with the sign of the hand file's."""
+    dh_dq_m_rad: Annotated[dict[Name, float] | None, Field(exclude_if=left_out)] = None
+    """Path length change of a tendon per joint angle, of joints that the hand file has for it."""
     coulomb_nm: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
     """Coulomb friction of a joint coordinate."""
 
@@ -120,6 +124,7 @@ MOTOR_KEYS: Final = (
 )  # fmt: skip
 TENDON_KEYS: Final = (
     "spring_scale", "hall_zero_count", "relative_half_width_frac", "presliding_lever_deg", "guide_loss_frac",
+    "spool_radius_m", "dh_dq_m_rad",
 )  # fmt: skip
 JOINT_KEYS: Final = ("coulomb_nm",)
 """What ``[identified]`` can say of a motor, a tendon and a joint."""

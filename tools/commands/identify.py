@@ -1,4 +1,4 @@
-"""``flexor identify``: measure friction, inertia and ripple of a hand's drives; levers and guides."""
+"""``flexor identify``: measure a hand's drives, levers, lever arms and guides."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ EPILOG = """friction, inertia, ripple, drives: the tendons of these motors are o
 hardware say --tendons-off when they are.
 
 springs: the hand is straight with its tendons on; all tensions go up and down while the joints stand, which
-shows the friction loop of each lever. levers: the same and calibrate hall from one run. guides: then the
-joints go to and fro at two tensions, which shows what guides and joints take.
+shows the friction loop of each lever. levers: the same and calibrate hall from one run. geometry: then every
+joint goes to its stops, which shows lever arms, spools and how large a force is. guides: the joints go to and
+fro at two tensions, which shows what guides and joints take.
 
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
@@ -49,7 +50,7 @@ flexor apply drives --to my_hand.toml
 @app.command(epilog=EPILOG)
 def identify(
     kind: Annotated[
-        str, typer.Argument(help="friction, inertia, ripple, drives: these three; springs, levers, guides.")
+        str, typer.Argument(help="friction, inertia, ripple, drives; springs, levers, geometry, guides.")
     ],
     parts: Annotated[
         list[str] | None, typer.Argument(help="Motors, tendons or fingers; default: all.")
