@@ -38,11 +38,12 @@ def fingers_for(hand: Hand, tendons: list[int]) -> tuple[list[int], list[int], l
     for f in sorted({int(finger_of[t]) for t in tendons}):
         own = np.flatnonzero(finger_of == f).tolist()
         seen, _ = levers_of(hand, own)
-        simple = int(m["finger_kind"][f]) == FingerKind.LINEAR and not m["finger_carried"][f]
-        if seen != own or not simple or m["finger_shares"][f]:
+        simple = int(m["finger_kind"][f]) == FingerKind.LINEAR
+        simple &= not any(m[key][f] for key in ("finger_carried", "finger_loaded", "finger_shares"))
+        if seen != own or not simple:
             told.append(
                 f"{hand.names.fingers[f]}: left out; lever arms are told of fingers on pulleys, with a motor "
-                "and a lever with its sensor for each tendon"
+                "and a lever with its sensor for each tendon, and without springs at their joints"
             )
             continue
         mine += own
