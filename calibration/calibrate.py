@@ -13,6 +13,8 @@ from calibration import (
     geometry,
     guides,
     levers,
+    pair_plan,
+    pairs,
     tension,
     tension_page,
     travel,
@@ -116,6 +118,7 @@ IDENTIFIED: Final[dict[str, Procedure]] = {
     levers.LEVERS: _once_wired(partial(levers.found_levers, levers.LEVERS)),
     "geometry": _once_wired(geometry.found_geometry),
     "guides": _once_wired(guides.found_guides),
+    pair_plan.PAIRS: pairs.found_pairs,
 }
 """What ``identify`` measures with the tendons on."""
 

@@ -21,6 +21,7 @@ from calibration.found import Found
 from calibration.identify import identified
 from calibration.levers import LEVERS, levers_of
 from calibration.motion_run import Watch
+from calibration.pair_plan import PAIRS, pairs_of
 from calibration.part import GOOD, OPEN, Part
 from calibration.patching import merged
 from calibration.run_folder import PATCH, RESULT, load, store
@@ -38,6 +39,11 @@ SUBJECT: Final = "subject.json"
 DRIVES, WIRING, TENSION, GEOMETRY, GUIDES, ZERO = "drives", "wiring", "tension", "geometry", "guides", "zero"
 STEPS: Final = (DRIVES, WIRING, TENSION, LEVERS, GEOMETRY, GUIDES, ZERO)
 WANT_LEVERS: Final = (LEVERS, GEOMETRY, GUIDES)
+ALL_STEPS: Final = (*STEPS, PAIRS)
+NO_SENSORS: Final = (
+    "no sensor of this hand tells a tension or a joint: what shows is motors that turn, what they bear on "
+    "their way, and stops. Tensions, single guides and inertia without the bones are not measured"
+)
 FIRST: Final = (WIRING, TENSION)
 """What has to be good before any later step."""
 PUT_ON: Final = "put the tendons on, then give the same command without --tendons-off: it goes on from here"
@@ -66,11 +72,9 @@ def commissioned(
     chosen = replace(options, hand=str(folder / HAND))
     if options.bus is None:
         chosen = replace(chosen, plant=options.plant or options.hand)
-    results, notices, wrong = list[dict[str, Any]](), list[str](), False
-    for step in STEPS:
-        if step in WANT_LEVERS and not levers_of(original, list(range(len(original.names.tendons))))[0]:
-            notices.append(f"{step}: left out, this hand has no levers with sensors")
-            continue
+    results, wrong = list[dict[str, Any]](), False
+    steps, notices = steps_of(original)
+    for step in steps:
         wrong |= bool(results) and results[-1]["command"] in FIRST and not _good(results[-1])
         done = _done(folder / step)
         if done is not None:
@@ -90,9 +94,54 @@ def commissioned(
     return _whole(folder, original, results, notices, time.monotonic() - begun)
 
 
+def steps_of(hand: Hand) -> tuple[tuple[str, ...], list[str]]:
+    """(Steps that a hand of this kind can be measured by, what is left out and why)."""
+    tendons = list(range(len(hand.names.tendons)))
+    if not any(hand.file.sees(name) for name in hand.names.tendons):
+        if pairs_of(hand, tendons)[0]:
+            return (PAIRS,), [NO_SENSORS]
+        rest = pairs_of(hand, tendons)[1]
+        text = rest[0].text if rest else "it has no tendons"
+        raise WrongChoice(f"{hand.name} has no sensors, and of {hand.names.motors[0]}: {text}")
+    left = WANT_LEVERS if not levers_of(hand, tendons)[0] else ()
+    return (
+        tuple(step for step in STEPS if step not in left),
+        [f"{step}: left out, this hand has no levers with sensors" for step in left],
+    )
+
+
+def new_since(folder: Path, begun_s: float) -> str:
+    """What a commissioning that was ended early has left, as one sentence.
+
+    Args:
+        folder: of it.
+        begun_s: Unix time at which the command began.
+    """
+    made, new, open_steps = list[str](), list[str](), list[str]()
+    for step in _told_steps(folder):
+        result = folder / step / RESULT
+        if not result.exists():
+            open_steps.append(step)
+        else:
+            (new if result.stat().st_mtime >= begun_s else made).append(step)
+    told = [f"new in {folder}: {', '.join(new) or 'nothing'}"]
+    told += [f"from before: {', '.join(made)}"] if made else []
+    told += [f"still to be made: {', '.join(open_steps)}"] if open_steps else []
+    return "; ".join(told) + "; the same command goes on from there"
+
+
+def _told_steps(folder: Path) -> tuple[str, ...]:
+    """Steps of the hand of a folder; none before it has begun."""
+    try:
+        return tuple(json.loads((folder / SUBJECT).read_text(encoding="utf-8"))["steps"])
+    except (OSError, KeyError, TypeError, ValueError):
+        return ()
+
+
 def _same_subject(folder: Path, hand: Hand, options: RunOptions) -> None:
     simulated = {"plant": options.plant, "mismatch": options.mismatch} if options.bus is None else None
-    mine = {"hand_file": hand.file.path, "hand_sha256": hand.sha256, "simulated": simulated}
+    steps = list(steps_of(hand)[0])
+    mine = {"hand_file": hand.file.path, "hand_sha256": hand.sha256, "simulated": simulated, "steps": steps}
     path = folder / SUBJECT
     if not path.exists():
         write_text(path, json.dumps(mine, indent=2) + "\n")
@@ -113,7 +162,7 @@ def _same_subject(folder: Path, hand: Hand, options: RunOptions) -> None:
 
 def _patches(folder: Path) -> list[str]:
     """Lines for the hand file of the steps that were made, in their order."""
-    made = [folder / step for step in STEPS if (folder / step / RESULT).exists()]
+    made = [folder / step for step in ALL_STEPS if (folder / step / RESULT).exists()]
     return [(step / PATCH).read_text(encoding="utf-8") for step in made]
 
 

@@ -16,6 +16,7 @@ the output's looks like a part of the tension: only what the hand file leaves op
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -23,13 +24,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.gauss_newton import solve
+from calibration.gauss_newton import Solution, solve
 
 Floats = NDArray[np.float64]
 SLOW_RAD_S: Final = 0.08
 """Motor speed below which the friction of rest is not known well enough."""
 BLOCK_S: Final = 0.25
 """Residuals of one block count as dependent."""
+SOUND: Final = 6.0
+"""Residuals beyond so many standard deviations are left out."""
+SIGMA_OF_MEDIAN: Final = 1.4826
+"""Standard deviation over the median of the sizes, of a normal distribution."""
 FAR: Final = 4.0
 """Presliding lengths after which nothing is left of the loop's state at the start."""
 
@@ -226,11 +231,20 @@ def fit_lever(
         known: what is known before.
     """
     rows = data.used & loop_states(data, sensor.counts_rad, guess[1])[1]
-    law = _Law(data, sensor, force_n, radius_m, rows, _columns(data, gamma_1_s_rad, input_turns)[rows])
+    columns, block = _columns(data, gamma_1_s_rad, input_turns), (data.time_s / BLOCK_S).astype(np.int64)
     start = np.array([1.0, guess[0], np.log(guess[1]), sensor.zero_count, guess[2], guess[3], *np.zeros(7)])
     spread = np.array([*np.full(11, np.inf), known.ripple_nm, known.ripple_nm])
-    block = (data.time_s / BLOCK_S).astype(np.int64)[rows]
-    found = solve(law.torque, data.torque_nm[rows], start, law.slopes, spread, block)
+
+    def solved(begin: Floats) -> Solution:
+        law = _Law(data, sensor, force_n, radius_m, rows, columns[rows])
+        return solve(law.torque, data.torque_nm[rows], begin, law.slopes, spread, block[rows])
+
+    found = solved(start)
+    size = np.abs(found.residual)
+    sound = size <= SOUND * SIGMA_OF_MEDIAN * float(np.median(size))
+    if not sound.all():  # a computer that paused has jerked the motor
+        rows[rows] = sound
+        found = solved(found.values)
     x, half, bound = found.values, found.half.copy(), found.bound.copy()
     length = float(np.exp(x[2]))
     half[2], bound[2] = half[2] * length, bound[2] * length
@@ -240,6 +254,21 @@ def fit_lever(
         float(x[0]), float(x[1]), length, float(x[3]), float(x[4]), float(x[5]), half[:6], bound[:6],
         float(np.sqrt(np.mean(residual**2))), explained,
     )  # fmt: skip
+
+
+def joined(one: LeverFit, other: LeverFit) -> LeverFit:
+    """Two fits of the same tendon as one: each parameter weighted by its variances."""
+    names = ("scale", "loop_frac", "presliding_rad", "zero_count", "friction_nm", "viscous_nms_rad")
+    pair = (one, other)
+    values = np.array([[getattr(fit, name) for name in names] for fit in pair])
+    wide = np.array([np.maximum(np.maximum(fit.half, fit.bound), 1e-12) for fit in pair])
+    weight = wide**-2 / np.sum(wide**-2, axis=0)
+    mean = [float(x) for x in np.sum(weight * values, axis=0)]
+    half = np.sum(wide**-2, axis=0) ** -0.5
+    bound = np.sqrt(np.sum((weight * np.array([fit.bound for fit in pair])) ** 2, axis=0))
+    residual_nm = math.hypot(one.residual_nm, other.residual_nm) / math.sqrt(2.0)
+    a, b, c, d, e, f = mean
+    return LeverFit(a, b, c, d, e, f, half, bound, residual_nm, min(one.explained, other.explained))
 
 
 @dataclass(frozen=True, slots=True)

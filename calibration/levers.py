@@ -8,7 +8,7 @@ unit of the motor's torque, and how far the count goes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calibration import lever_page
 from calibration.found import Found
-from calibration.lever_fit import Fitted, Known, LeverFit, Sensor, fit_lever, swept
+from calibration.lever_fit import Fitted, Known, LeverFit, Sensor, fit_lever, joined, swept
 from calibration.lever_loops import measure
 from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, OPEN, Part
@@ -31,6 +31,8 @@ HALL: Final = "hall"
 LEVERS: Final = "levers"
 """Both from one run."""
 EXPLAINED_GOOD: Final = 0.98
+RUNS: Final = 3
+"""Sweeps of a finger at most: a wire that pauses leaves more noise than one run averages out."""
 RIPPLE_LEFT: Final = 0.001
 """Of the friction's plateau that an identified harmonic leaves open (``drive_fit.WAVE_FLOOR``)."""
 RIPPLE_UNKNOWN: Final = 0.03
@@ -144,15 +146,27 @@ def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int],
     mine, rest = levers_of(hand, tendons)
     if not mine:
         return Found(rest, 0.0, [], {})
-    parts, notices = list[Part](), [f"{part.name}: {part.text}" for part in rest]
-    courses, seconds = measure(hand, options, mine, watch)
-    fits: dict[int, Fitted] = {}
-    for t, course in courses.items():
-        try:
-            fits[t] = fitted(hand, course, t)
-        except ValueError as error:
-            nan = math.nan
-            parts.append(Part(hand.names.tendons[t], "lever", nan, nan, nan, "1", BAD, f"{error}"))
+    parts, notices = dict[int, Part](), [f"{part.name}: {part.text}" for part in rest]
+    fits, seconds, runs = dict[int, Fitted](), 0.0, 0
+    wide = True
+    while wide and runs < RUNS:
+        courses, length = measure(hand, options, mine, watch)
+        seconds, runs = seconds + length, runs + 1
+        for t, course in courses.items():
+            try:
+                new = fitted(hand, course, t)
+            except ValueError as error:
+                nan = math.nan
+                parts[t] = Part(hand.names.tendons[t], "lever", nan, nan, nan, "1", BAD, f"{error}")
+                continue
+            fits[t] = replace(new, fit=joined(fits[t].fit, new.fit)) if t in fits else new
+        wide = any(
+            _half(each.fit, row) > row.good * _size(each.fit, row)
+            for each in fits.values()
+            for row in ROWS[kind]
+        )
+    if runs > 1:
+        notices.append(f"swept {runs} times: one run did not tell all of it well enough")
     rows = [part for t, each in fits.items() for part in parts_of(kind, hand, t, each)]
     raw: dict[str, Any] = {"tendons": [hand.names.tendons[t] for t in courses]}
     for name in ("time_s", "angle_rad", "speed_rad_s", "torque_nm", "count"):
@@ -163,7 +177,17 @@ def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int],
         for row in ROWS[kind]
     }
     pages = lever_page.sections(kind, hand, fits)
-    return Found(rows + parts, seconds, pages, raw, lambda origin: patch_of(rows, origin), notices, widths)
+    every = rows + list(parts.values())
+    return Found(every, seconds, pages, raw, lambda origin: patch_of(rows, origin), notices, widths)
+
+
+def _size(fit: LeverFit, row: Row) -> float:
+    return row.size or abs(values_of(fit)[row.place])
+
+
+def _half(fit: LeverFit, row: Row) -> float:
+    """Half of the stated interval: noise, and what the method leaves open."""
+    return math.hypot(widths_of(fit, row)[0], row.floor * _size(fit, row))
 
 
 def values_of(fit: LeverFit) -> tuple[float, float, float, float]:
@@ -187,10 +211,7 @@ def parts_of(kind: str, hand: Hand, t: int, each: Fitted) -> list[Part]:
             f"only {100 * fit.explained:.1f} % of the torque is explained: flexor calibrate wiring first"
         )
     for row in ROWS[kind]:
-        value = values_of(fit)[row.place]
-        noise, _ = widths_of(fit, row)
-        size = row.size or abs(value)
-        half = math.hypot(noise, row.floor * size)
+        value, size, half = values_of(fit)[row.place], _size(fit, row), _half(fit, row)
         text = trouble
         if not text and value <= 0.0:
             text = f"{value:.3g} cannot be: is the current's sign right?"

@@ -2,32 +2,67 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hand.hand import Hand
 from hand.options import RunOptions
+from runtime.processes.phases import Exit
 from runtime.processes.supervisor import Supervisor
 from runtime.session import Session
+from signals.choices import WrongChoice
+from signals.faults import Cause
 from signals.modes import MachineState
 from signals.records import RecordArray
 from telemetry.record.reader import read_log
+from telemetry.record.recorder import check_room
 
 Keep = Callable[[RecordArray], None]
 Watch = Callable[[float], None]
 _FAULT: Final = int(MachineState.FAULT)
+PASSING: Final = frozenset(
+    cause.name
+    for cause in (
+        Cause.BUS_LOST,
+        Cause.MEASUREMENT_TOO_OLD,
+        Cause.HALL_TOO_OLD,
+        Cause.SUSTAINED_OVERRUN,
+        Cause.IO_LOST,
+    )
+)
+"""A wire or a computer that paused: nothing of the hand is wrong, so the same run is made again."""
+TRIES: Final = 3
+KEPT_SHARE: Final = 0.98
+"""Of a run's cycles that its log has to hold: a few are lost where the computer pauses."""
 BLOCK: Final = 32
 """Cycles of a mean."""
 
 
 class Faulted(RuntimeError):
     """The hand went into fault, or did not start; says which."""
+
+
+class NotKept(RuntimeError):
+    """The disk became full: a run could not be kept."""
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal ended a run; the hand was let go in order.
+
+    Attributes:
+        code: exit code by the signal.
+    """
+
+    def __init__(self, code: int, text: str) -> None:
+        self.code = code
+        super().__init__(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +90,10 @@ def run_motion(
 
     Raises:
         Faulted: the run ended early without a fault that has a name.
+        WrongChoice: its ports are taken.
+        NoRoom: the disk is full already; nothing was moved.
+        NotKept: what it measured could not be kept.
+        Stopped: Ctrl-C, SIGTERM or SIGHUP ended a run in processes.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "motion.toml"
@@ -74,15 +113,48 @@ def _simulated(hand: Hand, options: RunOptions, keep: Keep, watch: Watch) -> lis
     return [Told(f.cause, f.part, f.text, f.hint) for f in session.audience.faults.all]
 
 
+_told = False
+"""What the loop's process was granted has been said."""
+
+
 def _in_processes(hand: Hand, options: RunOptions, keep: Keep, watch: Watch) -> list[Told]:
-    outcome = Supervisor(options, hand.rate_hz, lambda _: None, watch).run()
-    report = outcome.report or {}
-    faults = [Told(f["cause"], f["part"], f["text"], f["hint"]) for f in report.get("faults", ())]
-    if outcome.code and not faults:
-        raise Faulted(f"the run ended with code {outcome.code}: {outcome.message}")
-    if "log" in report:
-        keep(read_log(report["log"]).frames)
-    return faults
+    """Run until nothing but the hand itself is in the way; a wire that paused gets ``TRIES``."""
+    global _told
+    check_room(Path(options.out or "."), hint="free some, or let TMPDIR name another place")
+    for left in range(TRIES - 1, -1, -1):
+        folder = f"{options.out}-{left}"
+        chosen = replace(options, out=folder, picture=False, black_box_mb=0, rights_told=_told)
+        outcome, _told = Supervisor(chosen, hand.rate_hz, lambda _: None, watch).run(), True
+        report = outcome.report or {}
+        faults = [Told(f["cause"], f["part"], f["text"], f["hint"]) for f in report.get("faults", ())]
+        if outcome.code >= 128:
+            raise Stopped(outcome.code, outcome.message)
+        if left and faults and faults[0].cause in PASSING:
+            print(f"{faults[0].text}: this run is made again, {left} more tries", file=sys.stderr)
+            continue
+        if outcome.code == Exit.PORT_BUSY:
+            raise WrongChoice(outcome.message)
+        if outcome.code and not faults:
+            raise Faulted(outcome.message)
+        keep(_kept(report))
+        return faults
+    raise AssertionError("the last try returns or raises")
+
+
+def _kept(report: dict[str, Any]) -> RecordArray:
+    """Frames of a run.
+
+    Raises:
+        NotKept: its log does not hold them.
+    """
+    frames = read_log(report["log"]).frames if "log" in report else None
+    if frames is None or len(frames) < KEPT_SHARE * report["cycles"]:
+        why, kept = "".join(f"; {each}" for each in report["notices"]), 0 if frames is None else len(frames)
+        raise NotKept(
+            f"{kept} of {report['cycles']} cycles of the run were recorded{why}; "
+            f"legal is room for all of it in {tempfile.gettempdir()} (or where TMPDIR says)"
+        )
+    return frames
 
 
 def must_be_sound(faults: list[Told]) -> None:

@@ -13,6 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from hand.file import HandFileError, parse_hand
+from reports.files import write_text
 
 ARCHIVE: Final = ".history"
 """Ending of the folder beside a hand file that holds its earlier versions."""
@@ -88,12 +89,26 @@ def apply(hand: Path, patch: str, what: str) -> Change:
 
 
 def history(hand: Path) -> list[Change]:
-    """Changes of a hand file, oldest first."""
+    """Changes of a hand file, oldest first.
+
+    Raises:
+        PatchError: their list is damaged; says where.
+    """
+    path, found = _archive(hand) / LIST, list[Change]()
     try:
-        lines = (_archive(hand) / LIST).read_text(encoding="utf-8").splitlines()
-    except OSError:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
         return []
-    return [Change(**json.loads(line)) for line in lines if line.strip()]
+    except OSError as error:
+        raise PatchError(f"{path}: {error.strerror}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            found += [Change(**json.loads(line))] if line.strip() else []
+        except (TypeError, ValueError) as error:
+            raise PatchError(
+                f"{path}, line {number}, is damaged ({error}); legal: delete that line"
+            ) from None
+    return found
 
 
 def revert(hand: Path, number: int | None = None) -> Change:
@@ -126,21 +141,22 @@ def _read(path: Path) -> str:
 
 def _replace(hand: Path, old: str, new: str, what: str, keys: list[str]) -> Change:
     """Archive the old text, then put the new one in its place in one step."""
-    folder, number = _archive(hand), len(history(hand)) + 1
+    folder, changes = _archive(hand), history(hand)
+    number = max((change.number for change in changes), default=0) + 1
     before = f"{number:04d}-{hand.name}"
     change = Change(number, time.strftime("%Y-%m-%d %H:%M:%S"), what, before, keys)
     part = hand.with_name(f".{hand.name}.part")
     try:
         folder.mkdir(exist_ok=True)
-        (folder / before).write_text(old, encoding="utf-8")
+        write_text(folder / before, old)
         with part.open("w", encoding="utf-8") as file:
             file.write(new)
             file.flush()
             os.fsync(file.fileno())
-        with (folder / LIST).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(change)) + "\n")
+        # the list before the file: killed in between it names a change too many, never one too few
+        write_text(folder / LIST, "".join(json.dumps(asdict(each)) + "\n" for each in (*changes, change)))
         part.replace(hand)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise PatchError(f"{hand} is as it was: {error.strerror} ({error.filename})") from None
+        raise PatchError(f"{hand} is as it was: {error.strerror} ({error.filename or hand.parent})") from None
     return change

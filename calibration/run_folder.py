@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from calibration.found import Found
 from calibration.part import GOOD, OPEN, ORDER
 from hand.hand import Hand
 from reports import page
-from reports.files import write_text
+from reports.files import whole
 
 RESULT: Final = "result.json"
 PATCH: Final = "patch.toml"
@@ -50,10 +51,16 @@ def store(folder: Path, command: str, hand: Hand, found: Found, seconds: float) 
         "report": str(folder / PAGE),
         "notices": list(found.notices),
     }
-    np.savez_compressed(folder / RAW, **found.raw)
-    write_text(folder / PATCH, patch)
-    write_text(folder / PAGE, page_of(result, found.sections, patch))
-    write_text(folder / RESULT, json.dumps(result, indent=2) + "\n")  # last: a folder with one is whole
+    texts = {
+        PATCH: patch,
+        PAGE: page_of(result, found.sections, patch),
+        RESULT: json.dumps(result, indent=2) + "\n",
+    }
+    with ExitStack() as written:  # the files of an earlier run go once all new ones are on the disk
+        for name, text in reversed(texts.items()):  # and RESULT last: a folder with one is whole
+            written.enter_context(whole(folder / name)).write_text(text, encoding="utf-8")
+        with written.enter_context(whole(folder / RAW)).open("wb") as file:
+            np.savez_compressed(file, **found.raw)
     return result
 
 

@@ -12,6 +12,7 @@ from hand.hand import Hand
 
 Floats = NDArray[np.float64]
 FIELDS = (
+    ("measurement", "motor_time_ns"),
     ("measurement", "motor_angle_rad"),
     ("measurement", "motor_current_a"),
     ("measurement", "hall_count"),
@@ -24,7 +25,7 @@ class Course:
     """Block means of one tendon and its motor, in the order of time.
 
     Attributes:
-        time_s: since the motion began.
+        time_s: of the motor's samples since the motion began: a wire brings them a little earlier or later.
         angle_rad: of the motor at its gear output, growing as the tendon is wound in.
         speed_rad_s: of it.
         torque_nm: with which it is wound in: current times torque constant, less inertia and the ripple that
@@ -43,7 +44,8 @@ def course_of(hand: Hand, means: Means, t: int) -> Course:
     """Course of tendon ``t`` from the means of a run."""
     m, i = hand.model[0], int(hand.model[0]["tendon_motor"][t])
     moving = means.time_s >= 0.0
-    time, side = means.time_s[moving], float(np.sign(m["spool_radius_m"][t]))
+    away = 1e-9 * (means.of("motor_time_ns")[moving, i] - means.of("time_ns")[moving])
+    time, side = means.time_s[moving] + away, float(np.sign(m["spool_radius_m"][t]))
     angle = means.of("motor_angle_rad")[moving, i]
     speed = np.gradient(angle, time)
     torque = means.of("motor_current_a")[moving, i] * float(m["motor_torque_constant_nm_a"][i])

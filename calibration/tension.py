@@ -21,8 +21,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.finding import Finding
 from calibration.motion_run import Means, Watch, run_motion
-from calibration.wiring import Finding, Wiring, look, told
+from calibration.wiring import Wiring, look, told
 from hand.hand import Hand
 from hand.options import RunOptions
 

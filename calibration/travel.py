@@ -74,12 +74,14 @@ class Travel:
         stops_rad: lower and upper stop, in the angle of what was taken for straight; not a number: not met.
         torque_nm: the second press.
         half_rad: half of a stop's 95 % interval.
+        share: of its travel that it may differ from the hand file.
     """
 
     joint: int
     stops_rad: tuple[float, float]
     torque_nm: float
     half_rad: float
+    share: float = SHARE_GOOD
 
     @property
     def met(self) -> bool:
@@ -238,7 +240,7 @@ def fits(hand: Hand, travel: Travel) -> bool:
     """Both stops were met, and as far apart as the hand file says."""
     m, j = hand.model[0], travel.joint
     whole = float(m["joint_max_rad"][j] - m["joint_min_rad"][j])
-    return travel.met and abs(travel.stops_rad[1] - travel.stops_rad[0] - whole) <= SHARE_GOOD * whole
+    return travel.met and abs(travel.stops_rad[1] - travel.stops_rad[0] - whole) <= travel.share * whole
 
 
 def travel_joints(

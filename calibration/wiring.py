@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calibration.finding import Finding
+from calibration.lost_turns import lost_turns, zeros_rad
 from calibration.motion_run import Means, Told, Watch, run_motion
 from calibration.windings import LEAD_S, Floats, Plan, answers, motion_of, plan_of, responses
-from hand.assembly.straight import elongation_of_tension_m
 from hand.hand import Hand
 from hand.options import RunOptions
-from mechanics.start_tension import start_tension_n
 
 SMALL_SHARE: Final = 0.16
 """Of the residual that latches a fault, wound each way at first: a reversed motor makes twice of it, from way
@@ -33,8 +32,6 @@ EXPECTED: Final = 0.25
 """The same by the model without friction, of a tendon that has to answer."""
 TAIL_S: Final = 0.3
 """A run's start, and some rest at its end."""
-TURN_SHARE: Final = 0.25
-"""Of a motor's turn, by which a lost turn may be off from a whole one."""
 FIELDS: Final = (
     ("measurement", "hall_count"),
     ("state", "lever_angle_rad"),
@@ -42,26 +39,6 @@ FIELDS: Final = (
     ("state", "motor_angle_rad"),
     ("state", "tension_n"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What is wrong with a part.
-
-    Attributes:
-        part: tendon.
-        what: one word: saturated, slack, lost_turn, unmoved, silent, reversed, swapped, elsewhere, misplaced,
-            fault.
-        text: a sentence, with figures and what to do.
-        value: its figure, in ``unit``.
-        unit: of the figure.
-    """
-
-    part: str
-    what: str
-    text: str
-    value: float = float("nan")
-    unit: str = "1"
 
 
 def standing(hand: Hand, means: Means) -> list[Finding]:
@@ -83,47 +60,7 @@ def standing(hand: Hand, means: Means) -> list[Finding]:
             )
             found.append(Finding(name, "slack", text, float(np.degrees(lever[t])), "deg"))
     bad = {finding.part for finding in found}
-    return found + [each for each in _lost_turns(hand, means, still) if each.part not in bad]
-
-
-def _lost_turns(hand: Hand, means: Means, still: NDArray[np.bool_]) -> list[Finding]:
-    """Motors whose angle of the straight hand is not the one in the hand file."""
-    m, found = hand.model[0], []
-    now = zeros_rad(hand, means, still)
-    for t, name in enumerate(hand.names.tendons):
-        i = int(m["tendon_motor"][t])
-        stored = hand.file.identified.get(hand.names.motors[i])
-        if stored is None or stored.zero_rad is None:
-            continue
-        away, turn = float(now[t]) - stored.zero_rad, 2.0 * np.pi / float(m["gear_ratio"][i])
-        count = round(away / turn)
-        if count == 0:
-            continue
-        way_mm = 1e3 * abs(away * float(m["spool_radius_m"][t]))
-        whole = abs(away - count * turn) < TURN_SHARE * turn
-        said = f"{abs(count)} turns of the motor" if whole else f"{np.degrees(away):.1f} deg at the spool"
-        text = (
-            f"{hand.names.motors[i]} has lost {said} ({way_mm:.1f} mm of tendon) against the hand file's "
-            f"zero_rad: reference it anew (flexor calibrate zero) or look for a tendon that jumped"
-        )
-        found.append(Finding(name, "lost_turn", text, float(count), "turn"))
-    return found
-
-
-def zeros_rad(hand: Hand, means: Means, still: NDArray[np.bool_]) -> Floats:
-    """Angle of each tendon's motor at which the straight hand has its start tension, shape (nt,)."""
-    m = hand.model[0]
-    n = int(m["n_tendons"])
-    straight = hand_at_zero(hand)
-    e = means.of("elongation_m")[still].mean(axis=0)[:n]
-    theta = means.of("motor_angle_rad")[still].mean(axis=0)[m["tendon_motor"][:n]]
-    return np.asarray(theta - (e - straight) / m["spool_radius_m"][:n])
-
-
-def hand_at_zero(hand: Hand) -> Floats:
-    """Elongation of each tendon of the straight hand at its start tension, shape (nt,)."""
-    start = start_tension_n(hand.model[0], float(hand.model[0]["pretension_n"][0]))
-    return elongation_of_tension_m(hand.model, start)[: len(hand.names.tendons)]
+    return found + [each for each in lost_turns(hand, means, still) if each.part not in bad]
 
 
 def moving(hand: Hand, plan: Plan, means: Means) -> list[Finding]:

@@ -101,6 +101,10 @@ class RunOptions:
     io_restarts: int = 0
     """How often a dead io process is started again; 0: the run ends."""
     out: str | None = None
+    picture: bool = True
+    """Draw ``run.png`` into ``out``."""
+    rights_told: bool = False
+    """What the loop's process was granted was told by a run before this one."""
     port_base: int = 5600
     transport: str = "tcp"
     """``tcp``: ports on loopback, open to every user of the machine; ``ipc``: socket files of this user."""

@@ -109,9 +109,10 @@ def run(segment: Segment, options: RunOptions, guard: StartGuard, hand: Hand | N
     loop = Loop(rig.pipeline.tick, hand.rate_hz, spin_ns=SPIN_NS if options.hybrid else 0, ahead=ahead)
     granted = request_rights() if not options.lockstep else None
     if granted is not None:
-        print(granted.sentence(), file=sys.stderr)
-        for lack in granted.lacks:
-            print(f"warning: {lack}", file=sys.stderr)
+        if not options.rights_told:
+            print(granted.sentence(), file=sys.stderr)
+            for lack in granted.lacks:
+                print(f"warning: {lack}", file=sys.stderr)
         if options.require_realtime:
             granted.require()
     phase[0] = int(Phase.READY)

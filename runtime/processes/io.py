@@ -251,7 +251,7 @@ def run(segment: Segment, options: RunOptions, hand: Hand | None) -> dict[str, A
 def _conclude(io: IoProcess, options: RunOptions) -> dict[str, Any]:
     keep = io.audience.keep
     report = io.finish()
-    if options.out is not None and keep is not None and len(keep.frames()):
+    if options.out is not None and options.picture and keep is not None and len(keep.frames()):
         print(json.dumps(report), flush=True)  # counts if the picture takes this process down
         from reports.picture import draw_run
 

@@ -54,14 +54,17 @@ def free_bytes(folder: Path) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def check_room(folder: Path, reserve: int = RESERVE) -> None:
+def check_room(
+    folder: Path,
+    reserve: int = RESERVE,
+    hint: str = "free some, choose another folder with --out, or leave --record out",
+) -> None:
     """Refuse a recording that would have to stop at once.
 
     Raises:
         NoRoom: there is less space than a recording leaves free, or no right to write.
     """
     free, wanted = free_bytes(folder), reserve + _LOOK_EVERY
-    hint = "free some, choose another folder with --out, or leave --record out"
     if free < wanted:
         raise NoRoom(
             f"cannot record into {folder}: {free / 2**20:.0f} MB free, a recording needs and leaves "

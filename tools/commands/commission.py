@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +14,9 @@ from tools.commands.options import Bus, Json, Lockstep, Mismatch, Plant, PortBas
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, guides, zero. Each step
-measures with what the ones before have found, and a step that was good is not made again: stop when you
-like, the same command goes on.
+EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, guides, zero; a hand
+without sensors at its tendons has one, pairs, with the tendons on. Each step measures with what
+the ones before have found, and a step that was good is not made again: stop when you like, the same command goes on.
 
 On hardware: first with --tendons-off, for the drives; then put the tendons on and say it without.
 
@@ -45,15 +46,17 @@ def commission(
     as_json: Json = False,
 ) -> None:
     """Measure drives, connections, tensions, levers, guides and zeros; a verdict for every part."""
-    from calibration.commission import commissioned
-    from calibration.motion_run import Faulted
+    from calibration.commission import commissioned, new_since
+    from calibration.motion_run import Faulted, Stopped
     from hand.options import RunOptions
+    from signals.choices import WrongChoice
     from tools.commands.folder import make_folder
     from tools.commands.measuring import say
     from tools.commands.telling import progress
 
     folder = out or Path(f"commission-{Path(hand).stem}")
     make_folder(folder)
+    begun = time.time()
     options = RunOptions(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
     )
@@ -67,7 +70,14 @@ def commission(
                 return told.share
 
             result = commissioned(options, folder, tendons_off, watch)
-    except Faulted as error:
-        print(f"error: {error}; what was found before is in {folder}", file=sys.stderr)
-        raise typer.Exit(3) from None
+    except (KeyboardInterrupt, Exception) as error:
+        if not isinstance(error, WrongChoice):
+            print(new_since(folder, begun), file=sys.stderr)
+        if isinstance(error, Stopped):
+            print(error, file=sys.stderr)
+            raise typer.Exit(error.code) from None
+        if isinstance(error, Faulted):
+            print(f"error: {error}", file=sys.stderr)
+            raise typer.Exit(3) from None
+        raise
     raise typer.Exit(say(result, as_json))

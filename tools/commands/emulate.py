@@ -6,6 +6,7 @@ import contextlib
 import signal
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ from signals.choices import WrongChoice
 
 if TYPE_CHECKING:
     from hand.options import RunOptions
-from tools.commands.options import Mismatch, Seed
+from tools.commands.options import Mismatch, Seed, TendonsOff
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -52,6 +53,7 @@ def emulate(
     mismatch: Mismatch = None,
     pretension: Annotated[float | None, typer.Option(help="Tension at the start pose [N].")] = None,
     fault: Annotated[list[str] | None, typer.Option(help="KIND:NAME@T, e.g. tendon-break:index_4@2.")] = None,
+    tendons_off: TendonsOff = False,
     seed: Seed = 0,
     view: Annotated[bool, typer.Option("--view", help=VIEW)] = False,
     spin: Annotated[bool, typer.Option(help="Spin before due times: sharper wire time, one core.")] = False,
@@ -69,6 +71,11 @@ def emulate(
         seed=seed,
         seconds=seconds,
     )
+    if tendons_off:
+        from hand.hand import read_tendon_hand
+
+        off = tuple(f"tendon-off:{name}@0" for name in read_tendon_hand(options).names.tendons)
+        options = replace(options, faults=options.faults + off)
     from tools.view.beside import page_beside
 
     with page_beside(view, PORT_BASE):

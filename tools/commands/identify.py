@@ -31,7 +31,8 @@ hardware say --tendons-off when they are.
 springs: the hand is straight with its tendons on; all tensions go up and down while the joints stand, which
 shows the friction loop of each lever. levers: the same and calibrate hall from one run. geometry: then every
 joint goes to its stops, which shows lever arms, spools and how large a force is. guides: the joints go to and
-fro at two tensions, which shows what guides and joints take.
+fro at two tensions, which shows what guides and joints take. pairs: joints whose motor winds both tendons and
+that no sensor tells go through their range and into their stops.
 
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
@@ -50,7 +51,8 @@ flexor apply drives --to my_hand.toml
 @app.command(epilog=EPILOG)
 def identify(
     kind: Annotated[
-        str, typer.Argument(help="friction, inertia, ripple, drives; springs, levers, geometry, guides.")
+        str,
+        typer.Argument(help="friction, inertia, ripple, drives; springs, levers, geometry, guides; pairs."),
     ],
     parts: Annotated[
         list[str] | None, typer.Argument(help="Motors, tendons or fingers; default: all.")
@@ -66,7 +68,7 @@ def identify(
     port_base: PortBase = 5600,
     as_json: Json = False,
 ) -> None:
-    """Measure drives, levers, guides; write their parameters with 95 % intervals, a page and a patch."""
+    """Measure drives, levers, guides, pairs; write parameters with 95 % intervals, a page, a patch."""
     from calibration.calibrate import IDENTIFIED, calibrated
     from calibration.identify import KINDS, identified
     from hand.options import RunOptions

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from calibration.found import Found
-from calibration.motion_run import Faulted, Watch
+from calibration.motion_run import Faulted, Stopped, Watch
 from calibration.part import GOOD, ORDER
 from calibration.run_folder import store
 from hand.hand import Hand
@@ -80,6 +80,9 @@ def measured(
     except Faulted as error:
         print(f"error: {error}", file=sys.stderr)
         return Exit.FAULT
+    except Stopped as error:
+        print(error, file=sys.stderr)
+        return error.code
     return say(store(folder, command, hand, found, time.monotonic() - begun), as_json)
 
 
