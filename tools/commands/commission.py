@@ -16,7 +16,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, guides, zero; a hand
 without sensors at its tendons has one, pairs, with the tendons on. Each step measures with what
-the ones before have found, and a step that was good is not made again: stop when you like, the same command goes on.
+the ones before have found, and a step that was good is not made again: stop when you like, the same
+command goes on.
 
 On hardware: first with --tendons-off, for the drives; then put the tendons on and say it without.
 
