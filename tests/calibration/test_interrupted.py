@@ -25,7 +25,7 @@ from tests.calibration.test_commission import Bench
 from tools.commands.commission import app
 
 KILLED = 9
-MOMENTS = 128
+MOMENTS = 160
 """More than a commissioning has, counting from its start and through applying it."""
 
 
