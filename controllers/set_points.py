@@ -3,7 +3,8 @@ r"""Set-points of drives that take angles: where a motor has to be for its lines
 .. math:: \theta_d = \frac{e_d - e_0 - h(q_d) - h_{wrist}}{R}, \qquad
           e_d = e(f_0) + (f_d - f_0) / k
 
-with e the elongation at the co-contraction f, the mean over the lines of a motor. The reference of the joints
+with e the elongation at the co-contraction f, or at the tension that holds the springs of a finger of kind
+SPRUNG, the mean over the lines of a motor. The reference of the joints
 glides as in the impedance mode; the loop is the device's, so there is no feedforward of friction or ripple.
 On entry the measured angle is where the set-point starts; what the law is off by fades along the blend.
 """
@@ -16,6 +17,7 @@ from typing import Final
 from controllers.enter import common_goal_n
 from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide, shape_reference
+from controllers.sprung import SPRUNG, spring_tension_n
 from mechanics.blend import share_left, share_rate
 from mechanics.coupling import tendon_length
 from mechanics.springs import stiffness_of_force
@@ -91,6 +93,8 @@ def set_points(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mo
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         if by_joints:
+            if m.finger_kind[f] == SPRUNG:
+                common = spring_tension_n(m, mem, s, f, k)
             mem.set_point_rad[i] += line_angle_rad(m, s, t, common)
         elif by_motors and mem.set_lines[i] == 0:
             wrist = (s.wrist_length_m[t] - mem.wrist_start_m[t] * left) / m.spool_radius_m[t]

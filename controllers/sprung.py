@@ -18,7 +18,7 @@ from controllers.memory import ControllerMemory
 from mechanics.finger_rows import add_row, along
 from signals.compiled import law
 from signals.modes import FingerKind
-from signals.typed import Goal, Model
+from signals.typed import Goal, Model, State
 
 SPRUNG: Final = int(FingerKind.SPRUNG)
 
@@ -51,6 +51,17 @@ def bring_within_reach(m: Model, goal: Goal, mem: ControllerMemory, f: int) -> N
         j, inverse = m.finger_joint[f, b], mem.pinv_fbk_1_m[f, b]
         goal.joint_angle_rad[j] = share * along(inverse, mem.row, n_tendons)
         goal.joint_speed_rad_s[j] = along(inverse, mem.other_row, n_tendons) if share == 1.0 else 0.0
+
+
+@law
+def spring_tension_n(m: Model, mem: ControllerMemory, s: State, f: int, k: int) -> float:
+    """Tension [N] of tendon number ``k`` of finger ``f`` that holds its springs at the joint references."""
+    tension = 0.0
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        way = m.joint_rest_rad[j] - s.ref_joint_angle_rad[j]
+        tension += mem.pinv_fbk_1_m[f, b, k] * m.joint_spring_nm_rad[j] * way
+    return tension
 
 
 @law

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hand.file import schema
 from hand.file.checks_names import reference
+from hand.file.checks_sprung import all_sprung
 from hand.file.errors import shown
 from hand.file.hand import HandFile
 from hand.file.raw import dict_at, dicts_at, text_of
@@ -98,15 +99,19 @@ def _mixed_fingers(raw: Raw) -> Iterator[Refusal]:
 
 
 def _sprung_fingers(raw: Raw) -> Iterator[Refusal]:
-    """A set-point of a drive that takes angles leaves out what a joint's spring does to the tendons."""
+    """A set-point of a drive that takes angles leaves out what a joint's spring does to opposed tendons."""
     types, motors = dict_at(raw, "drives"), dict_at(raw, "motors")
     by_angle = {
         text_of(tendon, "finger"): text_of(tendon, "motor")
         for _, tendon in dicts_at(raw, "tendons")
         if "position" in text_of(types.get(text_of(motors.get(text_of(tendon, "motor")), "drive")), "command")
     }
+    fingers_of = [text_of(tendon, "finger") for _, tendon in dicts_at(raw, "tendons")]
     for name, finger in dict_at(raw, "fingers").items():
-        for k, joint in dicts_at(finger, "joints"):
+        joints = list(dicts_at(finger, "joints"))
+        if all_sprung(finger) and fingers_of.count(name) <= len(joints):
+            continue
+        for k, joint in joints:
             if name in by_angle and "spring" in joint:
                 found = f"a spring at a joint whose motors take angles, as {shown(by_angle[name])} does"
                 legal = "no spring, or drives that take currents"

@@ -200,6 +200,32 @@ def test_a_hand_with_a_cable_for_each_side_runs_by_file_alone(tmp_path: Path) ->
     assert run.report["estimate_error_deg"]["rms"] < 1.0 and run.report["tracking_error_deg"]["rms"] < 2.0
 
 
+def taking_angles(sensed: bool) -> str:
+    """The hand with a drive that takes angles; with its load cell, or by motor angle and current alone."""
+    loop = (
+        "stiffness_nm_rad = 10.0, damping_nms_rad = 0.1, deadband_deg = 0.0, travel_deg = [-3600.0, 3600.0]"
+    )
+    text = TEXT.replace('command = "current"', 'command = "current_position"')
+    text = text.replace("\nfriction = {", f"\nposition_loop = {{ {loop} }}\nfriction = {{")
+    if not sensed:
+        text = re.sub(r"(?s)sensors = \[.*?\n\]\n", "", text, count=1)
+        text = re.sub(r"(?s)\[origin.sensors\].*?\n\n", "", text, count=1)
+        text = re.sub(r"tension_kp_nm_n = [\d.]+", "tension_kp_nm_n = 0.0", text)
+    return text
+
+
+@pytest.mark.parametrize(("sensed", "error_deg"), [(True, 0.7), (False, 1.5)])
+def test_a_drive_that_takes_angles_closes_it_too(tmp_path: Path, sensed: bool, error_deg: float) -> None:
+    """Its set-points count on the tension that the springs need; a fault of the motor ends it."""
+    file = tmp_path / "angles.toml"
+    file.write_text(taking_angles(sensed))
+    report = run_lockstep(str(file), motion="open_close", seconds=3.0).report
+    assert report["faults"] == []
+    assert report["estimate_error_deg"]["rms"] < error_deg and report["tracking_error_deg"]["rms"] < 3.0
+    lost = run_lockstep(str(file), motion="open_close", seconds=1.0, faults=("motor-lost:winch@0.8",)).report
+    assert [f["cause"] for f in lost["faults"]] == ["MOTOR_LOST"]
+
+
 @pytest.mark.parametrize("motion", ["tension_step", "force_sine"])
 def test_force_goals_of_the_cable_are_followed(motion: str) -> None:
     report = run_lockstep(HAND, motion=motion, seconds=2.0).report
