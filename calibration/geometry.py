@@ -26,7 +26,7 @@ from signals.modes import FingerKind
 
 Floats = NDArray[np.float64]
 NAN: Final = math.nan
-FAR: Final = 3.0
+FAR: Final = 4.0
 """Of its tolerance's standard deviations, from which on an arm or a spool is not what the hand file says."""
 
 
@@ -66,9 +66,7 @@ def found_geometry(hand: Hand, options: RunOptions, tendons: list[int], watch: W
     except ValueError as error:
         return Found([Part("hand", "dh_dq_m_rad", NAN, NAN, NAN, "m/rad", BAD, f"{error}")], 0.0, [], {})
     if measured.missed:
-        return Found(
-            [_missed(hand, j) for j in sorted(set(measured.missed))], measured.seconds, [], {}, notices=told
-        )
+        return Found([_missed(hand, j) for j in measured.missed], measured.seconds, [], {}, notices=told)
     m, spread = hand.model[0], hand.file.tolerances
     P, radii = m["P_tj_m"][np.ix_(mine, joints)], m["spool_radius_m"][mine]
     force_sd = math.hypot(spread.torque_constant, spread.pulley_radius)  # the unit of ``calibrate hall``

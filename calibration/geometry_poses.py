@@ -18,7 +18,7 @@ from calibration.geometry_fit import Poses
 from calibration.levers import fitted
 from calibration.motion_run import Means, Watch, must_be_sound, run_motion
 from calibration.tendon_means import FIELDS, course_of
-from calibration.travel import LEAD_S, PRESS_S, SPEED_DEG_S, TOUCH, presses_nm
+from calibration.travel import LEAD_S, PRESS_S, RETRY, SPEED_DEG_S, TOUCH
 from calibration.winding_plan import TAIL_S
 from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
@@ -48,7 +48,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Poses of all runs, scale of each tendon's force in the motors' unit, stops that were not met."""
+    """Poses of all runs, scales of forces in the motors' unit, joints with a stop that was never met."""
 
     poses: list[Poses]
     scales: Floats
@@ -118,6 +118,12 @@ def _way_of(hand: Hand, joints: list[int]) -> _Way:
     return way
 
 
+def presses_nm(hand: Hand, j: int) -> tuple[float, float]:
+    """Both presses of a joint [N m]: of bent poses arms tell so little that it may be far from its stop."""
+    one, two = travel.presses_nm(hand, j)
+    return RETRY * one, RETRY * two
+
+
 def motion_of(hand: Hand, joints: list[int]) -> tuple[str, list[Visit], float]:
     """Text of the visits, all fingers at the same time, when they are, and its length [s]."""
     fingers = hand.model[0]["joint_finger"]
@@ -176,7 +182,7 @@ def measure(hand: Hand, options: RunOptions, tendons: list[int], joints: list[in
     motion, visits, seconds = motion_of(hand, joints)
     means = Means(*FIELDS)
     travel.run_wider(hand, options, motion, seconds, means, lambda x: watch(0.2 + 0.8 * x))
-    poses, missed = list[Poses](), list[int]()
+    poses, met = list[Poses](), set[tuple[int, int]]()
     for run, each in enumerate((levers, means)):
         course = _course(hand, each, tendons)
         used = np.flatnonzero(each.time_s >= 0.3)[::EVERY]
@@ -196,10 +202,10 @@ def measure(hand: Hand, options: RunOptions, tendons: list[int], joints: list[in
     for visit in visits:
         for end, side in enumerate((-1, 1)):
             pose = _stop(hand, means, course, visit, end, side, joints)
-            if pose is None:
-                missed.append(visit.joint)
-            else:
+            if pose is not None:
                 poses.append(pose)
+                met.add((visit.joint, end))
+    missed = sorted({visit.joint for visit in visits for end in (0, 1) if (visit.joint, end) not in met})
     return Measured(poses, scales, missed, whole + seconds)
 
 
