@@ -2,7 +2,8 @@
 
 ``python -m calibration.campaign --hands 20 --out DIR`` draws simulated hands: all that ``--mismatch`` draws,
 and levers, Hall zeros and joint friction besides. Each gets a file with 30 % too little friction and no
-ripple. Drives, levers and guides are measured one after the other, each with what was found before. By
+ripple. Drives, levers, lever arms and guides are measured one after the other, each with what was found
+before. By
 parameter it prints in how many cases the true value lay in the stated 95 % interval, how wide the intervals
 are, and how much wider than independent noise alone would make them (Cramer-Rao). All of it goes to
 ``parts.parquet`` and ``courses.parquet``.
@@ -23,6 +24,7 @@ import numpy as np
 import tomlkit
 
 from calibration.found import Found
+from calibration.geometry import found_geometry
 from calibration.guides import found_guides
 from calibration.identify import identified
 from calibration.levers import LEVERS, found_levers
@@ -34,6 +36,7 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
 
+GEOMETRY: Final = "geometry"
 ORIGIN: Final = "identified: 2026-01-01 campaign"
 SHARE: Final = 0.7
 """Of the true file's friction that the assumed file has."""
@@ -115,6 +118,10 @@ def truth(hand: Hand, plant: np.void, part: Part) -> float:
         return float(plant["joint_coulomb_nm"][names.joints.index(part.name)])
     if part.name in names.tendons:
         t = names.tendons.index(part.name)
+        if key.startswith("dh_dq_m_rad."):
+            return float(plant["P_tj_m"][t, names.joints.index(key.partition(".")[2])])
+        if key == "spool_radius_m":
+            return float(plant[key][t])
         spools = float(plant["spool_radius_m"][t] / m["spool_radius_m"][t])
         return _of_tendon(plant, t, key, spools * _unit(m, plant, int(m["tendon_motor"][t])))
     i = names.motors.index(part.name)
@@ -165,7 +172,7 @@ def run_hand(name: str, seed: int, folder: Path) -> HandRun:
         mine.write_text(file, encoding="utf-8")
         hand = read_hand(options)
         found = procedure(hand, options)
-        made = [_case(hand, plant, seed, part, found) for part in found.parts]
+        made = [_case(hand, plant, seed, part, found, step) for part in found.parts]
         cases += [case for case in made if case is not None]
         file, raw[step], simulated = (
             merged(file, found.patch(ORIGIN))[0],
@@ -183,22 +190,28 @@ def _levers(hand: Hand, options: RunOptions) -> Found:
     return found_levers(LEVERS, hand, options, list(range(len(hand.names.tendons))), lambda _: None)
 
 
+def _geometry(hand: Hand, options: RunOptions) -> Found:
+    return found_geometry(hand, options, list(range(len(hand.names.tendons))), lambda _: None)
+
+
 def _guides(hand: Hand, options: RunOptions) -> Found:
     return found_guides(hand, options, list(range(len(hand.names.tendons))), lambda _: None)
 
 
 PROCEDURES: Final[dict[str, Callable[[Hand, RunOptions], Found]]] = {
-    "drives": _drives, "levers": _levers, "guides": _guides,
+    "drives": _drives, "levers": _levers, GEOMETRY: _geometry, "guides": _guides,
 }  # fmt: skip
 
 
-def _case(hand: Hand, plant: np.void, seed: int, part: Part, found: Found) -> Case | None:
-    true = truth(hand, plant, part)
+def _case(hand: Hand, plant: np.void, seed: int, part: Part, found: Found, step: str) -> Case | None:
+    true, key = truth(hand, plant, part), part.parameter
+    if step == GEOMETRY and key == "spring_scale":  # no longer in the motor's unit
+        true, key = float(plant[key][hand.names.tendons.index(part.name)]), "spring_scale absolute"
     if not (math.isfinite(true) and math.isfinite(part.value)):
         return None
     widths = found.widths.get((part.name, part.parameter), (math.nan, math.nan))
-    half = part.high - part.value
-    return Case(seed, part.name, part.parameter, true, part.value, half, *widths, part.unit, part.verdict)
+    half = abs(part.high - part.value)
+    return Case(seed, part.name, key, true, part.value, half, *widths, part.unit, part.verdict)
 
 
 LINE: Final = "{:26} {:>9} {:>7} {:>9} {:>10} {:>12} {:>11}"
@@ -221,9 +234,8 @@ def table(cases: list[Case]) -> list[str]:
 
 
 def _kind(case: Case) -> str:
-    return (
-        f"ripple {case.parameter.split('.')[-1]}" if case.parameter.startswith("ripple.") else case.parameter
-    )
+    first, _, last = case.parameter.rpartition(".")
+    return f"ripple {last}" if first.startswith("ripple") else first or last
 
 
 def save(folder: Path, runs: dict[int, HandRun]) -> None:

@@ -6,6 +6,10 @@ for every joint j that moves, with the tensions T on the motors' side of the gui
 smooth sign s of the path's speed v = P qd (``mechanics.guides``) and the joint's own friction. What is the
 same both ways, b(q) (errors of lever arms and torque constants, inertia), is fitted sweep by sweep.
 
+What is known before with an error - each motor's friction, torque constants, lever arms - moves what is found
+by so much as its standard deviation does. The interval has that, and no more: most of an arm's error is the
+same both ways, and not a loss.
+
 Guides take a share of the tension, a joint's own friction is the same at every tension: two levels of tension
 tell them apart. Two tendons whose losses come in the same proportion in every equation are one unknown.
 """
@@ -37,6 +41,7 @@ class Rows:
         sign: smooth sign of its speed.
         columns: P T s of every tendon.
         move: number of the move that each row belongs to.
+        unsure: derivatives of the torque by what is known with an error, shape (n, unsure).
     """
 
     joint: int
@@ -45,6 +50,7 @@ class Rows:
     sign: Floats
     columns: Floats
     move: NDArray[np.int64]
+    unsure: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ class GuideFit:
         loss_half: half 95 % intervals.
         coulomb_nm: of each joint, shape (joints,).
         coulomb_half_nm: half 95 % intervals.
-        bound: half widths of independent noise alone (Cramer-Rao), losses and then joints.
+        bound: half widths of independent noise (Cramer-Rao, with what is known before), losses, then joints.
         residual_nm: rms of what is not explained.
     """
 
@@ -83,19 +89,23 @@ def groups_of(columns: Floats) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
-def fit_guides(rows: list[Rows], groups: tuple[tuple[int, ...], ...], joints: int) -> GuideFit:
+def fit_guides(
+    rows: list[Rows], groups: tuple[tuple[int, ...], ...], joints: int, spread: Floats
+) -> GuideFit:
     """Fit all equations at once.
 
     Args:
         rows: equations of every joint in every sweep.
         groups: tendons whose losses are one unknown.
         joints: their number.
+        spread: standard deviations of what is known with an error, shape (unsure,).
 
     Raises:
         ValueError: the sweeps do not tell all of it apart; says how many they tell.
     """
     n, count = len(groups) + joints, sum(len(r.torque_nm) for r in rows)
-    A, y, move = np.zeros((count, n + SHAPE * len(rows))), np.zeros(count), np.zeros(count, dtype=np.int64)
+    free = n + SHAPE * len(rows)
+    A, y, move = np.zeros((count, free + len(spread))), np.zeros(count), np.zeros(count, dtype=np.int64)
     at = 0
     for k, r in enumerate(rows):
         here = slice(at, at + len(r.torque_nm))
@@ -105,19 +115,45 @@ def fit_guides(rows: list[Rows], groups: tuple[tuple[int, ...], ...], joints: in
         middle = r.angle_rad - r.angle_rad.mean()
         for power in range(SHAPE):
             A[here, n + SHAPE * k + power] = (middle / max(float(np.abs(middle).max()), 1e-9)) ** power
+        A[here, free:] = r.unsure
         y[here], move[here] = r.torque_nm, r.move + 1000 * k
         at = here.stop
-    scale = np.maximum(np.linalg.norm(A, axis=0), 1e-12)
-    rank = int(np.linalg.matrix_rank(A / scale, tol=1e-3))
-    if rank < A.shape[1]:
+    size = np.maximum(np.linalg.norm(A[:, :free], axis=0), 1e-12)
+    rank = int(np.linalg.matrix_rank(A[:, :free] / size, tol=1e-3))
+    if rank < free:
         raise ValueError(f"the sweeps tell {rank - SHAPE * len(rows)} of {n} losses apart")
-    x = np.linalg.lstsq(A / scale, y, rcond=None)[0] / scale
-    residual, inverse = y - A @ x, np.linalg.pinv(A.T @ A)
+    x, half, bound, residual = _solved(A[:, :free], A[:, free:], y, move, spread, n)
+    g = len(groups)
+    return GuideFit(groups, x[:g], half[:g], x[g:n], half[g:], bound, float(np.sqrt(np.mean(residual**2))))
+
+
+def _solved(
+    A: Floats, unsure: Floats, y: Floats, move: NDArray[np.int64], spread: Floats, n: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """(values of the first n unknowns, half intervals, those of independent noise, residuals).
+
+    Residuals of one move count as dependent, so noise is that of their sums, move by move. What is known with
+    an error stays at what is known: the residuals are no noise of which it could be told.
+    """
+    size = np.maximum(np.linalg.norm(A, axis=0), 1e-12)
+    inverse = np.linalg.pinv((A / size).T @ (A / size)) / np.outer(size, size)
+    x = inverse @ (A.T @ y)
+    residual = y - A @ x
     starts = np.flatnonzero(np.diff(move, prepend=-1))
     sums = np.add.reduceat(A * residual[:, None], starts, axis=0)
     many = len(starts) / max(len(starts) - n, 1)
-    half = TWO_SIDED_95 * np.sqrt(np.diag(inverse @ (sums.T @ sums * many) @ inverse))[:n]
-    white = float(residual @ residual) / max(count - A.shape[1], 1)
-    bound = TWO_SIDED_95 * np.sqrt(white * np.diag(inverse))[:n]
-    half, g = np.maximum(half, bound), len(groups)
-    return GuideFit(groups, x[:g], half[:g], x[g:n], half[g:], bound, float(np.sqrt(np.mean(residual**2))))
+    moved = inverse @ (A.T @ unsure) * spread  # by one standard deviation of each
+    covariance = inverse @ (sums.T @ sums * many) @ inverse + moved @ moved.T
+    noise2 = float(residual @ residual) / max(len(y) - len(x), 1)
+    information = _information(A, unsure, spread, noise2)
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-30))
+    least = np.diag(np.linalg.pinv(information / np.outer(scale, scale))) / scale**2
+    half, bound = (TWO_SIDED_95 * np.sqrt(np.maximum(each[:n], 0.0)) for each in (np.diag(covariance), least))
+    return x[:n], np.maximum(half, bound), bound, residual
+
+
+def _information(A: Floats, unsure: Floats, spread: Floats, noise2: float) -> Floats:
+    """Fisher information of all unknowns, with that of what is known before (van Trees)."""
+    whole = np.hstack([A, unsure])
+    known = np.concatenate([np.zeros(A.shape[1]), 1.0 / spread**2])
+    return np.asarray(whole.T @ whole / noise2 + np.diag(known))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.guide_fit import Rows
+from calibration.guide_fit import TWO_SIDED_95, Rows
 from calibration.guide_sweeps import MOVE_S, MOVES, Plan, Sweep, jacobian, plan_of
 from calibration.lever_fit import LeverFit
 from calibration.motion_run import Means, Watch, must_be_sound, run_motion
@@ -79,6 +80,28 @@ def smooth(values: Floats, time_s: Floats) -> Floats:
     return np.column_stack([np.convolve(column, kernel, mode="same") for column in rate.T])
 
 
+FRICTION_LEFT: Final = 0.001
+"""Standard deviation of a motor's friction that the levers' sweeps leave open beside noise, relative."""
+ARM_LEFT: Final = 0.005
+"""Of a measured lever arm over its spool (``calibration.geometry``)."""
+
+
+def unsure_of(hand: Hand, fits: dict[int, LeverFit], joints: list[int]) -> Floats:
+    """Standard deviations of what is known with an error, shape (nt + nt + nt nj,).
+
+    Friction of each motor [N m], factor of each tendon's torque constant, factor of each lever arm.
+    """
+    spread, found = hand.file.tolerances, []
+    for fit in fits.values():
+        noise = float(max(fit.half[4], fit.bound[4])) / TWO_SIDED_95
+        found.append(math.hypot(noise, FRICTION_LEFT * fit.friction_nm))
+    found += [spread.torque_constant] * len(fits)
+    for t in fits:
+        measured = hand.file.measured(hand.names.tendons[t]).dh_dq_m_rad is not None
+        found += [ARM_LEFT if measured else math.sqrt(2.0) * spread.pulley_radius] * len(joints)
+    return np.maximum(np.array(found, dtype=np.float64), 1e-9)
+
+
 def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: list[int]) -> list[Rows]:
     """Equations of these joints, of every sweep in which they move."""
     m, P = hand.model[0], jacobian(hand)
@@ -88,6 +111,10 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: 
     v = speed @ P[tendons].T
     s = v / np.sqrt(v**2 + m["guide_speed_m_s"][tendons] ** 2)
     v0 = float(m["joint_friction_speed_rad_s"])
+    lost = T * (1.0 + m["guide_loss_frac"][tendons] * s)  # behind the guides: hardly differs both ways
+    motor = m["tendon_motor"][tendons]
+    wound = np.column_stack([found.courses[t].speed_rad_s for t in tendons])
+    rest = np.arctan(m["friction_gamma_1_s_rad"][motor] * wound) / np.abs(m["spool_radius_m"][tendons])
     rows = []
     for sweep in found.plan.sweeps:
         move, moving = _moves(found, sweep, speed)
@@ -99,7 +126,11 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: 
             torque = T[used] @ P[tendons, j] + float(m["joint_viscous_nms_rad"][j]) * qd
             columns = P[tendons, j] * T[used] * s[used]
             sign = qd / np.sqrt(qd**2 + v0**2)
-            rows.append(Rows(k, found.joint_rad[used, j], torque, sign, columns, move[used]))
+            by_arm = np.zeros((int(used.sum()), len(tendons), len(joints)))
+            by_arm[:, :, k] = lost[used] * P[tendons, j]
+            unsure = (rest[used] * P[tendons, j], by_arm[:, :, k], by_arm.reshape(len(by_arm), -1))
+            row = Rows(k, found.joint_rad[used, j], torque, sign, columns, move[used], np.hstack(unsure))
+            rows.append(row)
     return rows
 
 

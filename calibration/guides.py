@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibration import guide_page
 from calibration.found import Found
 from calibration.guide_fit import GuideFit, fit_guides, groups_of
-from calibration.guide_rows import Measured, cut, equations, measure, tension_n
+from calibration.guide_rows import Measured, cut, equations, measure, tension_n, unsure_of
 from calibration.guide_sweeps import directions_for, ideal_rows, jacobian, sets_of
 from calibration.lever_fit import LeverFit
 from calibration.levers import fitted, levers_of
@@ -23,10 +23,10 @@ from hand.options import RunOptions
 Floats = NDArray[np.float64]
 NAN: Final = math.nan
 LOSS_GOOD: Final = 0.15
+LOSS_FLOOR: Final = 0.01
+"""Of a loss that the method leaves open: half of an interval."""
 COULOMB_GOOD: Final = 0.25
 """Of all that a joint loses at its pretension: about what a ``guide_gain`` of 0.8 leaves anyway."""
-FRICTION_FLOOR: Final = 0.002
-"""Of a motor's friction, that the levers' sweeps leave open."""
 
 
 def groups_for(hand: Hand, tendons: list[int], joints: list[int]) -> tuple[tuple[int, ...], ...]:
@@ -102,14 +102,14 @@ def _fitted_sets(
         groups = groups_for(hand, own, joints)
         rows = equations(hand, measured, {t: tensions[t] for t in own}, joints)
         try:
-            fit = fit_guides(rows, groups, len(joints))
+            fit = fit_guides(rows, groups, len(joints), unsure_of(hand, {t: fits[t] for t in own}, joints))
         except ValueError as error:
             text = f"{error}: did it move? flexor calibrate travel"
             parts += [
                 Part(hand.names.joints[j], "coulomb_nm", NAN, NAN, NAN, "N m", BAD, text) for j in joints
             ]
             continue
-        parts += parts_of(hand, own, joints, fit, fits)
+        parts += parts_of(hand, own, joints, fit)
         names = [(_names(hand, own, group), "guide_loss_frac") for group in groups]
         names += [(hand.names.joints[j], "coulomb_nm") for j in joints]
         halves = np.concatenate([fit.loss_half, fit.coulomb_half_nm])
@@ -131,16 +131,12 @@ def _of(hand: Hand, tendons: list[int], joints: list[int]) -> list[int]:
     return [t for t in tendons if P[t, joints].any()]
 
 
-def parts_of(
-    hand: Hand, tendons: list[int], joints: list[int], fit: GuideFit, fits: dict[int, LeverFit]
-) -> list[Part]:
+def parts_of(hand: Hand, tendons: list[int], joints: list[int], fit: GuideFit) -> list[Part]:
     """A row for every group of tendons, and one for every joint."""
-    m, P, spread, rows = hand.model[0], jacobian(hand), hand.file.tolerances, list[Part]()
-    open_frac = math.hypot(spread.torque_constant, math.sqrt(2.0) * spread.pulley_radius)
+    m, P, rows = hand.model[0], jacobian(hand), list[Part]()
     for g, group in enumerate(fit.groups):
         value = float(fit.loss_frac[g])
-        floor = 1.96 * open_frac * abs(value) / math.sqrt(len(group))
-        half = math.hypot(float(fit.loss_half[g]), floor)
+        half = math.hypot(float(fit.loss_half[g]), LOSS_FLOOR * value)
         names, angle = _names(hand, tendons, group), hand.file.guides.bending_angle_rad
         mu = -math.log1p(-min(value, 0.99)) / angle if angle > 0.0 else NAN
         text = f"{100 * value:.1f} % of the tension, +- {100 * half:.1f}; mu {mu:.3f} over {angle:g} rad"
@@ -148,8 +144,7 @@ def parts_of(
         text += "" if good else "; not known well enough: repeat, with the drives measured before"
         rows.append(_part(names, "guide_loss_frac", value, half, "1", good, text))
     for k, j in enumerate(joints):
-        half = math.hypot(float(fit.coulomb_half_nm[k]), friction_left_nm(hand, tendons, j, fits))
-        value = float(fit.coulomb_nm[k])
+        value, half = float(fit.coulomb_nm[k]), float(fit.coulomb_half_nm[k])
         whole = value + sum(
             float(np.abs(P[tendons[t], j]))
             * float(fit.loss_frac[g])
@@ -162,18 +157,6 @@ def parts_of(
         text += "" if good else "; not known well enough: repeat, with the drives measured before"
         rows.append(_part(hand.names.joints[j], "coulomb_nm", value, half, "N m", good, text))
     return rows
-
-
-def friction_left_nm(hand: Hand, tendons: list[int], j: int, fits: dict[int, LeverFit]) -> float:
-    """What the motors' friction leaves open of a joint's own."""
-    m, P, squares = hand.model[0], jacobian(hand), 0.0
-    for t in tendons:
-        fit = fits[t]
-        open_nm = math.hypot(
-            float(max(fit.half[4], fit.bound[4])), FRICTION_FLOOR * 0.5 * math.pi * fit.friction_nm
-        )
-        squares += (float(P[t, j]) / float(m["spool_radius_m"][t]) * open_nm) ** 2
-    return math.sqrt(squares)
 
 
 def _part(name: str, key: str, value: float, half: float, unit: str, good: bool, text: str) -> Part:

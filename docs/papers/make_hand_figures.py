@@ -1,11 +1,10 @@
-"""Redraws figures 3.3 to 3.6, 4.7, 5.7, 5.16, 5.17, 6.9 and 6.10 of the hand paper from our runs.
+"""Redraws figures 4.7, 5.7, 5.16, 5.17, 6.9 and 6.10 of the hand paper from our laws and runs.
 
 python docs/papers/make_hand_figures.py          # about a minute
 """
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,8 @@ from mechanics.coupling import joint_stiffness, tendon_jacobian, tendon_lengths
 from mechanics.dynamics.batch import accelerations
 from mechanics.dynamics.bodies import Joint
 from mechanics.dynamics.tree import Tree, tree_of
-from mechanics.friction import motor_friction_nm
 from mechanics.springs import spring_at, stiffness_of_force
 from mechanics.wrist import axes_of_palm, wrist_lengths, wrist_pose
-from runtime.session import run_lockstep
 from sim.mechanisms.hand_on_arm import Springs, hand_bodies
 
 IMAGES = Path(__file__).parent / "images"
@@ -44,125 +41,6 @@ def new(columns: int, width: float = 9.5, height: float = 3.2) -> tuple[Any, Any
 def save(figure: Any, name: str) -> None:
     figure.savefig(IMAGES / f"{name}.png", dpi=110)
     plt.close(figure)
-
-
-MOTION = """description = "One motor at constant speed, its tendon taken off."
-tendons_off = ["index_1"]
-[modes]
-index = "motor_position"
-[[tracks]]
-kind = "motor_rad"
-names = ["m_index_1"]
-ramp = { rate = RATE }
-"""
-
-
-def constant_speed(rate_rad_s: float, seconds: float, seed: int = 0, without: tuple[str, ...] = ()) -> Any:
-    """Frames of one motor alone at a constant speed: time, angle, whole torque, feedback part of it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "speed.toml"
-        path.write_text(MOTION.replace("RATE", f"{rate_rad_s:g}"), encoding="utf-8")
-        result = run_lockstep(
-            "finger_bench", motion=str(path), seconds=seconds, every=1, seed=seed, without=without
-        )
-    motor = result.hand.names.motors.index("m_index_1")
-    state, truth = result.frames["state"], result.frames["truth"]
-    angle = truth["motor_angle_rad"][:, motor].astype(float)
-    whole = state["motor_torque_nm"][:, motor].astype(float)
-    helped = state["friction_torque_nm"][:, motor].astype(float) + state["ripple_torque_nm"][:, motor].astype(
-        float
-    )
-    return result.seconds.astype(float), angle, whole, whole - helped
-
-
-def friction_curve() -> None:
-    """Figure 3.3: torque at piecewise constant speed, averaged over turns of the input shaft, and the model."""
-    speeds = np.array([0.1, 0.3, 0.6, 1.0, 2.0, 3.5])
-    figure, axes = new(2)
-    found = []
-    for speed in (*-speeds[::-1], *speeds):
-        time_s, angle, whole, _ = constant_speed(float(speed), 2.0 if abs(speed) > 0.5 else 4.0)
-        steady = time_s > 1.0
-        turns = max(1, int(abs(angle[steady][-1] - angle[steady][0]) * 100.0 / (2.0 * np.pi)))
-        span = np.abs(angle - angle[steady][0]) <= turns * 2.0 * np.pi / 100.0
-        chosen = whole[steady & span]
-        found.append((speed, chosen.mean(), chosen.min(), chosen.max()))
-        if speed in (0.3, 1.0, 3.5):
-            axes[0].plot(time_s[steady], whole[steady], linewidth=0.7, label=f"{speed:g} rad/s",
-                         color=COLOURS[(0.3, 1.0, 3.5).index(float(speed))])  # fmt: skip
-    axes[0].set_title("3.3a: torque at constant speed")
-    axes[0].set_xlabel("time [s]")
-    axes[0].set_ylabel("N m")
-    axes[0].set_xlim(1.0, 2.0)
-    axes[0].legend()
-    table = np.array(found)
-    w = np.linspace(-4.0, 4.0, 400)
-    model = [motor_friction_nm(float(x), 10.0, 0.5586, 0.0356) for x in w]
-    axes[1].plot(w, model, color=COLOURS[4], label="model (3.8), Table 3.3")
-    axes[1].plot(
-        table[:, 0], table[:, 1], "o", color=COLOURS[2], markersize=4, label="average over whole turns"
-    )
-    axes[1].plot(table[:, 0], table[:, 2], "--", color=COLOURS[0], linewidth=0.8, label="least and greatest")
-    axes[1].plot(table[:, 0], table[:, 3], "--", color=COLOURS[0], linewidth=0.8)
-    axes[1].set_title("3.3b: friction curve")
-    axes[1].set_xlabel("speed [rad/s]")
-    axes[1].legend()
-    save(figure, "hand_3_3")
-
-
-def spectrum(time_s: Any, torque: Any) -> tuple[Any, Any]:
-    """Frequencies [Hz] and amplitudes of a torque without its mean."""
-    window = np.hanning(torque.size)
-    lines = np.abs(np.fft.rfft((torque - torque.mean()) * window)) * 2.0 / window.sum()
-    return np.fft.rfftfreq(torque.size, time_s[1] - time_s[0]), lines
-
-
-def ripple() -> None:
-    """Figures 3.4, 3.5 and 3.6: repeatability, two speeds, and what compensation leaves."""
-    figure, axes = new(2)
-    for seed in range(10):
-        time_s, angle, whole, _ = constant_speed(0.5, 2.0, seed, ("ripple",))
-        steady = time_s > 1.0
-        axes[0].plot(angle[steady], whole[steady], linewidth=0.5, color=COLOURS[seed % 6])
-        if seed < 2:
-            axes[1].plot(angle[steady], whole[steady], linewidth=0.8, color=COLOURS[seed])
-    axes[0].set_title("3.4a: ten runs at 0.5 rad/s, over the motor angle")
-    axes[1].set_title("3.4b: two of them, closer")
-    axes[1].set_xlim(0.6, 0.72)
-    for axis in axes:
-        axis.set_xlabel("motor angle [rad]")
-        axis.set_ylabel("N m")
-    save(figure, "hand_3_4")
-    figure, axes = new(2)
-    for k, speed in enumerate((0.5, 1.0)):
-        time_s, _, whole, _ = constant_speed(speed, 5.0, 0, ("ripple",))
-        steady = time_s > 1.0
-        axes[0].plot(time_s[steady], whole[steady], color=COLOURS[k], linewidth=0.8, label=f"{speed:g} rad/s")
-        axes[1].plot(*spectrum(time_s[steady], whole[steady]), color=COLOURS[k], label=f"{speed:g} rad/s")
-        axes[1].axvline(100.0 * speed / (2.0 * np.pi), color=COLOURS[k], linestyle=":", linewidth=0.8)
-    axes[0].set_xlim(1.0, 1.6)
-    _label(axes, "3.5a: torque at two speeds", "3.5b: its lines (dotted: input shaft)")
-    save(figure, "hand_3_5")
-    figure, axes = new(2)
-    for k, (without, label) in enumerate(((("ripple",), "without"), ((), "with compensation"))):
-        time_s, _, _, feedback = constant_speed(1.0, 5.0, 0, without)
-        steady = time_s > 1.0
-        axes[0].plot(time_s[steady], feedback[steady], color=COLOURS[k], linewidth=0.8, label=label)
-        axes[1].plot(*spectrum(time_s[steady], feedback[steady]), color=COLOURS[k], label=label)
-    axes[0].set_xlim(1.0, 1.6)
-    _label(axes, "3.6a: torque of the PD controller", "3.6b: its lines at 1 rad/s")
-    save(figure, "hand_3_6")
-
-
-def _label(axes: Any, left: str, right: str) -> None:
-    axes[0].set_title(left)
-    axes[0].set_xlabel("time [s]")
-    axes[0].set_ylabel("N m")
-    axes[1].set_title(right)
-    axes[1].set_xlabel("frequency [Hz]")
-    axes[1].set_xlim(0.0, 60.0)
-    for axis in axes:
-        axis.legend()
 
 
 def spring(model: Any) -> None:
@@ -334,8 +212,6 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     hand = load_hand("hasy")
     model, names = model_of(hand), names_of(hand)
-    friction_curve()
-    ripple()
     spring(model)
     coriolis(model, names)
     thumb(model, names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from calibration.campaign import Case, run_hand, save, table
@@ -31,9 +32,11 @@ def test_two_drawn_hands_lie_in_their_intervals(tmp_path):
         folder.mkdir()
         runs[seed] = run_hand("finger_bench", seed, folder)
     cases = [case for run in runs.values() for case in run.cases]
-    assert len(cases) == 2 * (8 * (4 + 2 * 5) + 8 * 4 + 4 + 4)
+    assert len(cases) == 2 * (8 * (4 + 2 * 5) + 8 * 4 + (8 + 14 + 8) + 4 + 4)
     assert sum(case.held for case in cases) >= 0.95 * len(cases), [case for case in cases if not case.held]
     assert all(case.noise <= 3.0 * case.bound for case in cases if math.isfinite(case.bound))
+    lost = [case for case in cases if case.parameter in ("guide_loss_frac", "coulomb_nm")]
+    assert len(lost) == 16 and float(np.median([case.half / case.bound for case in lost])) <= 3.0
     save(tmp_path / "out", runs)
     assert parquet.read_table(tmp_path / "out" / "parts.parquet").num_rows == len(cases)
     courses = parquet.read_table(tmp_path / "out" / "courses.parquet")

@@ -82,8 +82,9 @@ def test_single_tendons_of_a_pair_are_not_told_apart(run):
     tensions = {t: guide_rows.tension_n(hand, measured.courses[t], t, fit) for t, fit in fits.items()}
     own, joints = TENDONS[:4], sets_of(hand, TENDONS)[0]
     rows = guide_rows.equations(hand, measured, {t: tensions[t] for t in own}, joints)
-    pairs = fit_guides(rows, guides.groups_for(hand, own, joints), 2)
-    single = fit_guides(rows, ((0,), (1,), (2,), (3,)), 2)
+    spread = guide_rows.unsure_of(hand, {t: fits[t] for t in own}, joints)
+    pairs = fit_guides(rows, guides.groups_for(hand, own, joints), 2, spread)
+    single = fit_guides(rows, ((0,), (1,), (2,), (3,)), 2, spread)
     assert pairs.groups == ((0, 3), (1, 2))
     assert single.bound[:4].min() > 10.0 * pairs.bound[:2].max()
     assert single.loss_half.min() > 2.0 * pairs.loss_frac.max()
@@ -93,9 +94,15 @@ def test_joints_that_did_not_move_tell_nothing():
     with pytest.raises(ValueError, match="tell 0 of 2 losses apart"):
         n = 50
         still = Rows(
-            0, np.linspace(0, 1, n), np.zeros(n), np.zeros(n), np.zeros((n, 1)), np.zeros(n, dtype=np.int64)
+            0,
+            np.linspace(0, 1, n),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros((n, 1)),
+            np.zeros(n, dtype=np.int64),
+            np.zeros((n, 0)),
         )
-        fit_guides([still], ((0,),), 1)
+        fit_guides([still], ((0,),), 1, np.zeros(0))
 
 
 @settings(max_examples=30, deadline=None)

@@ -7,6 +7,7 @@ for a change of a law that nobody would call another result.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +51,36 @@ def test_where_instructions_go_is_what_the_gate_file_says() -> None:
     assert drifted(text, maker("make_performance").page(text), SHARE) == [], (
         "run python docs/make_performance.py"
     )
+
+
+@pytest.mark.long
+def test_what_identification_gains_on_new_motion_is_what_its_runs_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, saved = maker("papers/make_identified"), []
+    monkeypatch.setattr(made, "save", lambda figure, name: saved.append((made.plt.close(figure), name)))
+    drive = made.identified_drive(tmp_path)
+    found = made.held_out(drive, tmp_path)
+    for before, after in found.values():
+        assert before.rms_n >= 3.0 * after.rms_n and before.first_n >= 10.0 * after.first_n
+    text = (DOCS / "calibration.md").read_text()
+    assert drifted(text, made.page(text, found), SHARE) == [], "run python docs/papers/make_identified.py"
+    made.friction_curve(drive)
+    made.ripples(drive)
+    made.compensated(found)
+    made.guide_losses(drive, tmp_path)
+    hand = (DOCS / "papers" / "hand.md").read_text()
+    assert [name for _, name in saved] == [f"hand_{k}" for k in ("3_3", "3_4", "3_5", "3_6", "4_10")]
+    assert all(f"images/{name}.png" in hand for _, name in saved)
+
+
+def test_identification_gained_on_new_motion_what_it_has_to() -> None:
+    """Of the rows that the runs give: a third of the force error, a tenth of the first harmonic."""
+    motions = maker("papers/make_identified").MOTIONS
+    rows = rows_of("calibration.md")
+    for name in motions:
+        before, after, _, first_before, first_after, _ = (float(cell) for cell in rows[name])
+        assert before >= 3.0 * after and first_before >= 10.0 * first_after, name
 
 
 def rows_of(page: str) -> dict[str, list[str]]:
