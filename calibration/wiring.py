@@ -7,7 +7,7 @@ makes no contradiction that the guard takes for a fault. Only a hand without a f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -32,6 +32,10 @@ EXPECTED: Final = 0.25
 """The same by the model without friction, of a tendon that has to answer."""
 TAIL_S: Final = 0.3
 """A run's start, and some rest at its end."""
+ALL_REVERSED: Final = (
+    "it gets looser as its motor winds in, as all tendons do: hall.direction of the hand file is the other "
+    "way round; or all motors turn backwards (their direction in the bus file)"
+)
 FIELDS: Final = (
     ("measurement", "hall_count"),
     ("state", "lever_angle_rad"),
@@ -93,6 +97,8 @@ def moving(hand: Hand, plan: Plan, means: Means) -> list[Finding]:
                 "turns backwards; change the sign of spool_radius_m, or wind it anew"
             )
             findings.append(Finding(name, "reversed", text, float(found[t, k])))
+    if len(findings) == len(plan.tendons) > 1 and all(f.what == "reversed" for f in findings):
+        findings = [replace(f, text=ALL_REVERSED) for f in findings]  # one mistake, not as many as tendons
     return findings
 
 

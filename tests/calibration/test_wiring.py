@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -78,6 +79,24 @@ def test_tendons_that_run_to_each_others_place_are_named(looked, tmp_path):
     found, most, _ = looked(plant=written(tmp_path, exchanged(4, 6, *PLACES)))
     assert "misplaced" in {f.what for f in found.values()} and most < MOST_DEG
     assert found["index_5"].what == "misplaced" and "index_7" in found["index_5"].text
+
+
+def test_sensors_that_are_all_mounted_the_other_way_round_are_one_mistake(looked, tmp_path):
+    def change(document):
+        document["hall"]["direction"] = -int(document["hall"]["direction"])
+
+    found, most, _ = looked(plant=written(tmp_path, change))
+    assert {f.what for f in found.values()} == {"reversed"} and len(found) == 8 and most < MOST_DEG
+    assert all("hall.direction" in f.text for f in found.values())
+
+
+@pytest.mark.parametrize("keys", [HALLS, MOTORS, PLACES], ids=["halls", "motors", "places"])
+@pytest.mark.parametrize("pair", list(itertools.combinations(range(8), 2)), ids=str)
+@pytest.mark.sample(3)
+def test_no_two_tendons_can_be_exchanged_unnoticed(looked, tmp_path, pair, keys):
+    """What no check of a hand file can show (docs/hand_mutants.md): every pair, each way."""
+    found, most, _ = looked(plant=written(tmp_path, exchanged(*pair, *keys)))
+    assert {f"index_{t + 1}" for t in pair} & set(found) and most < MOST_DEG
 
 
 @pytest.mark.parametrize(
