@@ -33,7 +33,10 @@ def joint_parts(hand: Hand, found: list[Travel]) -> list[Part]:
                 for side, stop in zip(("lower", "upper"), travel.stops_rad, strict=True)
                 if math.isnan(stop)
             )
-            text = f"met no stop at its {which} end, {how}: is it free, and its range_deg right?"
+            text = (
+                f"met no stop at its {which} end, {how}: is it free, its range_deg right, "
+                "does each tendon run on its own side?"
+            )
             rows.append(Part(name, "travel_deg", NAN, NAN, NAN, "deg", BAD, text))
             continue
         way = math.degrees(travel.stops_rad[1] - travel.stops_rad[0])

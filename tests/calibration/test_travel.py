@@ -14,7 +14,7 @@ from calibration.travel_page import motor_parts
 from hand.file.loader import load_hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
-from tests.calibration.plants import reversed_motor, written
+from tests.calibration.plants import PLACES, exchanged, reversed_motor, written
 from tools.commands.calibrate import app
 
 SHIFT_DEG = 3.0
@@ -98,6 +98,18 @@ def test_nothing_travels_before_the_wiring_is_right(tmp_path):
     assert done.exit_code == 1, done.exception
     result = json.loads(done.stdout)
     assert {part["parameter"] for part in result["parts"]} == {"wiring", "wiring.reversed"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("pair", "joint"), [((4, 5), "index_pip"), ((0, 3), "index_flexion")])
+def test_a_mirrored_joint_shows_at_its_stops_and_gets_no_zero(tmp_path, pair, joint):
+    """Antagonists at each other's place: nothing that windings tell is different."""
+    plant = written(tmp_path, exchanged(*pair, *PLACES))
+    words = ["zero", "--lockstep", "--json", "--out", str(tmp_path / "out"), "--plant", plant]
+    result = json.loads(CliRunner().invoke(app, words).stdout)
+    assert _rows(result)[joint, "travel_deg"]["verdict"] == "not good"
+    zeros = [part["verdict"] for part in result["parts"] if part["parameter"] == "zero_rad"]
+    assert zeros and set(zeros[pair[0] : pair[1] + 1]) == {"open"}
 
 
 def test_motors_of_joints_that_were_not_travelled_get_no_row():

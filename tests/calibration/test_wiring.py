@@ -20,6 +20,7 @@ from tests.calibration.plants import HALLS, MOTORS, PLACES, exchanged, reversed_
 from tools.commands.calibrate import app
 
 MOST_DEG = 5.0
+ANTAGONISTS = ((0, 3), (1, 2), (4, 5), (6, 7))
 
 
 @pytest.fixture
@@ -94,7 +95,13 @@ def test_sensors_that_are_all_mounted_the_other_way_round_are_one_mistake(looked
 @pytest.mark.parametrize("pair", list(itertools.combinations(range(8), 2)), ids=str)
 @pytest.mark.sample(3)
 def test_no_two_tendons_can_be_exchanged_unnoticed(looked, tmp_path, pair, keys):
-    """What no check of a hand file can show (docs/hand_mutants.md): every pair, each way."""
+    """What no check of a hand file can show (docs/hand_mutants.md): every pair, each way.
+
+    Antagonists that run to each other's place make a mirrored joint, which answers as the right one does:
+    that shows at its stops (test_travel).
+    """
+    if keys is PLACES and pair in ANTAGONISTS:
+        pytest.skip("a mirrored joint")
     found, most, _ = looked(plant=written(tmp_path, exchanged(*pair, *keys)))
     assert {f"index_{t + 1}" for t in pair} & set(found) and most < MOST_DEG
 
