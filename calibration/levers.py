@@ -21,6 +21,7 @@ from calibration.lever_loops import measure
 from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, OPEN, Part
 from calibration.tendon_means import Course
+from hand.file.springs import LEVER_SPRINGS
 from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
@@ -79,7 +80,7 @@ def levers_of(hand: Hand, tendons: list[int]) -> tuple[list[int], list[Part]]:
         shared = int(np.sum(m["tendon_motor"][:n] == m["tendon_motor"][t])) > 1
         spring = hand.file.springs[row.spring or hand.file.tendon.spring]
         text = ""
-        if getattr(spring, "kind", "") not in ("", "lever") or hand.file.hysteresis is None:
+        if not isinstance(spring, LEVER_SPRINGS) or hand.file.hysteresis is None:
             text = "its spring has no lever: there is no loop and no angle to measure"
         elif not hand.file.sees(row.name):
             text = "no Hall sensor of it is used"

@@ -16,27 +16,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.belt import Belt, FloatArray, belt
+from mechanics.levercurve import ImpossibleGeometry, LeverCurve, refuse
 
 Point = tuple[float, float]
 
-CHECKED_POSES = 400
-"""Lever angles at which a geometry is checked: every 0.1 deg of the reference mechanism."""
-
-
-class ImpossibleGeometry(ValueError):
-    """A spring mechanism that cannot be built; says what is wrong, where, and what to change."""
-
-    def __init__(self, what: str, change: str, lever_deg: float | None = None) -> None:
-        self.what, self.change, self.lever_deg = what, change, lever_deg
-        place = "" if lever_deg is None else f" at a lever angle of {lever_deg:.2f} deg"
-        super().__init__(f"spring mechanism: {what}{place}; {change}")
-
 
 @dataclass(frozen=True, kw_only=True)
-class SpringGeometry:
+class SpringGeometry(LeverCurve):
     """Geometry of one mechanism; names as in Table 4.1, lengths [m], angles [deg], K [N/m].
 
     Plane frame: x along the tendon, y its deflection. The lever pulley's centre is
@@ -75,16 +63,6 @@ class SpringGeometry:
             chosen[name] = tuple(value) if isinstance(value, list) else value
         return cls(**chosen)
 
-    @property
-    def lever_max_rad(self) -> float:
-        """Slack stop."""
-        return float(np.radians(self.theta_slack_deg))
-
-    @property
-    def lever_min_rad(self) -> float:
-        """Hard stop at the tight end."""
-        return float(np.radians(self.theta_hard_stop_deg))
-
     @cached_property
     def slack_length_m(self) -> float:
         """Belt length at the slack stop, up to the constant of ``Belt.length_m``."""
@@ -107,10 +85,6 @@ class SpringGeometry:
         torque, torque_slope = self._torques(lever_rad)
         path_slope, path_curvature = self._path_slopes(lever_rad)
         return (torque * path_curvature / path_slope - torque_slope) / path_slope
-
-    def stiffness_n_m(self, lever_rad: FloatArray) -> FloatArray:
-        """Stiffness of the mechanism without the tendon [N/m], shape (n,)."""
-        return -self.force_slope_n_rad(lever_rad) / self.path_slope_m_rad(lever_rad)
 
     def stored_energy_j(self, lever_rad: FloatArray) -> FloatArray:
         """Energy of the spring [J], shape (n,)."""
@@ -154,11 +128,7 @@ class SpringGeometry:
         for name in (*sizes, "spring_free_length"):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
                 raise ImpossibleGeometry(f"{name} = {getattr(self, name)}", f"make {name} positive")
-        if not self.theta_hard_stop_deg <= self.theta_max_deg < self.theta_slack_deg:
-            raise ImpossibleGeometry(
-                f"lever angles {self.theta_hard_stop_deg}, {self.theta_max_deg}, {self.theta_slack_deg} deg",
-                "order them theta_hard_stop_deg <= theta_max_deg < theta_slack_deg",
-            )
+        self._check_stops()
 
     def _check_belt(self) -> None:
         lever = self._checked_levers()
@@ -168,13 +138,13 @@ class SpringGeometry:
             (self.fixed_pulley_center, self.R_fixed, "fixed"),
         ):
             gap = np.hypot(*(middle - np.asarray(center)).T) - radius - self.R_lever
-            _refuse(
+            refuse(
                 lever,
                 ~(gap > 0.0),
                 f"the lever pulley runs into the {name} pulley",
                 f"move the {name} pulley away, or reduce R_{name} or R_lever",
             )
-        _refuse(
+        refuse(
             lever,
             ~(self._belt(lever).wrap_rad > 0.0),
             "the tendon lifts off the lever pulley",
@@ -184,27 +154,24 @@ class SpringGeometry:
     def _check_force(self) -> None:
         lever = self._checked_levers()
         slope = self.path_slope_m_rad(lever)
-        _refuse(
+        refuse(
             lever,
             ~(slope > 0.0),
             "the tendon path does not shorten as the lever falls",
             "move lever_pivot, or end the lever's range before its dead centre",
         )
-        _refuse(
+        refuse(
             lever,
             ~(self.force_n(lever) > 0.0),
             "the spring does not pull the lever against the tendon",
             "shorten spring_free_length or move spring_fixed_point",
         )
-        _refuse(
+        refuse(
             lever,
             ~(self.force_slope_n_rad(lever) < 0.0),
             "the tendon force does not rise as the lever falls",
             "shorten the lever's range or move spring_fixed_point",
         )
-
-    def _checked_levers(self) -> FloatArray:
-        return np.linspace(self.lever_min_rad, self.lever_max_rad, CHECKED_POSES)
 
 
 def _arm(lever_rad: FloatArray) -> FloatArray:
@@ -213,9 +180,3 @@ def _arm(lever_rad: FloatArray) -> FloatArray:
 
 def _arm_rate(lever_rad: FloatArray) -> FloatArray:
     return np.stack([np.sin(lever_rad), np.cos(lever_rad)], axis=1)
-
-
-def _refuse(lever_rad: FloatArray, bad: NDArray[np.bool_], what: str, change: str) -> None:
-    if bad.any():
-        # the first bad angle coming from the slack stop, where the mechanism still works
-        raise ImpossibleGeometry(what, change, float(np.degrees(lever_rad[bad][-1])))

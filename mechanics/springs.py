@@ -12,25 +12,8 @@ stretches: there ``T = (e + L(stop)) EA/l0``.
 from __future__ import annotations
 
 from mechanics.interpolation import hermite, hermite_or_line, interval_of, value_or_line
-from mechanics.lever import ImpossibleGeometry, SpringGeometry
-from mechanics.springtables import SpringTables, spring_tables
 from signals.compiled import law
 from signals.typed import Model
-
-__all__ = [
-    "ImpossibleGeometry",
-    "SpringGeometry",
-    "SpringTables",
-    "count_of_lever",
-    "elongation_of_lever",
-    "lever_of_count",
-    "series_stiffness_n_m",
-    "spring_at",
-    "spring_energy_j",
-    "spring_state",
-    "spring_tables",
-    "stiffness_of_force",
-]
 
 
 @law

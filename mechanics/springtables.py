@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.belt import FloatArray
-from mechanics.lever import SpringGeometry
+from mechanics.levercurve import LeverCurve
 from signals.sizes import FORCE_NODES, SPRING_NODES
 
 
@@ -38,7 +38,7 @@ class SpringTables:
             model[f.name][0, spring] = getattr(self, f.name)
 
 
-def spring_tables(geometry: SpringGeometry) -> SpringTables:
+def spring_tables(geometry: LeverCurve) -> SpringTables:
     """Node tables of a mechanism: Hermite nodes over the lever angle, stiffness over the force.
 
     Below the slack force, where the mechanism does not move, ``stiffness_n_m`` holds the tangent of the
@@ -63,7 +63,7 @@ def spring_tables(geometry: SpringGeometry) -> SpringTables:
     )
 
 
-def _stiffness_over_force(geometry: SpringGeometry, force_n: FloatArray) -> FloatArray:
+def _stiffness_over_force(geometry: LeverCurve, force_n: FloatArray) -> FloatArray:
     """Mechanism stiffness at tendon forces, by Newton on the exact curve."""
     dense = np.linspace(geometry.lever_min_rad, geometry.lever_max_rad, 4 * SPRING_NODES)
     known = geometry.force_n(dense)

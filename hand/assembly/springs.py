@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from hand.file.checks_physics import geometry_of
+from hand.file.checks_physics import lever_curve
 from hand.file.hand import HandFile
-from hand.file.springs import CordSpring, LeverSpring, LinearSpring
-from mechanics.springs import SpringTables, spring_tables
+from hand.file.springs import LEVER_SPRINGS, CordSpring, LinearSpring
+from mechanics.springtables import SpringTables, spring_tables
 from signals.records import RecordArray
 from signals.sizes import FORCE_NODES, SPRING_NODES
 
@@ -59,8 +59,8 @@ def store_springs(hand: HandFile, model: RecordArray) -> None:
     places = list(hand.springs)
     softest_m_n = max(t.length_m for t in hand.tendons) / hand.tendon.axial_stiffness_n
     for s, spring in enumerate(hand.springs.values()):
-        if isinstance(spring, LeverSpring):
-            tables = spring_tables(geometry_of(spring))
+        if isinstance(spring, LEVER_SPRINGS):
+            tables = spring_tables(lever_curve(spring))
             margin_rad = math.radians(hand.tendon.slack_margin_deg or 0.0)
         else:
             tables = _tables_of(hand, spring, softest_m_n)

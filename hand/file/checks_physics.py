@@ -11,9 +11,11 @@ from hand.file.locate import Path, dotted
 from hand.file.raw import dict_at, number_of
 from hand.file.refusals import Refusal
 from hand.file.sensors import ForceSensor
-from hand.file.springs import LeverSpring, LinearSpring
+from hand.file.springs import LeverSpring, LinearSpring, PolynomialSpring
 from hand.file.tendons import Hall
-from mechanics.springs import ImpossibleGeometry, SpringGeometry
+from mechanics.lever import SpringGeometry
+from mechanics.levercurve import ImpossibleGeometry, LeverCurve
+from mechanics.leverpolynomials import LeverPolynomials
 
 GEOMETRY_KEYS: Final[dict[str, str]] = {
     "motor_pulley_center": "motor_pulley_center_m",
@@ -34,19 +36,37 @@ GEOMETRY_KEYS: Final[dict[str, str]] = {
 """Name in Table 4.1 (mechanics.springs) -> key of the hand file."""
 
 
-def geometry_of(spring: LeverSpring) -> SpringGeometry:
-    """Mechanism of a spring table."""
-    return SpringGeometry.of({name: getattr(spring, key) for name, key in GEOMETRY_KEYS.items()})
+STOP_KEYS: Final = ("theta_slack_deg", "theta_max_deg", "theta_hard_stop_deg")
+POLYNOMIAL_KEYS: Final[dict[str, str]] = {"ln_force": "ln_force", "path": "path_m"} | {
+    name: GEOMETRY_KEYS[name] for name in STOP_KEYS
+}
+"""Name in ``LeverPolynomials`` -> key of the hand file."""
+
+
+def lever_curve(spring: LeverSpring | PolynomialSpring) -> LeverCurve:
+    """Force and path of a spring table with a lever."""
+    if isinstance(spring, LeverSpring):
+        return SpringGeometry.of({name: getattr(spring, key) for name, key in GEOMETRY_KEYS.items()})
+    return _polynomials_of({name: getattr(spring, key) for name, key in POLYNOMIAL_KEYS.items()})
+
+
+def _polynomials_of(values: dict[str, Any]) -> LeverPolynomials:
+    rows: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return LeverPolynomials(**rows)
 
 
 def spring_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
-    """Mechanisms that cannot be built."""
+    """Mechanisms that cannot be built, calibrations that no mechanism has."""
     for name, table in dict_at(raw, "springs").items():
-        values = {n: table.get(k) for n, k in GEOMETRY_KEYS.items()} if isinstance(table, dict) else {}
-        if not values or not all(_readable(n, v) for n, v in values.items()):
+        if not isinstance(table, dict):
+            continue
+        measured = table.get("kind") == "polynomial"
+        keys = POLYNOMIAL_KEYS if measured else GEOMETRY_KEYS
+        values = {n: table.get(k) for n, k in keys.items()}
+        if not all(_readable(n, v) for n, v in values.items()):
             continue
         try:
-            SpringGeometry.of(values)
+            _polynomials_of(values) if measured else SpringGeometry.of(values)
         except ImpossibleGeometry as error:
             change = error.change
             for short, key in GEOMETRY_KEYS.items():
@@ -59,8 +79,11 @@ _POINTS: Final = ("motor_pulley_center", "fixed_pulley_center", "lever_pivot", "
 
 
 def _readable(name: str, value: Any) -> bool:
+    numbers = isinstance(value, list) and all(number_of(v) is not None for v in value)
+    if name in ("ln_force", "path"):
+        return numbers
     if name in _POINTS:
-        return isinstance(value, list) and len(value) == 2 and all(number_of(v) is not None for v in value)
+        return numbers and len(value) == 2
     return number_of(value) is not None
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from hand.file.errors import shown
 from hand.file.raw import dict_at, dicts_at, text_of
 from hand.file.refusals import UNSAID_KIND, Refusal
+from hand.file.springs import LEVER_KINDS
 from hand.file.values import Count, Name, NonNegative, Positive, Sign
 from signals.choices import nearest
 from signals.tables import Table
@@ -64,7 +65,7 @@ def sensor_refusals(raw: Raw) -> Iterator[Refusal]:
         if at not in tendons:
             continue
         n, tendon = tendons[at]
-        if spring_kind(raw, tendon) == "lever":
+        if spring_kind(raw, tendon) in LEVER_KINDS:
             found = f"a force sensor at {at}, whose spring is a lever"
             yield Refusal(path=("sensors", k, "at"), found=found, legal="a tendon of a linear or cord spring")
         for key in ("hall_channel", "hall_zero_count", "hall_noise_counts_rms"):
@@ -75,9 +76,9 @@ def sensor_refusals(raw: Raw) -> Iterator[Refusal]:
 
 
 def _lever_needs(raw: Raw, tendons: list[tuple[int, Raw]]) -> Iterator[Refusal]:
-    levers = [t for _, t in tendons if spring_kind(raw, t) == "lever"]
+    levers = [t for _, t in tendons if spring_kind(raw, t) in LEVER_KINDS]
     needed = {
-        "hysteresis": (levers, "springs of kind lever have a friction loop"),
+        "hysteresis": (levers, "springs with a lever have a friction loop"),
         "hall": ([t for _, t in tendons if "hall_channel" in t], "a hall_channel has a sensor"),
     }
     for key, (those, why) in needed.items():
@@ -89,5 +90,5 @@ def _lever_needs(raw: Raw, tendons: list[tuple[int, Raw]]) -> Iterator[Refusal]:
     for k, tendon in tendons:
         if "hall_channel" in tendon and spring_kind(raw, tendon) in ("linear", "cord"):
             found = f"a Hall sensor at {text_of(tendon, 'name')}, which has no lever"
-            legal = "a spring of kind lever, or a row of kind force in sensors"
+            legal = "a spring of kind lever or polynomial, or a row of kind force in sensors"
             yield Refusal(path=("tendons", k, "hall_channel"), found=found, legal=legal)

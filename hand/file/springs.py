@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
@@ -10,6 +10,9 @@ from pydantic_core import PydanticCustomError
 from hand.file.refusals import UNSAID_KIND
 from hand.file.values import NonNegative, Positive, Vec2
 from signals.tables import Table
+
+MOST_POWERS: Final = 12
+"""Coefficients that a calibration may have; more follow the noise of its points."""
 
 
 def _lever(kind: object) -> bool:
@@ -56,11 +59,29 @@ class LeverSpring(Table):
 
     @model_validator(mode="after")
     def _stops_in_order(self) -> LeverSpring:
-        if not self.lever_hard_stop_deg < self.lever_max_deg < self.lever_slack_deg:
-            raise PydanticCustomError(
-                "lever_order",
-                "lever_hard_stop_deg < lever_max_deg < lever_slack_deg (the angle falls as the force rises)",
-            )
+        _check_order(self)
+        return self
+
+
+class PolynomialSpring(Table):
+    """A lever whose force and path were measured over its angle: the calibration polynomials of 4.1."""
+
+    kind: Literal["polynomial"]
+    """``polynomial``."""
+    ln_force: Annotated[tuple[float, ...], Field(min_length=2, max_length=MOST_POWERS)]
+    """ln(force / N) by rising powers of the lever angle [rad]: falls with the angle."""
+    path_m: Annotated[tuple[float, ...], Field(min_length=2, max_length=MOST_POWERS)]
+    """Path of the tendon by rising powers of the lever angle [rad]: grows with it, from any constant."""
+    lever_slack_deg: float
+    """Lever angle at the slack stop."""
+    lever_max_deg: float
+    """Tightest calibrated lever angle."""
+    lever_hard_stop_deg: float
+    """Lever angle at the hard stop of the tight end."""
+
+    @model_validator(mode="after")
+    def _stops_in_order(self) -> PolynomialSpring:
+        _check_order(self)
         return self
 
 
@@ -73,6 +94,14 @@ class LinearSpring(Table):
     """Stiffness of the spring alone."""
     force_max_n: Positive
     """Force at which it stops."""
+
+
+def _check_order(spring: LeverSpring | PolynomialSpring) -> None:
+    if not spring.lever_hard_stop_deg < spring.lever_max_deg < spring.lever_slack_deg:
+        raise PydanticCustomError(
+            "lever_order",
+            "lever_hard_stop_deg < lever_max_deg < lever_slack_deg (the angle falls as the force rises)",
+        )
 
 
 class CordSpring(Table):
@@ -89,7 +118,12 @@ def _kind(table: Any) -> Any:
 
 Spring = Annotated[
     Annotated[LeverSpring, Tag("lever")]
+    | Annotated[PolynomialSpring, Tag("polynomial")]
     | Annotated[LinearSpring, Tag("linear")]
     | Annotated[CordSpring, Tag("cord")],
     Discriminator(_kind),
 ]
+LEVER_SPRINGS: Final = (LeverSpring, PolynomialSpring)
+"""Springs with a lever, whose angle a Hall sensor sees."""
+LEVER_KINDS: Final = ("lever", "polynomial")
+"""Their kinds."""

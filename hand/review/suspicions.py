@@ -13,13 +13,13 @@ from typing import Final
 
 import numpy as np
 
-from hand.file.checks_physics import geometry_of
+from hand.file.checks_physics import lever_curve
 from hand.file.drives import Drive, PmsmDrive
 from hand.file.fingers import ChainFinger
 from hand.file.gears import MADE_OF_GEARS
 from hand.file.hand import HandFile
 from hand.file.locate import Path, dotted
-from hand.file.springs import LeverSpring
+from hand.file.springs import LEVER_SPRINGS, LeverSpring, PolynomialSpring
 from hand.file.thumb_base import unheld_of
 from hand.review.balance import balance, joint_springs
 from hand.review.margins import loop_suspicions
@@ -151,13 +151,13 @@ def _ripple(hand: HandFile) -> Found:
             yield (*at, "ripple"), text
 
 
-def _levers(hand: HandFile) -> Iterator[tuple[str, LeverSpring]]:
-    return ((name, s) for name, s in hand.springs.items() if isinstance(s, LeverSpring))
+def _levers(hand: HandFile) -> Iterator[tuple[str, LeverSpring | PolynomialSpring]]:
+    return ((name, s) for name, s in hand.springs.items() if isinstance(s, LEVER_SPRINGS))
 
 
 def _springs(hand: HandFile) -> Found:
     for name, spring in _levers(hand):
-        geometry = geometry_of(spring)
+        geometry = lever_curve(spring)
         levers = np.radians([spring.lever_slack_deg, spring.lever_max_deg, spring.lever_hard_stop_deg])
         slack, calibrated, _ = geometry.force_n(levers)
         low, high = hand.tendon.force_min_n, hand.tendon.force_max_n
@@ -170,7 +170,7 @@ def _springs(hand: HandFile) -> Found:
 def _lever_stops(hand: HandFile) -> Found:
     for name, spring in _levers(hand):
         levers = np.radians([spring.lever_max_deg, spring.lever_hard_stop_deg])
-        calibrated, stop = geometry_of(spring).force_n(levers)
+        calibrated, stop = lever_curve(spring).force_n(levers)
         most = hand.tendon.force_limit_n
         if most > stop:
             text = f"{most:g} N, but the lever of {name} stops at {stop:.0f} N: over-tension shows only"
@@ -183,7 +183,7 @@ def _sensors(hand: HandFile) -> Found:
     hall = hand.hall
     for tendon in hand.tendons:
         spring = hand.springs[tendon.spring or hand.tendon.spring]
-        if hall is None or tendon.hall_channel is None or not isinstance(spring, LeverSpring):
+        if hall is None or tendon.hall_channel is None or not isinstance(spring, LEVER_SPRINGS):
             continue
         zero = hall.zero_count if tendon.hall_zero_count is None else tendon.hall_zero_count
         levers = (spring.lever_hard_stop_deg, spring.lever_slack_deg)

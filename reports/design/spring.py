@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from hand.file.checks_physics import geometry_of
-from hand.file.springs import LeverSpring
+from hand.file.checks_physics import lever_curve
+from hand.file.springs import LEVER_KINDS, LEVER_SPRINGS
 from hand.hand import Hand
 from mechanics.belt import tangent
 from mechanics.lever import SpringGeometry
+from mechanics.levercurve import LeverCurve
 from mechanics.springs import series_stiffness_n_m
 from reports.design.sheet import Sheet, Table
 from reports.picture import COLOURS, PALE
@@ -42,12 +43,12 @@ class Curve:
 
 
 def curve_of(
-    geometry: SpringGeometry, scale: float, compliance_m_n: float, counts_rad: float, lever_deg: FloatArray
+    geometry: LeverCurve, scale: float, compliance_m_n: float, counts_rad: float, lever_deg: FloatArray
 ) -> Curve:
     """The curve at lever angles.
 
     Args:
-        geometry: of the mechanism.
+        geometry: force and path of the mechanism.
         scale: the tendon's factor on the mechanism's force.
         compliance_m_n: of the tendon.
         counts_rad: Hall counts per lever angle.
@@ -82,10 +83,10 @@ def spring_sheet(hand: Hand, tendon: str | None = None) -> Sheet:
     t = names.index("tendon", tendon) if tendon is not None else 0
     name = hand.file.tendons[t].spring or hand.file.tendon.spring
     spring = hand.file.springs[name]
-    if not isinstance(spring, LeverSpring):
+    if not isinstance(spring, LEVER_SPRINGS):
         found = f"tendon: found {names.tendons[t]} with the spring {name} of kind {spring.kind}"
-        raise WrongChoice(f"{found}; legal: one of kind lever, which has a curve")
-    geometry = geometry_of(spring)
+        raise WrongChoice(f"{found}; legal: one of kind {' or '.join(LEVER_KINDS)}, which has a curve")
+    geometry = lever_curve(spring)
     scale, compliance = float(m["spring_scale"][t]), float(m["tendon_compliance_m_n"][t])
     counts = float(m["hall_counts_rad"][t])
     stops = (geometry.theta_slack_deg, geometry.theta_hard_stop_deg)
@@ -136,9 +137,13 @@ def _table(c: Curve) -> Table:
     return Table(title="Curve from the slack stop to the hard stop", heads=heads, rows=rows)
 
 
-def _draw(figure: Any, geometry: SpringGeometry, c: Curve, calibrated_n: float) -> None:
+def _draw(figure: Any, geometry: LeverCurve, c: Curve, calibrated_n: float) -> None:
     axes = figure.subplots(2, 2)
-    _draw_lever(axes[0, 0], geometry)
+    if isinstance(geometry, SpringGeometry):
+        _draw_lever(axes[0, 0], geometry)
+    else:
+        axes[0, 0].plot(c.lever_deg, 1e3 * c.path_m, color=COLOURS[1])
+        axes[0, 0].set(title="Path, as measured", xlabel="lever [deg]", ylabel="mm")
     force, stiffness, energy = axes[0, 1], axes[1, 0], axes[1, 1]
     force.plot(1e3 * c.elongation_m, c.force_n, color=COLOURS[0], label="with tendon")
     force.plot(-1e3 * c.path_m, c.force_n, color=COLOURS[1], label="mechanism")

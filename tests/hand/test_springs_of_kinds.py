@@ -104,7 +104,7 @@ def test_drivers_get_the_channels_of_force_sensors() -> None:
         ("channel = 2", "channel = 1", "sensors[1].channel", "every sensor channel at one tendon"),
         ("zero_count = 200.0", "zero_count = 4096.0", "sensors[0].zero_count", "less than 2^bits"),
         ('kind = "force"', 'kind = "farce"', "sensors[0].kind", "force"),
-        ('kind = "linear"', 'kind = "linea"', "springs.sleeve.kind", "lever, linear, cord"),
+        ('kind = "linear"', 'kind = "linea"', "springs.sleeve.kind", "lever, polynomial, linear, cord"),
         ("stiffness_n_m = 20.0e3\n", "", "springs.sleeve.stiffness_n_m", "N/m"),
         ("force_max_n = 240.0", "force_max_n = 100.0", "springs.sleeve.force_max_n", "tendon.force_max_n"),
         (SPRING, 'kind = "cord"\nforce_max_n = 9.0\n', "springs.sleeve.force_max_n", "the keys kind"),

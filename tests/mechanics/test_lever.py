@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mechanics.belt import belt
-from mechanics.lever import ImpossibleGeometry, SpringGeometry
+from mechanics.lever import SpringGeometry
+from mechanics.levercurve import ImpossibleGeometry
 from tests.rigs.actuation import COMPLIANCE_M_N, REFERENCE_SPRING, reference_geometry
 
 # Calibration polynomials of the reference hand's parameter file, ascending powers of the lever angle [rad].

@@ -19,9 +19,9 @@ from mechanics.springs import (
     spring_at,
     spring_energy_j,
     spring_state,
-    spring_tables,
     stiffness_of_force,
 )
+from mechanics.springtables import spring_tables
 from mechanics.thermal import thermal_step
 from signals.compiled import law
 from signals.sizes import SPRING_NODES

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mechanics.springs import SpringGeometry, spring_tables
+from mechanics.lever import SpringGeometry
+from mechanics.springtables import spring_tables
 from signals.records import MODEL, RecordArray, new
 
 REFERENCE_SPRING: dict[str, Any] = {
