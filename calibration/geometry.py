@@ -22,7 +22,7 @@ from calibration.part import BAD, GOOD, OPEN, Part
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports import page
-from signals.modes import FingerKind
+from signals.modes import FingerKind, TendonKind
 
 Floats = NDArray[np.float64]
 NAN: Final = math.nan
@@ -31,14 +31,18 @@ FAR: Final = 4.0
 
 
 def fingers_for(hand: Hand, tendons: list[int]) -> tuple[list[int], list[int], list[str]]:
-    """(Tendons, joints, a sentence for each finger that is left out): pulleys only, all levers seen."""
+    """(Tendons, joints, a sentence for each finger that is left out): those on pulleys, with all levers seen.
+
+    Of a thumb with a tensegrity base that is all that lies behind the base, which stands meanwhile.
+    """
     m, told = hand.model[0], list[str]()
     finger_of = m["tendon_finger"][: int(m["n_tendons"])]
     mine, joints = list[int](), list[int]()
     for f in sorted({int(finger_of[t]) for t in tendons}):
-        own = np.flatnonzero(finger_of == f).tolist()
+        pulleys = m["tendon_kind"][: len(finger_of)] == TendonKind.PULLEYS
+        own = np.flatnonzero((finger_of == f) & pulleys).tolist()
         seen, _ = levers_of(hand, own)
-        simple = int(m["finger_kind"][f]) == FingerKind.LINEAR
+        simple = int(m["finger_kind"][f]) in (FingerKind.LINEAR, FingerKind.TENSEGRITY_BASE) and bool(own)
         simple &= not any(m[key][f] for key in ("finger_carried", "finger_loaded", "finger_shares"))
         if seen != own or not simple:
             told.append(
@@ -47,7 +51,9 @@ def fingers_for(hand: Hand, tendons: list[int]) -> tuple[list[int], list[int], l
             )
             continue
         mine += own
-        joints += [int(j) for j in m["finger_joint"][f, : m["finger_n_joints"][f]]]
+        joints += [
+            int(j) for j in m["finger_joint"][f, : m["finger_n_joints"][f]] if m["P_tj_m"][own, j].any()
+        ]
     return mine, joints, told
 
 

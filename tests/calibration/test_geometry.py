@@ -128,12 +128,16 @@ def test_arms_of_other_joints_or_signs_are_refused(lines, told):
         parse_hand(f'{text}\n[identified.index_1]\n{lines}\norigin = "identified: 2026-11-29 run"\n', "x")
 
 
-def test_a_finger_with_a_lever_that_is_not_seen_is_left_out_and_told():
+def test_of_a_thumb_what_lies_behind_its_base_is_measured_and_nothing_without_levers():
     hand = read_hand(RunOptions(hand="hasy"))
     tendons, joints, told = geometry.fingers_for(hand, list(range(len(hand.names.tendons))))
-    assert any("thumb" in text for text in told)
-    left = {hand.names.fingers[f] for f in hand.model[0]["tendon_finger"][tendons]}
-    assert "thumb" not in left and len(left) == len(hand.names.fingers) - len(told)
-    assert {int(hand.model[0]["joint_finger"][j]) for j in joints} == set(
-        hand.model[0]["tendon_finger"][tendons]
-    )
+    left = set(range(len(hand.names.tendons))) - set(tendons)
+    assert {hand.names.tendons[t] for t in left} == {f"thumb_{k}" for k in range(4)} and not told
+    assert {hand.names.joints[j] for j in joints} == set(hand.names.joints) - {
+        "thumb_abduction",
+        "thumb_flexion",
+    }
+    assert not hand.model[0]["P_tj_m"][np.ix_(tendons, sorted(set(range(19)) - set(joints)))].any()
+    other = read_hand(RunOptions(hand="orca_v2"))
+    tendons, joints, told = geometry.fingers_for(other, list(range(len(other.names.tendons))))
+    assert not tendons and not joints and len(told) == len(other.names.fingers)
