@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, Final
 
+from flexor.places import LOOPBACK
 from signals.choices import WrongChoice
 from signals.names import UnknownName
 from signals.tables import RATE_HZ
 
-LOOPBACK: Final = "127.0.0.1"
 TRANSPORTS = ("tcp", "ipc")
 SENSORS = ("ideal", "quantised", "full")
 GUIDES = ("ideal", "friction")

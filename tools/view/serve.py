@@ -10,7 +10,8 @@ from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from typing import Any, Final
 
-LOOPBACK: Final = "127.0.0.1"
+from flexor.places import LOOPBACK
+
 OWN: Final = re.compile(r"http://(127\.0\.0\.1|localhost)(:\d+)?")
 """Origins of the page itself, also behind a tunnel; a program that is no browser has none."""
 
