@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-PARALLEL: Final = 0.999
+PARALLEL: Final = 0.995
 """Cosine of the columns of two tendons from which on their losses are one unknown."""
 TWO_SIDED_95: Final = 1.96
 SHAPE: Final = 3

@@ -27,8 +27,9 @@ MOVE_S: Final = 1.6
 MOVES: Final = 4
 LEVELS: Final = (0.25, 1.0)
 """Of the high tension of the levers' sweeps."""
-STILL: Final = 0.02
-"""Speed of a tendon, as a share of the greatest arm's, below which it stands."""
+STILL: Final = 0.09
+"""Speed of a tendon, as a share of the greatest arm's, below which it stands. Measured arms that are meant to
+be alike differ by three of a difference's standard deviations, 8.5 %."""
 RUNS: Final = 0.4
 """And above which its guides lose all that they can."""
 

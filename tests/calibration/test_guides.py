@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -103,6 +105,17 @@ def test_joints_that_did_not_move_tell_nothing():
             np.zeros((n, 0)),
         )
         fit_guides([still], ((0,),), 1, np.zeros(0))
+
+
+def test_measured_arms_change_no_group():
+    """Arms that are meant to be alike differ once they were measured; a pair stays a pair."""
+    hand = read_hand(RunOptions(hand="finger_bench"))
+    pairs = [((0, 3), (1, 2)), ((0, 1), (2, 3))]
+    for seed in range(20):
+        drawn = replace(hand, model=draw_mismatch(hand.model, seed, hand.file.tolerances))
+        sets = sets_of(drawn, TENDONS)
+        own = [[t for t in TENDONS if jacobian(drawn)[t, joints].any()] for joints in sets]
+        assert [guides.groups_for(drawn, *each) for each in zip(own, sets, strict=True)] == pairs, seed
 
 
 @settings(max_examples=30, deadline=None)
