@@ -136,7 +136,11 @@ def _in_processes(hand: Hand, options: RunOptions, keep: Keep, watch: Watch) -> 
             raise WrongChoice(outcome.message)
         if outcome.code and not faults:
             raise Faulted(outcome.message)
-        keep(_kept(report))
+        try:
+            keep(_kept(report))
+        except NotKept:
+            must_be_sound(faults)  # a fault at the start leaves no log either, and says more
+            raise
         return faults
     raise AssertionError("the last try returns or raises")
 
