@@ -61,7 +61,9 @@ def _travel(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -
     if wired.findings:
         return Found(wiring_page.parts_of(hand, wired), wired.seconds, wiring_page.sections(hand, wired), {})
     joints = travel.joints_of(hand, tendons)
-    found, seconds = travel.travel_joints(hand, options, joints, lambda x: watch(0.4 + 0.6 * x))
+    found, seconds = (
+        travel.travel_joints(hand, options, joints, lambda x: watch(0.4 + 0.6 * x)) if joints else ([], 0.0)
+    )
     raw = {
         "joints": [hand.names.joints[t.joint] for t in found],
         "stops_rad": np.array([t.stops_rad for t in found]),
@@ -69,8 +71,7 @@ def _travel(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -
     }
     left = [j for j in range(len(hand.names.joints)) if j not in joints and _moved(hand, j, tendons)]
     notices = [
-        f"{hand.names.joints[j]} is not travelled, its motors get no zero_rad: "
-        "its base has poses that no tensions hold"
+        f"{hand.names.joints[j]} is not travelled, its motors get no zero_rad: {travel.why_not(hand, j)}"
         for j in left
     ]
     rows = travel_page.joint_parts(hand, found)

@@ -96,15 +96,23 @@ class Travel:
 
 
 def joints_of(hand: Hand, tendons: list[int]) -> list[int]:
-    """Joints of the fingers of these tendons whose whole range can be travelled."""
+    """Joints of the fingers of these tendons whose whole range can be travelled, each by itself."""
     m = hand.model[0]
     fingers = {int(m["tendon_finger"][t]) for t in tendons}
     return [
         j
         for j in range(len(hand.names.joints))
         if int(m["joint_finger"][j]) in fingers
-        and int(m["finger_kind"][m["joint_finger"][j]]) != FingerKind.TENSEGRITY_BASE
+        and int(m["finger_kind"][m["joint_finger"][j]]) not in (FingerKind.TENSEGRITY_BASE, FingerKind.SPRUNG)
     ]
+
+
+def why_not(hand: Hand, j: int) -> str:
+    """Why a joint is none of ``joints_of``."""
+    m = hand.model[0]
+    if m["finger_kind"][m["joint_finger"][j]] == FingerKind.SPRUNG:
+        return "its springs decide where it stands, no motor brings it to a stop by itself"
+    return "its base has poses that no tensions hold"
 
 
 def presses_nm(hand: Hand, j: int) -> tuple[float, float]:

@@ -56,7 +56,8 @@ def responses(hand: Hand) -> tuple[Floats, Floats]:
     n, joints = int(m["n_tendons"]), int(m["n_joints"])
     P = straight_jacobian(hand.model)[:n, :joints]
     stiff = _start_stiffness(hand)
-    turn = np.asarray(np.linalg.solve(P.T * stiff @ P, P.T * stiff), dtype=np.float64)
+    springs = np.diag(m["joint_spring_nm_rad"][:joints])
+    turn = np.asarray(np.linalg.solve(P.T * stiff @ P + springs, P.T * stiff), dtype=np.float64)
     return np.eye(n) - P @ turn, turn
 
 

@@ -26,6 +26,8 @@ LARGE_SHARE: Final = 0.6
 """The same once every motor is known to wind its own tendon the right way."""
 LEAST_ANSWER: Final = 0.15
 """Stretch per winding that is an answer; a sound tendon's own is 0.4 and more."""
+ANSWER_SHARE: Final = LEAST_ANSWER / 0.4
+"""The same as a share of what the model says of a tendon that only springs across joints hold."""
 LEAST_ECHO: Final = 0.06
 """Stretch of another tendon per winding that shows what the joints make of it, friction apart."""
 EXPECTED: Final = 0.25
@@ -73,7 +75,8 @@ def moving(hand: Hand, plan: Plan, means: Means) -> list[Finding]:
     found, turned = answers(hand, plan, means)
     strength = np.where(np.isfinite(found), np.abs(found), 0.0)
     best = strength.argmax(axis=0)
-    peak = {t: int(best[k]) for k, t in enumerate(plan.tendons) if strength[best[k], k] >= LEAST_ANSWER}
+    least = np.minimum(LEAST_ANSWER, ANSWER_SHARE * responses(hand)[0].diagonal())
+    peak = {t: int(best[k]) for k, t in enumerate(plan.tendons) if strength[best[k], k] >= least[best[k]]}
     findings = []
     for k, t in enumerate(plan.tendons):
         name, motor = names.tendons[t], names.motors[int(m["tendon_motor"][t])]

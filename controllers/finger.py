@@ -10,7 +10,6 @@ from controllers.lever_observer import observe_tensions
 from controllers.memory import ControllerMemory
 from controllers.motor_modes import motor_position, motor_torque
 from controllers.set_points import set_points
-from controllers.sprung import SPRUNG, bring_within_reach
 from controllers.tension_modes import force_goals, tension_torques, wanted_paths
 from mechanics.drives import takes_angles
 from signals.compiled import law
@@ -105,8 +104,6 @@ def control_finger(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
     if not known:
         rest_finger(m, mem, s, f)
         return
-    if m.finger_kind[f] == SPRUNG:
-        bring_within_reach(m, goal, mem, f)
     if mem.mode[f] != mode:
         enter_mode(m, goal, mem, s, f, mode)
     s.finger_mode[f] = mode

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.memory import ControllerMemory
+from controllers.sprung import SPRUNG
 from mechanics.finger_rows import TENSEGRITY, add_row, along, first_pulley_joint
 from signals.compiled import law
 from signals.typed import Model
@@ -22,7 +23,12 @@ EXACT: Final = 1e-12
 
 @law
 def is_invertible(m: Model, f: int) -> bool:
-    """True if the pulleys of finger ``f`` give every torque of its joints, and move no joint of its base."""
+    """True if the pulleys of finger ``f`` give every torque of its joints, and move no joint of its base.
+
+    Or if springs take the place of tendons: the same law then gives the tensions that do the torque's work.
+    """
+    if m.finger_kind[f] == SPRUNG:
+        return True
     first = first_pulley_joint(m, f)
     for a in range(m.finger_n_joints[f]):
         i = m.finger_joint[f, a]

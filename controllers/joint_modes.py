@@ -18,7 +18,7 @@ from controllers.free_tensions import free_tensions
 from controllers.guide_feedforward import add_guide_torques
 from controllers.memory import ControllerMemory
 from controllers.reference import glide, shape_reference
-from controllers.sprung import SPRUNG, line_tensions
+from controllers.sprung import SPRUNG, within_bounds
 from controllers.stiffness import common_tension_n
 from controllers.tension_modes import tension_pace, wanted_paths
 from mechanics.blend import share_left, share_rate
@@ -124,7 +124,7 @@ def joint_tensions(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
     s.torque_scale[f] = 1.0
     if not free_tensions(m, mem, f):
         if m.finger_kind[f] == SPRUNG:
-            s.torque_scale[f] = line_tensions(m, mem, f)
+            s.torque_scale[f] = within_bounds(m, mem, f)
         else:
             for k in range(n_tendons):
                 for b in range(n_joints):

@@ -6,8 +6,8 @@ pose at the lengths that they would have, and a wish for torques the tensions th
 
 .. math:: q_d \leftarrow s\,G P q_d, \qquad f = -G^T \tau
 
-A pose beyond a joint's range is taken back towards the start pose by the share s. Both are projections: what
-can be done stays as it is.
+These tensions are those of ``controllers.free_tensions``, whatever is preferred. A pose beyond a joint's
+range is taken back towards the start pose by the share s. Both are projections: what can be done stays so.
 """
 
 from __future__ import annotations
@@ -65,15 +65,12 @@ def spring_tension_n(m: Model, mem: ControllerMemory, s: State, f: int, k: int) 
 
 
 @law
-def line_tensions(m: Model, mem: ControllerMemory, f: int) -> float:
-    """Tensions [N] of finger ``f`` that do the work of ``mem.torque`` into ``mem.tension``; their share."""
-    n, tension, share = m.finger_n_tendons[f], mem.tension, 1.0
-    for k in range(n):
-        tension[k] = 0.0
-    for b in range(m.finger_n_joints[f]):
-        add_row(tension, -mem.torque[b], mem.pinv_fbk_1_m[f, b], n)
-    for k in range(n):
-        if tension[k] > mem.high_all[k]:
-            share = min(share, mem.high_all[k] / tension[k])
-        tension[k] = min(max(tension[k], mem.low_all[k]), mem.high_all[k])
+def within_bounds(m: Model, mem: ControllerMemory, f: int) -> float:
+    """Bring tensions [N] of finger ``f`` in ``mem.tension`` within their bounds; the share that is left."""
+    share = 1.0
+    for k in range(m.finger_n_tendons[f]):
+        wanted, most = mem.tension[k], mem.high_all[k]
+        if wanted > most:
+            share = min(share, most / wanted)
+        mem.tension[k] = min(max(wanted, mem.low_all[k]), most)
     return share

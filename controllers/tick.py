@@ -14,6 +14,7 @@ from controllers.finger import FADE_S, control_finger, rest_finger
 from controllers.free_tensions import note_invertible
 from controllers.memory import CONTROLLER_MEMORY as CONTROLLER_MEMORY
 from controllers.memory import ControllerMemory
+from controllers.sprung import SPRUNG, bring_within_reach
 from controllers.wrist_feedforward import axis_goals, wrist_path_speeds
 from mechanics.blend import fading
 from mechanics.collocated import share_of_measured
@@ -54,6 +55,9 @@ def control(
     else:
         move_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
         move_rows(m, mem.P_tj_m, mem)
+    for f in range(m.n_fingers):
+        if m.finger_kind[f] == SPRUNG:
+            bring_within_reach(m, g, mem, f)
     axis_goals(m, g, mem, s, c, s.machine == ACTIVE)
     wrist_path_speeds(m, mem, s)
     if s.machine == ACTIVE:

@@ -5,9 +5,7 @@ damped towards the last angles so that a direction nobody sees any more stays wh
 
 .. math:: (P^T W P + \lambda I)\,q = P^T W h + \lambda\,q_{last}
 
-lambda is the hand file's ``estimation.damping_frac`` of the mean curvature. Where springs take the place of
-tendons their stiffnesses stand in the place of I and their rest angles in that of the last ones: a finger
-whose lines are slack is where its springs are at rest.
+lambda is the hand file's ``estimation.damping_frac`` of the mean curvature.
 """
 
 from __future__ import annotations
@@ -23,11 +21,9 @@ from mechanics.finger_rows import add_row, along
 from mechanics.thumb import INSERTION
 from signals.compiled import law
 from signals.layout import FloatArray
-from signals.modes import FingerKind
 from signals.typed import Model
 
 POWER_STEPS: Final = 12
-SPRUNG: Final = int(FingerKind.SPRUNG)
 
 
 @law
@@ -95,22 +91,6 @@ def normal_matrix(m: Model, mem: EstimatorMemory, f: int, first: int, n: int) ->
 
 
 @law
-def add_springs(m: Model, mem: EstimatorMemory, f: int, n: int) -> None:
-    """Springs of finger ``f`` as the prior, whatever the weights are: ``mem.x``, diagonal of ``mem.H``."""
-    curvature, stiffness = 0.0, 0.0
-    for a in range(n):
-        j = m.finger_joint[f, a]
-        stiffness += m.joint_spring_nm_rad[j]
-        for k in range(m.finger_n_tendons[f]):
-            curvature += mem.P_tj_m[m.finger_tendon[f, k], j] ** 2
-    for a in range(n):
-        j = m.finger_joint[f, a]
-        damping = m.estimation_damping * curvature / stiffness * m.joint_spring_nm_rad[j]
-        mem.x[a] = damping * m.joint_rest_rad[j]
-        mem.H[a, a] += damping
-
-
-@law
 def weighted_angles(
     m: Model, mem: EstimatorMemory, f: int, first: int, length_m: FloatArray, q_out: FloatArray
 ) -> float:
@@ -119,12 +99,9 @@ def weighted_angles(
     if n <= 0:
         return 1.0
     mean = normal_matrix(m, mem, f, first, n)
-    if m.finger_kind[f] == SPRUNG:
-        add_springs(m, mem, f, n)
-    else:
-        for a in range(n):
-            x[a] = m.estimation_damping * mean * q_out[m.finger_joint[f, first + a]]
-            H[a, a] += m.estimation_damping * mean + 1e-300
+    for a in range(n):
+        x[a] = m.estimation_damping * mean * q_out[m.finger_joint[f, first + a]]
+        H[a, a] += m.estimation_damping * mean + 1e-300
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         h = pulley_length(m, f, first, t, length_m, q_out)

@@ -103,6 +103,7 @@ def _store_weights(hand: HandFile, model: RecordArray) -> None:
 
     Of a tendon without a sensor 0 where the sensors of its finger tell all joints; else its motor's current
     tells its tension, with an error of the friction's. A finger without any sensor has nothing redundant.
+    Where springs take the place of tendons no length contradicts another: all are met, whatever their errors.
     """
     m = model[0]
     counted = m["hall_noise_count"] ** 2 + ROUNDING_COUNT2
@@ -120,6 +121,7 @@ def _store_weights(hand: HandFile, model: RecordArray) -> None:
             m["residual_limit_m"][f] = 0.0
         error_m = [(_resolved_m(m, int(t)) if sees[t] else _unsure_m(hand, m, int(t))) for t in tendons]
         m["length_weight"][tendons] = (min(error_m) / np.array(error_m)) ** 2
+    m["length_weight"][: len(sees)][np.isin(finger, sprung_fingers(model))] = 1.0
 
 
 def _stretch_m_n(m: np.void, t: int) -> float:

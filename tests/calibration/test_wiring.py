@@ -12,6 +12,7 @@ import tomlkit
 from typer.testing import CliRunner
 
 from calibration import wiring
+from calibration.calibrate import KINDS
 from calibration.motion_run import run_motion
 from hand.file.loader import load_hand
 from hand.options import RunOptions
@@ -52,6 +53,17 @@ def test_a_sound_hand_has_no_findings(looked, seed):
     assert not found and most < MOST_DEG
     own = whole.answers[range(8), range(8)]
     assert (own > 0.4).all() and (np.abs(whole.answers).argmax(axis=0) == np.arange(8)).all()
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_a_tendon_that_springs_across_joints_hold_answers_as_the_model_says(looked, seed):
+    """Most of what is wound turns the joints; no motor is told to travel them one by one."""
+    found, most, whole = looked(hand="sdm", mismatch=seed)
+    assert not found and most < MOST_DEG
+    assert 0.04 < whole.answers[0, 0] < 0.4
+    options = RunOptions(lockstep=True, hand="sdm", mismatch=seed)
+    zero = KINDS["zero"](read_hand(options), options, [0], lambda _: None)
+    assert len(zero.notices) == 8 and all("its springs decide" in told for told in zero.notices)
 
 
 @pytest.mark.parametrize("tendon", [0, 5, 6])
