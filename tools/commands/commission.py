@@ -14,7 +14,7 @@ from tools.commands.options import Bus, Json, Lockstep, Mismatch, Plant, PortBas
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, guides, zero; a hand
+EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, geometry, guides, zero; a hand
 without sensors at its tendons has one, pairs, with the tendons on. Each step measures with what
 the ones before have found, and a step that was good is not made again: stop when you like, the same
 command goes on.
@@ -46,7 +46,7 @@ def commission(
     port_base: PortBase = 5600,
     as_json: Json = False,
 ) -> None:
-    """Measure drives, connections, tensions, levers, guides and zeros; a verdict for every part."""
+    """Measure drives, connections, tensions, levers, arms, guides, zeros; a verdict for every part."""
     from calibration.commission import commissioned, new_since
     from calibration.motion_run import Faulted, Stopped
     from hand.options import RunOptions
