@@ -92,7 +92,7 @@ def test_a_commissioning_on_a_wire_that_is_stopped_goes_on(
             str(port_base),
         ]
         running = subprocess.Popen([*FLEXOR, *words], stderr=subprocess.PIPE, text=True, cwd=ROOT)
-        end = time.monotonic() + 120.0
+        end = time.monotonic() + 240.0
         while not (folder / "wiring" / "result.json").exists() and time.monotonic() < end:
             time.sleep(0.1)
         time.sleep(6.0)
