@@ -39,8 +39,12 @@ class BusSettings(Table):
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Wrist axes whose angle this bus reads."""
 
+    def joints(self, names: HandNames) -> tuple[str, ...]:
+        """Joints whose own sensor this bus reads; most read none."""
+        return ()
+
     def fitted(self, names: HandNames) -> Self:
-        """The same table with what it leaves out taken from the hand file: ids and Hall channels.
+        """The same table with what it leaves out taken from the hand file: ids and channels of sensors.
 
         Raises:
             ValueError: a number of the hand file is none that this bus can have.

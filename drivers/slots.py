@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from drivers.family import BusSettings
 from signals.compiled import law
 from signals.layout import Records
 from signals.modes import ChannelStatus
+from signals.names import HandNames
 from signals.records import RecordArray
 from signals.typed import Command, Measurement
 
@@ -44,6 +48,19 @@ def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axe
             n += 1
             wrong = MISSING if bits == STALE and x.axis_time_ns[a] == 0 else bits
             x.axis_status[a] = x.axis_status[a] | wrong
+    return n
+
+
+@law
+def mark_joints(measurement: Records[Measurement], joints: Indices, bits: int) -> int:
+    """The same for sensors of joints."""
+    x = measurement[0]
+    n = 0
+    for j in joints:
+        if j >= 0:
+            n += 1
+            wrong = MISSING if bits == STALE and x.joint_time_ns[j] == 0 else bits
+            x.joint_status[j] = x.joint_status[j] | wrong
     return n
 
 
@@ -99,6 +116,50 @@ def merge(
             d.axis_status[a] = s.axis_status[a]
             bad += s.axis_status[a] != 0
     return bad
+
+
+@law
+def merge_joints(source: Records[Measurement], target: Records[Measurement], joints: Indices) -> int:
+    """The same for sensors of joints."""
+    s, d = source[0], target[0]
+    bad = 0
+    for j in joints:
+        if j >= 0:
+            d.joint_count[j] = s.joint_count[j]
+            d.joint_time_ns[j] = s.joint_time_ns[j]
+            d.joint_status[j] = s.joint_status[j]
+            bad += s.joint_status[j] != 0
+    return bad
+
+
+class Channels(NamedTuple):
+    """Parts of the hand that one bus moves or reads, as indices of the records."""
+
+    motors: Indices
+    halls: Indices
+    axes: Indices
+    joints: Indices
+
+    def mark_stale(self, measurement: RecordArray) -> None:
+        """Their values are old."""
+        mark(measurement, self.motors, self.halls, self.axes, STALE)
+        mark_joints(measurement, self.joints, STALE)
+
+    def merge(self, source: RecordArray, target: RecordArray) -> int:
+        """Copy them from one MEASUREMENT record into another; returns channels with a status."""
+        bad = merge(source, target, self.motors, self.halls, self.axes)
+        return int(bad + merge_joints(source, target, self.joints))
+
+
+def channels_of(settings: BusSettings, names: HandNames) -> Channels:
+    """The channels of a bus by its table of the bus file."""
+    told = (
+        ("motor", settings.motors(names)),
+        ("tendon", settings.halls(names)),
+        ("axis", settings.axes(names)),
+        ("joint", settings.joints(names)),
+    )
+    return Channels(*(indices(parts, names.of(space)) for space, parts in told))
 
 
 def limp(command: RecordArray) -> None:

@@ -22,7 +22,7 @@ BASE_JOINTS: Final = 2
 
 @law
 def finger_angles(m: Model, mem: EstimatorMemory, s: State) -> None:
-    """Joint angles [rad] and condition numbers into ``s`` from ``s.tendon_length_m``.
+    """Joint angles [rad], what tells them, and condition numbers into ``s`` from ``s.tendon_length_m``.
 
     The thumb starts from the last cycle's angles.
     """
@@ -30,6 +30,8 @@ def finger_angles(m: Model, mem: EstimatorMemory, s: State) -> None:
     if mem.started == 0:
         tendon_jacobian(m, q, mem.P_tj_m)
         place_rows(m, mem.P_tj_m, mem)
+        for j in range(m.n_joints):
+            s.joint_source[j] = m.joint_source[j]
     for f in range(m.n_fingers):
         first = 0
         if m.finger_carried[f] != 0:

@@ -13,6 +13,7 @@ from estimators.speeds import cycle_s, filter_share, filtered_speed, since_last_
 from mechanics.plausible import usable
 from signals.compiled import law
 from signals.layout import FloatArray, IntArray, Records, dtype_of
+from signals.modes import JointSource
 from signals.sizes import JOINTS
 from signals.typed import Measurement, Model, State
 
@@ -25,6 +26,7 @@ class JointSensorMemory(Protocol):
     time_ns: Annotated[IntArray, JOINTS]
 
 
+SENSOR: Final = int(JointSource.SENSOR)
 MEMORY: Final = dtype_of(JointSensorMemory)
 
 
@@ -46,6 +48,7 @@ def joint_sensors(
             angle = (count - m.hall_zero_count[j]) / m.hall_counts_rad[j]
             if mem.started == 0:
                 mem.angle_rad[j] = angle
+                s.joint_source[j] = SENSOR
             dt_s = since_last_s(m, s, True, z.hall_time_ns[j], mem.time_ns[j])
             if dt_s > 0.0:
                 share = filter_share(m.velocity_filter_hz, dt_s)

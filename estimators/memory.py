@@ -36,6 +36,14 @@ class EstimatorMemory(FingerRows, Protocol):
     # trust in the tendons' lengths
     weight: Annotated[FloatArray, TENDONS]
     degraded: Annotated[IntArray, FINGERS]
+    # sensors at joints: angles without them, newest sample, its error, what they make of it
+    side_angle_rad: Annotated[FloatArray, JOINTS]
+    joint_ns: Annotated[IntArray, JOINTS]
+    joint_error_rad: Annotated[FloatArray, JOINTS]
+    joint_near: Annotated[IntArray, JOINTS]
+    joint_used: Annotated[IntArray, JOINTS]
+    joint_fade_rad: Annotated[FloatArray, JOINTS]
+    joint_correction_rad: Annotated[FloatArray, JOINTS]
     # scratch
     H: Annotated[FloatArray, FINGER_JOINTS, FINGER_JOINTS]
     x: Annotated[FloatArray, FINGER_JOINTS]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from estimators.channels import take_axes, take_motors_and_halls
 from estimators.fingers import finger_angles, finger_torques, residuals, tips
 from estimators.homing import home as home
+from estimators.joint_rows import add_joint_sensors, leave_joint_sensors
 from estimators.memory import ESTIMATOR_MEMORY as ESTIMATOR_MEMORY
 from estimators.memory import EstimatorMemory
 from estimators.plausibility import wrist_error
@@ -45,9 +46,13 @@ def estimate(
     motor_speeds(m, z, mem, s)
     measured_lengths(m, mem, s)
     weigh_tendons(m, mem, s)
+    if m.n_joint_sensors != 0:
+        leave_joint_sensors(m, mem, s)
     finger_angles(m, mem, s)
     residuals(m, mem, s)
     unseen_counts(m, z, mem, s)
+    if m.n_joint_sensors != 0:
+        add_joint_sensors(m, z, mem, s)
     joint_speeds(m, mem, s)
     finger_torques(m, mem, s)
     wrist_torque(m, mem, s)

@@ -6,6 +6,7 @@ from guard.channel_checks import check_channels
 from guard.friction_checks import check_friction
 from guard.hall_checks import check_halls
 from guard.joint_checks import check_joints, check_wrist
+from guard.joint_sensor_checks import check_joint_sensors
 from guard.memory import GuardMemory
 from guard.motor_checks import check_motors
 from guard.residual_checks import check_residuals
@@ -23,5 +24,7 @@ def detect(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     check_tensions(m, mem, z, s)
     check_wrist(m, mem, z, s)
     check_residuals(m, mem, z, s)
+    if m.n_joint_sensors != 0:
+        check_joint_sensors(m, mem, z, s)
     check_joints(m, mem, s)
     check_friction(m, mem, z, s)

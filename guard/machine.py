@@ -47,8 +47,10 @@ def set_fingers(m: Model, s: State, state: int, keep_faults: bool) -> None:
 
 @law
 def clear_causes(m: Model, s: State) -> None:
-    """No cause is latched any more, of the hand or of a finger."""
+    """No cause is latched any more, of the hand or of a finger; no joint's sensor is left out."""
     note_hand(s, NONE, -1, 0.0, 0.0)
+    for j in range(m.n_joints):
+        s.joint_sensor_cause[j] = NONE
     for f in range(m.n_fingers):
         write_finger_cause(s, f, NONE, -1, 0.0, 0.0)
 

@@ -22,6 +22,7 @@ MOTOR_RAD: Final = 0.02
 AXIS_SHARE: Final = 3.0
 AXIS_NOISE: Final = 12.0
 AXIS_RAD: Final = math.radians(0.3)
+JOINT_NOISE: Final = 12.0
 BEYOND_STOP_RAD: Final = 0.05
 """How far beyond its hard stop a lever may seem to be."""
 OLDEST_NS: Final = 1_000_000_000
@@ -59,6 +60,12 @@ def axis_way_rad(m: Model, a: int, time_s: float) -> float:
     """Greatest change [rad] of wrist axis ``a``'s angle in a time [s], its noise included."""
     way = AXIS_SHARE * m.axis_speed_limit_rad_s[a] * time_s
     return float(way + AXIS_NOISE * m.axis_noise_rad[a] + AXIS_RAD)
+
+
+@law
+def joint_way_rad(m: Model, j: int, time_s: float) -> float:
+    """Greatest change [rad] in a time [s] of what joint ``j``'s sensor says beyond its tendons and motors."""
+    return float(m.joint_jump_rad_s[j] * time_s + JOINT_NOISE * m.joint_noise_rad[j])
 
 
 @law

@@ -14,6 +14,7 @@ def joint_sources(m: Any, f: int) -> tuple[str, ...]:
     tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
     sensed, counts = m["hall_weight"][tendons] > 0.0, m["length_weight"][tendons] > 0.0
     told = {
+        "joint sensors": (m["joint_weight_m2"][m["finger_joint"][f, : m["finger_n_joints"][f]]] > 0.0).any(),
         "sensors": sensed.any(),
         "motor currents": (counts & ~sensed).any(),
         "springs": m["finger_kind"][f] == FingerKind.SPRUNG,

@@ -75,6 +75,35 @@ def describe(
     )
 
 
+class SensorWatch:
+    """Finds sensors of joints that were left out since the last look, while nothing stopped."""
+
+    def __init__(self, names: HandNames) -> None:
+        self._names = names
+        self._codes = np.zeros(len(names.joints), dtype=np.int64)
+        self.all: list[Latched] = []
+
+    def look(self, frames: RecordArray, first_ns: int) -> None:
+        """Frames, shape (n,) of FRAME, n > 0, of a run that began at ``first_ns``."""
+        states = frames["state"]
+        codes = states["joint_sensor_cause"][:, : len(self._names.joints)]
+        before = np.vstack((self._codes, codes[:-1]))
+        self._codes = codes[-1].astype(np.int64)
+        for k, j in zip(*np.nonzero((codes != before) & (codes != Cause.NONE)), strict=True):
+            state = states[k]
+            found = describe(
+                int(codes[k, j]),
+                self._names,
+                part_index=int(j),
+                finger=None,
+                value=float(np.degrees(state["joint_sensor_error_rad"][j])),
+                limit=0.0,
+                tick=int(state["tick"]),
+                time_s=(int(state["time_ns"]) - first_ns) / 1e9,
+            )
+            self.all.append(found)
+
+
 class FaultWatch:
     """Finds causes that were latched since the last look.
 
@@ -86,8 +115,11 @@ class FaultWatch:
     def __init__(self, names: HandNames, model: RecordArray | None = None) -> None:
         self._names, self._model = names, model
         self._codes = np.zeros(1 + len(names.fingers), dtype=np.int64)
+        self._sensors = SensorWatch(names)
         self._first_ns: int | None = None
         self.all: list[Latched] = []
+        self.left_out = self._sensors.all
+        """Sensors that were left out while the hand went on."""
 
     def look(self, frames: RecordArray) -> list[Latched]:
         """New faults in frames, shape (n,) of FRAME, as they were latched; also appended to ``all``."""
@@ -96,6 +128,7 @@ class FaultWatch:
         states, n = frames["state"], len(self._names.fingers)
         if self._first_ns is None:
             self._first_ns = int(states["time_ns"][0])
+        self._sensors.look(frames, self._first_ns)
         codes = np.column_stack(
             (states["hand_cause"], states["finger_cause"][:, :n])
         )  # (frames, 1 + fingers)

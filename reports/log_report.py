@@ -71,6 +71,7 @@ def facts_of(path: Path, log: Log) -> dict[str, Any]:
         "missed": int(frames["timing"]["missed"][-1] - frames["timing"]["missed"][0]),
         "damage": [str(part) for part in log.damage],
         "faults": [fault.as_dict() for fault in watch.all],
+        "left_out": [sensor.as_dict() for sensor in watch.left_out],
         "moments": [asdict(moment) for moment in moments(hand, frames)],
         "timing_us": _timing(frames),
         "sensors": _sensors(hand, log),

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.faults import FaultWatch, Latched
 from reports.score import add_frames, figures, new_score
+from signals.modes import JointSource
 from signals.records import RecordArray
 from telemetry.columns import Columns, FrameBuffer, counts_of
 from telemetry.shm.stats import STAGES, summary_us
@@ -43,6 +45,7 @@ class Audience:
         self.score, self.faults = new_score(), FaultWatch(hand.names, hand.model)
         self._record = record
         self._from_ns: int | None = None
+        self._source = np.zeros(len(hand.names.joints), dtype=np.int64)
 
     def see(self, frames: RecordArray) -> list[Latched]:
         """Look at new frames, shape (n,) of FRAME; returns new faults."""
@@ -51,11 +54,17 @@ class Audience:
         if self._from_ns is None:
             self._from_ns = int(frames["state"]["time_ns"][0]) + SCORE_AFTER_NS
         add_frames(self.hand.model, frames, self._from_ns, self.score)
+        self._source = frames["state"]["joint_source"][-1, : self._source.size]
         if self.keep is not None:
             self.keep.add(frames)
         if self._record is not None:
             self._record(frames)
         return self.faults.look(frames)
+
+    def joint_sources(self) -> dict[str, str]:
+        """What told the angle of every joint in the newest frame."""
+        told = zip(self.hand.names.joints, self._source.tolist(), strict=True)
+        return {joint: JointSource(source).name.lower() for joint, source in told}
 
 
 def default_buffer(hand: Hand, every: int = 1, capacity: int | None = 4000) -> FrameBuffer:
@@ -112,7 +121,9 @@ def make_report(
         "stages_us": {k: by_stage[k] for k in STAGES if k not in ("wake", "tick")},
         "worst_cycle": worst,
         **figures(audience.score, hand.names.joints, audience.has_truth),
+        "joint_source": audience.joint_sources(),
         "faults": [fault.as_dict() for fault in audience.faults.all],
+        "left_out": [sensor.as_dict() for sensor in audience.faults.left_out],
         "notices": [],
         "hand_sha256": hand.sha256,
     }

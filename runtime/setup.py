@@ -99,14 +99,15 @@ def _check_fault(text: str, hand: Hand, options: RunOptions) -> None:
     fault = Fault.parse(text, hand.names)
     if options.seconds is not None and fault.time_s >= options.seconds:
         raise OptionError(f"--fault {text} comes after the end of the run, --for {options.seconds:g}")
-    measured = [name for name in hand.names.tendons if hand.file.channel_at(name) is not None]
-    if fault.kind.name.startswith("HALL") and hand.names.tendons[fault.index] not in measured:
-        legal = (
-            f"a tendon with one: {', '.join(measured)}"
-            if measured
-            else "other kinds; this hand has none at all"
-        )
-        raise OptionError(f"--fault {text}: this tendon has no sensor that could fail; legal: {legal}")
+    if (word := fault.kind.name.partition("_")[0]) not in ("HALL", "JOINT"):
+        return
+    space = "joint" if word == "JOINT" else "tendon"
+    at = hand.file.joint_sensor_at if word == "JOINT" else hand.file.channel_at
+    measured = [name for name in hand.names.of(space) if at(name) is not None]
+    if hand.names.of(space)[fault.index] not in measured:
+        has = f"a {space} with one: {', '.join(measured)}"
+        legal = has if measured else "other kinds; this hand has none at all"
+        raise OptionError(f"--fault {text}: this {space} has no sensor that could fail; legal: {legal}")
 
 
 def with_length(options: RunOptions, hand: Hand) -> RunOptions:

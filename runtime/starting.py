@@ -67,6 +67,7 @@ def silent_parts(rig: Rig) -> list[str]:
         ("motor", "motor_status", names.motors),
         ("Hall sensor", "hall_status", names.tendons),
         ("wrist axis", "axis_status", names.axes),
+        ("sensor of joint", "joint_status", names.joints),
     ):
         bad = [(name, int(z[field][i])) for i, name in enumerate(parts) if z[field][i]]
         if bad:

@@ -48,6 +48,11 @@ class Cause(IntEnum):
     FRICTION_GROWN = 36
     ENCODER_STUCK = 37
     JOINT_OUT_OF_RANGE = 40
+    JOINT_CONTRADICTED = 41
+    JOINT_SENSOR_LOST = 42
+    JOINT_SENSOR_STUCK = 43
+    JOINT_SENSOR_JUMP = 44
+    JOINT_SENSOR_NOISY = 45
     WRIST_SENSOR = 50
     WRIST_LOST = 51
     WRIST_JUMP = 52
@@ -75,6 +80,8 @@ class Scope(StrEnum):
 
     FINGER = "finger"
     HAND = "hand"
+    SENSOR = "sensor"
+    """The sensor alone: it is left out until the hand is armed anew, and nothing stops."""
 
 
 class Blinds(IntEnum):
@@ -128,6 +135,11 @@ ENCODER_FAULT          | finger | motor  | motor   | {name}: angle jumps by {val
 FRICTION_GROWN         | finger | motor  | motor   | {name}: friction {value:.1f} times its commissioned value | look at guides and gear; identify friction again
 ENCODER_STUCK          | finger | motor  | motor   | {name}: angle stands still for {value:.0f} ms while its tendon moves | check the encoder's cable; home the motor
 JOINT_OUT_OF_RANGE     | finger | joint  | nothing | {name}: {value:.1f} deg, limit {limit:.1f} deg | move the finger back by hand, check the calibration
+JOINT_CONTRADICTED     | finger | joint  | finger  | {name}: its sensor and its motors disagree by {value:.1f} deg, limit {limit:.1f} deg | a tendon broke or slipped, or the sensor turned on its shaft; look at both
+JOINT_SENSOR_LOST      | sensor | joint  | -       | {name}: its joint sensor does not answer; left out | check its cable and supply, then arm anew
+JOINT_SENSOR_STUCK     | sensor | joint  | -       | {name}: its joint sensor stands still, {value:.1f} deg from what its motors tell; left out | check its magnet and cable, then arm anew
+JOINT_SENSOR_JUMP      | sensor | joint  | -       | {name}: its joint sensor jumps, {value:.1f} deg from what its motors tell; left out | check its magnet and cable, then arm anew
+JOINT_SENSOR_NOISY     | sensor | joint  | -       | {name}: its joint sensor is far noisier than the hand file says; left out | check its magnet's distance and its shielding, then arm anew
 WRIST_SENSOR           | hand   | axis   | -       | {name}: residuals of all fingers point to a wrist angle off by {value:.1f} deg | check the potentiometer, then home the wrist
 WRIST_LOST             | hand   | axis   | -       | {name}: wrist axis does not answer | check the wrist drive, then re-arm
 WRIST_JUMP             | hand   | axis   | -       | {name}: angle jumps by {value:.1f} deg in a cycle, possible are {limit:.1f} deg | check the potentiometer, then home the wrist

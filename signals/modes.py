@@ -93,6 +93,17 @@ class EncoderReference(IntEnum):
     """Relative, and not referenced: the phase is unknown from the start."""
 
 
+class JointSource(IntEnum):
+    """What tells the angle of a joint."""
+
+    TENDONS = 0
+    """Sensors of its tendons, with the angles of their motors."""
+    MOTORS = 1
+    """Angles and currents of its motors alone."""
+    SENSOR = 2
+    """A sensor of its own, beside what tendons and motors tell."""
+
+
 class BusStatus(IntFlag):
     """Status of one exchange; 0 is good."""
 
@@ -181,3 +192,7 @@ class FaultKind(IntEnum):
     MOTOR_HOT = 17
     TENDON_OFF = 18
     """Tendon taken off its spool before the run (constant_speed); not a fault of the hand."""
+    JOINT_STUCK = 19
+    JOINT_JUMP = 20
+    JOINT_NOISE = 21
+    JOINT_SILENT = 22

@@ -67,6 +67,8 @@ class HandNames:
     """Device id of every motor by the hand file; empty: 1, 2, ... in order."""
     hall_channels: tuple[int, ...] = ()
     """Channel of every tendon's Hall sensor by the hand file; empty: 1, 2, ... in order."""
+    joint_channels: tuple[int, ...] = ()
+    """Channel of every joint's own sensor by the hand file, 0: it has none; empty: no joint has one."""
     joint_roles: tuple[str, ...] = ()
     """What every joint is for, by the hand file; motions select joints by it."""
     foreign: tuple[ForeignCause, ...] = ()
@@ -88,6 +90,16 @@ class HandNames:
     def tendons_by_channel(self, most: int) -> tuple[str, ...]:
         """Tendon on each of the Hall channels 1, 2, ... up to ``most``, "" where there is none."""
         return _placed(self.tendons, self.hall_channels, most)
+
+    def joints_by_channel(self, most: int) -> tuple[str, ...]:
+        """Joint on each of the channels 1, 2, ... up to ``most``, "" where there is none."""
+        seen = [(n, c) for n, c in zip(self.joints, self.joint_channels, strict=False) if c]
+        return _placed(tuple(n for n, _ in seen), tuple(c for _, c in seen), most)
+
+    @property
+    def sensed_joints(self) -> tuple[str, ...]:
+        """Joints with a sensor of their own."""
+        return tuple(n for n, c in zip(self.joints, self.joint_channels, strict=False) if c)
 
     def of(self, space: str) -> tuple[str, ...]:
         """Names of an index space (a ``Space`` or its value)."""

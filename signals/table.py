@@ -47,16 +47,19 @@ seq                        | 1     | -      | u8 | drivers | number of the excha
 motor_time_ns              | ns    | motor  | i8 | drivers | monotonic time of the motor's sample
 hall_time_ns               | ns    | tendon | i8 | drivers | monotonic time of the Hall sample
 axis_time_ns               | ns    | axis   | i8 | drivers | monotonic time of the wrist axis' sample
+joint_time_ns              | ns    | joint  | i8 | drivers | monotonic time of the joint sensor's sample
 motor_angle_rad            | rad   | motor  | f8 | drivers | motor angle at the gear output, positive winds the tendon in | motor
 motor_speed_rad_s          | rad/s | motor  | f8 | drivers | motor speed at the gear output, from the device
 motor_current_a            | A     | motor  | f8 | drivers | torque-producing motor current | current
 motor_temperature_degc     | degC  | motor  | f8 | drivers | temperature reported by the motor (case)
 axis_angle_rad             | rad   | axis   | f8 | drivers | wrist axis angle from its potentiometer
 hall_fine_count            | count | tendon | f8 | drivers | Hall count with fraction where the device filters; equals hall_count else
+joint_count                | count | joint  | f8 | drivers | count of the sensor at the joint, with fraction where the device filters
 hall_count                 | count | tendon | i4 | drivers | raw Hall count of the spring's lever
 motor_status               | bits  | motor  | u4 | drivers | signals.modes.ChannelStatus bits
 hall_status                | bits  | tendon | u4 | drivers | signals.modes.ChannelStatus bits
 axis_status                | bits  | axis   | u4 | drivers | signals.modes.ChannelStatus bits
+joint_status               | bits  | joint  | u4 | drivers | signals.modes.ChannelStatus bits
 """,
     "command": """
 time_ns                    | ns    | -      | i8 | controllers | monotonic time at which the command was computed
@@ -108,6 +111,7 @@ residual_m                 | m     | tendon | f8 | estimators  | part of the len
 residual_unexplained_m     | m     | tendon | f8 | estimators  | residual without the share that wrist_error_rad explains
 joint_angle_rad            | rad   | joint  | f8 | estimators  | estimated joint angle | pos
 joint_speed_rad_s          | rad/s | joint  | f8 | estimators  | estimated, filtered joint speed | vel
+joint_sensor_error_rad     | rad   | joint  | f8 | estimators  | what the joint's sensor says beyond what tendons and motors tell
 joint_torque_nm            | N m   | joint  | f8 | estimators  | joint torque of the measured tensions | torque
 axis_angle_rad             | rad   | axis   | f8 | estimators  | wrist axis angle in use | axis
 axis_speed_rad_s           | rad/s | axis   | f8 | estimators  | its filtered derivative
@@ -133,10 +137,12 @@ motor_torque_nm            | N m   | motor  | f8 | controllers | motor torque se
 winding_temperature_degc   | degC  | motor  | f8 | controllers | winding temperature, model with sensor | temp
 torque_scale               | 1     | finger | f8 | controllers | share of the wanted joint torque that is feasible
 finger_status              | bits  | finger | u4 | estimators  | signals.modes.ChannelStatus bits of the finger's sensors
+joint_source               | enum  | joint  | u4 | estimators  | signals.modes.JointSource: what tells the joint's angle | source
 finger_state               | enum  | finger | u4 | controllers | signals.modes.MachineState of the finger
 finger_mode                | enum  | finger | u4 | controllers | signals.modes.Mode in force
 finger_cause               | code  | finger | i4 | controllers | latched signals.faults.Cause
 finger_cause_part          | index | finger | i4 | controllers | index of the part in the space of its cause (signals.faults)
+joint_sensor_cause         | code  | joint  | i4 | controllers | signals.faults.Cause for which the joint's sensor is left out, 0: none
 finger_cause_value         | 1     | finger | f8 | controllers | figure of the cause
 finger_cause_limit         | 1     | finger | f8 | controllers | its limit
 finger_cause_tick          | 1     | finger | u8 | controllers | cycle in which it was latched
@@ -188,6 +194,7 @@ n_axes                     | 1     | -      | i8 | configs | wrist axes in use (
 n_bodies                   | 1     | -      | i8 | configs | bodies of the tree, body 0 is the palm
 n_ripples                  | 1     | -      | i8 | configs | ripple harmonics in use
 n_springs                  | 1     | -      | i8 | configs | spring mechanisms in use
+n_joint_sensors            | 1     | -      | i8 | configs | joints with a sensor of their own
 dt_s                       | s     | -      | f8 | configs | control period
 delay_s                    | s     | -      | f8 | configs | command delay from computation to action
 motor_inertia_kg_m2        | kg m2 | motor  | f8 | configs | motor inertia at the gear output
@@ -266,6 +273,18 @@ joint_viscous_nms_rad      | N m s/rad | joint | f8 | configs | viscous friction
 joint_coulomb_nm           | N m   | joint  | f8 | configs | Coulomb friction
 joint_spring_nm_rad        | N m/rad | joint | f8 | configs | spring across the joint; 0: none
 joint_rest_rad             | rad   | joint  | f8 | configs | angle at which that spring is at rest
+joint_source               | enum  | joint  | i8 | configs | signals.modes.JointSource without a sensor of its own
+joint_weight_m2            | m2/rad2 | joint | f8 | configs | weight of the joint's sensor against the best tendon of its finger; 0: it has none
+joint_zero_count           | count | joint  | f8 | configs | count of its sensor at joint angle zero
+joint_counts_rad           | count/rad | joint | f8 | configs | counts per joint angle
+joint_count_max            | count | joint  | f8 | configs | full scale
+joint_turn_rad             | rad   | joint  | f8 | configs | angle after which the count begins anew, 0: it does not
+joint_noise_count          | count | joint  | f8 | configs | noise, rms
+joint_filter_hz            | Hz    | joint  | f8 | configs | sensor's own low-pass
+joint_noise_rad            | rad   | joint  | f8 | configs | noise of its angle against what tendons and motors tell, rms
+joint_band_rad             | rad   | joint  | f8 | configs | turn of a joint that the friction of its drives may hide
+joint_side_rad             | rad   | joint  | f8 | configs | difference between its sensor and its tendons that is a fault
+joint_jump_rad_s           | rad/s | joint  | f8 | configs | speed beyond its motors' that no joint has
 joint_friction_speed_rad_s | rad/s | -      | f8 | configs | speed that regularises Coulomb friction
 stop_stiffness_nm_rad      | N m/rad | -    | f8 | configs | joint stop
 stop_damping_nms_rad       | N m s/rad | -  | f8 | configs | joint stop

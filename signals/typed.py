@@ -17,16 +17,19 @@ class Measurement(Protocol):
     motor_time_ns: Annotated[IntArray, "motor"]
     hall_time_ns: Annotated[IntArray, "tendon"]
     axis_time_ns: Annotated[IntArray, "axis"]
+    joint_time_ns: Annotated[IntArray, "joint"]
     motor_angle_rad: Annotated[FloatArray, "motor"]
     motor_speed_rad_s: Annotated[FloatArray, "motor"]
     motor_current_a: Annotated[FloatArray, "motor"]
     motor_temperature_degc: Annotated[FloatArray, "motor"]
     axis_angle_rad: Annotated[FloatArray, "axis"]
     hall_fine_count: Annotated[FloatArray, "tendon"]
+    joint_count: Annotated[FloatArray, "joint"]
     hall_count: Annotated[Int32Array, "tendon"]
     motor_status: Annotated[BitsArray, "motor"]
     hall_status: Annotated[BitsArray, "tendon"]
     axis_status: Annotated[BitsArray, "axis"]
+    joint_status: Annotated[BitsArray, "joint"]
 
 
 class Command(Protocol):
@@ -87,6 +90,7 @@ class State(Protocol):
     residual_unexplained_m: Annotated[FloatArray, "tendon"]
     joint_angle_rad: Annotated[FloatArray, "joint"]
     joint_speed_rad_s: Annotated[FloatArray, "joint"]
+    joint_sensor_error_rad: Annotated[FloatArray, "joint"]
     joint_torque_nm: Annotated[FloatArray, "joint"]
     axis_angle_rad: Annotated[FloatArray, "axis"]
     axis_speed_rad_s: Annotated[FloatArray, "axis"]
@@ -112,10 +116,12 @@ class State(Protocol):
     winding_temperature_degc: Annotated[FloatArray, "motor"]
     torque_scale: Annotated[FloatArray, "finger"]
     finger_status: Annotated[BitsArray, "finger"]
+    joint_source: Annotated[BitsArray, "joint"]
     finger_state: Annotated[BitsArray, "finger"]
     finger_mode: Annotated[BitsArray, "finger"]
     finger_cause: Annotated[Int32Array, "finger"]
     finger_cause_part: Annotated[Int32Array, "finger"]
+    joint_sensor_cause: Annotated[Int32Array, "joint"]
     finger_cause_value: Annotated[FloatArray, "finger"]
     finger_cause_limit: Annotated[FloatArray, "finger"]
     finger_cause_tick: Annotated[UintArray, "finger"]
@@ -176,6 +182,7 @@ class Model(Protocol):
     n_bodies: int
     n_ripples: int
     n_springs: int
+    n_joint_sensors: int
     dt_s: float
     delay_s: float
     motor_inertia_kg_m2: Annotated[FloatArray, "motor"]
@@ -254,6 +261,18 @@ class Model(Protocol):
     joint_coulomb_nm: Annotated[FloatArray, "joint"]
     joint_spring_nm_rad: Annotated[FloatArray, "joint"]
     joint_rest_rad: Annotated[FloatArray, "joint"]
+    joint_source: Annotated[IntArray, "joint"]
+    joint_weight_m2: Annotated[FloatArray, "joint"]
+    joint_zero_count: Annotated[FloatArray, "joint"]
+    joint_counts_rad: Annotated[FloatArray, "joint"]
+    joint_count_max: Annotated[FloatArray, "joint"]
+    joint_turn_rad: Annotated[FloatArray, "joint"]
+    joint_noise_count: Annotated[FloatArray, "joint"]
+    joint_filter_hz: Annotated[FloatArray, "joint"]
+    joint_noise_rad: Annotated[FloatArray, "joint"]
+    joint_band_rad: Annotated[FloatArray, "joint"]
+    joint_side_rad: Annotated[FloatArray, "joint"]
+    joint_jump_rad_s: Annotated[FloatArray, "joint"]
     joint_friction_speed_rad_s: float
     stop_stiffness_nm_rad: float
     stop_damping_nms_rad: float

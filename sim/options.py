@@ -26,7 +26,7 @@ class FaultEffect:
     """What a kind of fault does to the plant.
 
     Attributes:
-        space: index space of the part that it strikes: tendon, motor or axis.
+        space: index space of the part that it strikes: tendon, motor, joint or axis.
         field: signal of the plant's memory that changes at that part.
         size: size where the user gives none: metres, counts, factors, radians, degrees Celsius.
         added: the size times this is added; 0: the field gets the size.
@@ -58,6 +58,10 @@ FAULT_EFFECTS: Final = {
     FaultKind.MOTOR_RESET: FaultEffect("motor", "motor_reset", sized=False),
     FaultKind.MOTOR_HOT: FaultEffect("motor", "winding_degc", 150.0),
     FaultKind.NAN: FaultEffect("motor", "motor_nan", sized=False),
+    FaultKind.JOINT_STUCK: FaultEffect("joint", "joint_frozen", sized=False),
+    FaultKind.JOINT_JUMP: FaultEffect("joint", "joint_offset_rad", 0.5, added=1.0),
+    FaultKind.JOINT_NOISE: FaultEffect("joint", "joint_noise_scale", 100.0),
+    FaultKind.JOINT_SILENT: FaultEffect("joint", "joint_lost", sized=False),
     FaultKind.WRIST_OFFSET: FaultEffect("axis", "axis_offset_rad", 0.052359877559829886, added=1.0),
 }
 """The one list of the kinds of faults that can be injected."""
@@ -79,7 +83,7 @@ class Fault:
 
     @staticmethod
     def space(kind: str) -> str:
-        """Index space of the part that a kind strikes: tendon, motor or axis."""
+        """Index space of the part that a kind strikes: tendon, motor, joint or axis."""
         return FAULT_EFFECTS[FaultKind[kind.replace("-", "_").upper()]].space
 
     @classmethod

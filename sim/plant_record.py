@@ -48,6 +48,7 @@ class PlantRecord(Branches, Tensions, Protocol):
     hall_filtered_rad: Annotated[FloatArray, TENDONS]
     hall_played_rad: Annotated[FloatArray, TENDONS]
     encoder_rad: Annotated[FloatArray, MOTORS]
+    joint_filtered_rad: Annotated[FloatArray, JOINTS]
     # faults
     hall_frozen: Annotated[IntArray, TENDONS]
     hall_frozen_count: Annotated[FloatArray, TENDONS]
@@ -61,6 +62,11 @@ class PlantRecord(Branches, Tensions, Protocol):
     encoder_offset_rad: Annotated[FloatArray, MOTORS]
     friction_scale: Annotated[FloatArray, MOTORS]
     axis_offset_rad: Annotated[FloatArray, AXES]
+    joint_lost: Annotated[IntArray, JOINTS]
+    joint_frozen: Annotated[IntArray, JOINTS]
+    joint_frozen_count: Annotated[FloatArray, JOINTS]
+    joint_offset_rad: Annotated[FloatArray, JOINTS]
+    joint_noise_scale: Annotated[FloatArray, JOINTS]
     # world
     tip_force_n: Annotated[FloatArray, FINGERS, 3]
     tip_moment_nm: Annotated[FloatArray, FINGERS, 3]

@@ -1,8 +1,8 @@
-"""What the sensors of the simulated hand say: encoder, Hall lever sensor, potentiometer, temperature.
+"""What the sensors of the simulated hand say: encoder, Hall lever sensor, joints, potentiometer, temperature.
 
 Levels: ``ideal`` reads the truth (the Hall count keeps its fraction); ``quantised`` rounds to counts;
-``full`` adds the Hall sensor's own filter, magnetic hysteresis and noise, and the potentiometer's noise. All
-samples are taken at one instant, the end of the plant's step.
+``full`` adds filter and noise of the sensors of levers and joints, a Hall sensor's magnetic hysteresis, and
+the potentiometer's noise. All samples are taken at one instant, the end of the plant's step.
 """
 
 from __future__ import annotations
@@ -105,10 +105,43 @@ def _read_axes(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
 
 
 @law
+def _read_joints(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
+    level = p.sensor_level
+    for j in range(m.n_joints):
+        if m.joint_weight_m2[j] == 0.0:
+            continue
+        if p.joint_lost[j]:
+            z.joint_status[j] = MISSING
+            continue
+        z.joint_time_ns[j] = now_ns
+        z.joint_status[j] = 0
+        angle = p.q_rad[j]
+        if level == 2:
+            share = 1.0 - math.exp(-2.0 * math.pi * m.joint_filter_hz[j] * m.dt_s)
+            p.joint_filtered_rad[j] += share * (angle - p.joint_filtered_rad[j])
+            angle = p.joint_filtered_rad[j]
+        count = m.joint_zero_count[j] + m.joint_counts_rad[j] * (angle + p.joint_offset_rad[j])
+        if level == 2 or p.joint_noise_scale[j] != 1.0:
+            count += m.joint_noise_count[j] * p.joint_noise_scale[j] * next_normal(p.rng)
+        if level > 0:
+            count = math.floor(count + 0.5)
+        turn = abs(m.joint_turn_rad[j] * m.joint_counts_rad[j])
+        if turn > 0.0:
+            count -= turn * math.floor(count / turn)
+        count = min(max(count, 0.0), m.joint_count_max[j])
+        if p.joint_frozen[j]:
+            count = p.joint_frozen_count[j]
+        p.joint_frozen_count[j] = count
+        z.joint_count[j] = count
+
+
+@law
 def read_sensors(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
     """Fill the measurement ``z`` from the plant ``p`` at the instant ``now_ns`` [ns]."""
     _read_motors(m, p, z, now_ns)
     _read_halls(m, p, z, now_ns)
     _read_axes(m, p, z, now_ns)
+    if m.n_joint_sensors != 0:
+        _read_joints(m, p, z, now_ns)
     z.time_ns = now_ns
     z.seq += 1

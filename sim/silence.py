@@ -21,10 +21,12 @@ def silence(z: Measurement) -> None:
         z.hall_status[t] |= _MISSING
     for a in range(z.axis_status.shape[0]):
         z.axis_status[a] |= _MISSING
+    for j in range(z.joint_status.shape[0]):
+        z.joint_status[j] |= _MISSING
 
 
 def nothing_answers(measurement: RecordArray) -> int:
     """Every channel is missing, values and times stay; returns the bus' status."""
-    for name in ("motor_status", "hall_status", "axis_status"):
+    for name in ("motor_status", "hall_status", "axis_status", "joint_status"):
         measurement[name] |= _MISSING
     return int(BusStatus.LOST)

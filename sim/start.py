@@ -103,7 +103,7 @@ def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng:
     p["energy_on"] = int(options.energy)
     p["rng"] = rng
     p["friction_scale"] = 1.0
-    p["hall_noise_scale"] = 1.0
+    p["hall_noise_scale"] = p["joint_noise_scale"] = 1.0
     p["winding_degc"] = p["case_degc"] = m["ambient_degc"]
     p["axis_rad"] = m["wrist_neutral_rad"]
     p["axis_wanted_rad"] = m["wrist_neutral_rad"]

@@ -89,3 +89,27 @@ def take_channels(
             x.axis_time_ns[a] = times_ns[0]
     x.time_ns = times_ns[1]
     return bad
+
+
+@law
+def take_joints(
+    counts: NDArray[np.int64],
+    bits: NDArray[np.uint32],
+    joints: NDArray[np.int64],
+    time_ns: int,
+    measurement: Records[Measurement],
+) -> int:
+    """The same for sensors of joints; ``joints``: joint of every channel, -1: none; ``time_ns``: its own."""
+    x = measurement[0]
+    bad = 0
+    for k in range(joints.shape[0]):
+        j = joints[k]
+        if j < 0:
+            continue
+        unseen = bits[k] & STALE and x.joint_time_ns[j] == 0
+        x.joint_status[j] = MISSING if unseen else bits[k]
+        bad += bits[k] != 0
+        if not bits[k] & STALE:
+            x.joint_count[j] = counts[k]
+            x.joint_time_ns[j] = time_ns
+    return bad

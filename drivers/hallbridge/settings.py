@@ -37,6 +37,8 @@ class StreamSettings(BusSettings):
     channels: tuple[str, ...] = ()
     """Tendon of every channel in order, "" for one that is not used or belongs to an axis; left out: Hall
     channel n of the hand file is channel n - 1."""
+    joint_channels: tuple[str, ...] = ()
+    """Joint whose own sensor every channel reads, "" for none; left out: as the hand file's rows."""
     rate_hz: Annotated[float, Field(gt=0.0, le=20_000.0)] = 3000.0
     """Samples per second and channel that are expected."""
     lost_ms: Annotated[float, Field(ge=1.0, le=1000.0)] = 20.0
@@ -51,15 +53,18 @@ class StreamSettings(BusSettings):
         return serial_identity(self.port)
 
     def fitted(self, names: HandNames) -> Self:
-        """With the hand file's Hall channels if the table lists none."""
-        if self.channels:
-            return self
-        if max(names.hall_channels, default=0) > CHANNELS_MAX:
-            told = f"hall_channel {max(names.hall_channels)} of the hand file"
-            raise ValueError(f"{told} is no channel (legal: 1 to {CHANNELS_MAX}, or give channels)")
-        found = names.tendons_by_channel(CHANNELS_MAX)
-        many = max([len(found), self.LEAST, *(a.channel + 1 for a in self.axis)])
-        return self.with_values(channels=found + ("",) * (many - len(found)))
+        """With the hand file's channels of Hall sensors and of joints' sensors where the table lists none."""
+        told = {"hall_channel": names.hall_channels, "the channel of a joint's sensor": names.joint_channels}
+        listed = {"hall_channel": self.channels, "the channel of a joint's sensor": self.joint_channels}
+        for what, numbers in told.items():
+            if not listed[what] and max(numbers, default=0) > CHANNELS_MAX:
+                which = f"{what} {max(numbers)} of the hand file"
+                raise ValueError(f"{which} is no channel (legal: 1 to {CHANNELS_MAX}, or give channels)")
+        halls = self.channels or names.tendons_by_channel(CHANNELS_MAX)
+        joints = self.joint_channels or names.joints_by_channel(CHANNELS_MAX)
+        many = max([len(halls), len(joints), self.LEAST, *(a.channel + 1 for a in self.axis)])
+        wide = self.channels or halls + ("",) * (many - len(halls))
+        return self.with_values(channels=wide, joint_channels=joints + ("",) * (len(wide) - len(joints)))
 
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """None."""
@@ -69,6 +74,10 @@ class StreamSettings(BusSettings):
         """Tendons of the channels."""
         return tuple(n for n in self.channels if n)
 
+    def joints(self, names: HandNames) -> tuple[str, ...]:
+        """Joints of the channels."""
+        return tuple(n for n in self.joint_channels or names.sensed_joints if n)
+
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Axes of the potentiometers."""
         return tuple(a.name for a in self.axis)
@@ -76,8 +85,16 @@ class StreamSettings(BusSettings):
     def conflicts(self) -> tuple[str, ...]:
         """Channels used twice or missing."""
         found = []
-        named = [n for n in self.channels if n]
-        found += [f"channels: {n!r} is named twice" for n in sorted(set(named)) if named.count(n) > 1]
+        for key, listed in (("channels", self.channels), ("joint_channels", self.joint_channels)):
+            named = [n for n in listed if n]
+            found += [f"{key}: {n!r} is named twice" for n in sorted(set(named)) if named.count(n) > 1]
+        for k, (tendon, joint) in enumerate(zip(self.channels, self.joint_channels, strict=False)):
+            if tendon and joint:
+                found.append(f"channel {k} belongs to tendon {tendon!r} and to joint {joint!r}")
+        if self.channels and len(self.joint_channels) > len(self.channels):
+            found.append(
+                f"joint_channels: {len(self.joint_channels)}, there are {len(self.channels)} channels"
+            )
         for a in self.axis:
             if not self.channels:
                 continue  # those of the hand file, looked at when they are known

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from drivers.counts import WireCounts
 from drivers.errors import BusLost, ConfigureError, ReadOnly
 from drivers.hal import BusReport, Capabilities, MotorSetup
-from drivers.hallbridge.laws import take_channels
+from drivers.hallbridge.laws import take_channels, take_joints
 from drivers.hallbridge.settings import StreamSettings
 from drivers.serialport import CHUNK, Clock, SerialPort
-from drivers.slots import Indices, indices, mark
+from drivers.slots import Channels, Indices, indices
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import MEASUREMENT, RecordArray, new
@@ -58,8 +58,9 @@ class StreamBus(ABC):
     def __init__(self, settings: StreamSettings, names: HandNames, readonly: bool, clock: Clock) -> None:
         self.readonly, self._clock, self._stream = readonly, clock, settings
         self._halls = indices(settings.channels, names.tendons)
-        self._tendons = self._halls[self._halls >= 0]
+        self._joints = indices(settings.joint_channels, names.joints)
         self._axes = indices(settings.axes(names), names.axes)
+        self._all = Channels(NONE, self._halls, self._axes, self._joints)
         self._axis_channel = np.array([a.channel for a in settings.axis], dtype=np.int64)
         self._axis_zero = np.array([a.zero_count for a in settings.axis])
         self._axis_rad = np.array([a.rad_count for a in settings.axis])
@@ -68,7 +69,7 @@ class StreamBus(ABC):
         self._look_ns = self._looked_ns = 0
         self.pace(int(1e9 / settings.rate_hz))
         self._lost, self._why = False, ""
-        mark(new(MEASUREMENT), NONE, self._tendons, self._axes, STALE)  # compiled before the first cycle
+        self._all.mark_stale(new(MEASUREMENT))  # compiled before the first cycle
         channels = len(settings.channels)
         blank = Newest(0, np.zeros(channels, dtype=np.int64), np.zeros(channels, dtype=np.uint32))
         self._fill(blank, new(MEASUREMENT))
@@ -76,7 +77,7 @@ class StreamBus(ABC):
         self.capabilities = Capabilities(
             family=settings.family,
             n_motors=0,
-            n_halls=int(self._tendons.size),
+            n_halls=int((self._halls >= 0).sum()),
             n_axes=int(self._axes.size),
             motor_modes=frozenset[MotorMode](),
             rate_max_hz=settings.rate_hz,
@@ -172,7 +173,7 @@ class StreamBus(ABC):
         self._exchanges += 1
         read_only = int(BusStatus.READ_ONLY) if self.readonly else 0
         if self._lost:
-            mark(measurement, NONE, self._tendons, self._axes, STALE)
+            self._all.mark_stale(measurement)
             return int(BusStatus.LOST) | read_only
         errors = self.counts.errors()
         if self._look_ns:
@@ -183,7 +184,7 @@ class StreamBus(ABC):
         except BusLost as error:
             return self._give_up(str(error), measurement) | read_only
         if newest is None:
-            mark(measurement, NONE, self._tendons, self._axes, STALE)
+            self._all.mark_stale(measurement)
             silent_ns = self._clock() - self._newest_ns
             lost = silent_ns > self._stream.lost_ms * 1e6
             if lost:
@@ -211,21 +212,21 @@ class StreamBus(ABC):
     def _fill(self, newest: Newest, measurement: RecordArray) -> int:
         """Write into the measurement; returns channels with a status."""
         times_ns = (newest.time_ns, self._newest_ns)
-        return int(
-            take_channels(
-                newest.counts,
-                newest.bits,
-                self._halls,
-                self._axes,
-                self._axis_channel,
-                self._axis_zero,
-                self._axis_rad,
-                times_ns,
-                measurement,
-            )
+        bad = take_channels(
+            newest.counts,
+            newest.bits,
+            self._halls,
+            self._axes,
+            self._axis_channel,
+            self._axis_zero,
+            self._axis_rad,
+            times_ns,
+            measurement,
         )
+        own = take_joints(newest.counts, newest.bits, self._joints, newest.time_ns, measurement)
+        return int(bad + own)
 
     def _give_up(self, why: str, measurement: RecordArray) -> int:
         self._lost, self._why = True, why
-        mark(measurement, NONE, self._tendons, self._axes, STALE)
+        self._all.mark_stale(measurement)
         return int(BusStatus.LOST)

@@ -8,6 +8,7 @@ import json
 from hand.assembly.drives import store_drives, store_loop, store_zeros
 from hand.assembly.figures import store_figures
 from hand.assembly.fingers import store_condition, store_fingers
+from hand.assembly.joints import store_joint_sensors
 from hand.assembly.mismatch import draw_mismatch
 from hand.assembly.pace import store_pace
 from hand.assembly.straight import set_start
@@ -33,6 +34,7 @@ def names_of(hand: HandFile) -> HandNames:
         axes=hand.axes,
         motor_ids=hand.motor_ids,
         hall_channels=tuple(hand.channel_at(t.name) or 0 for t in hand.tendons),
+        joint_channels=tuple(s.channel if (s := hand.joint_sensor_at(j.name)) else 0 for j in hand.joints),
         joint_roles=tuple(j.role for j in hand.joints),
         foreign=tuple(
             ForeignCause(
@@ -67,6 +69,7 @@ def model_of(
     store_condition(model)
     store_wrist(hand, model)
     store_object(hand, model)
+    store_joint_sensors(hand, model)
     store_pace(hand, model)
     store_figures(model)
     if rate_hz is not None:

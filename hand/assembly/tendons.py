@@ -119,19 +119,19 @@ def _store_weights(hand: HandFile, model: RecordArray) -> None:
             continue
         if not seen.size:
             m["residual_limit_m"][f] = 0.0
-        error_m = [(_resolved_m(m, int(t)) if sees[t] else _unsure_m(hand, m, int(t))) for t in tendons]
+        error_m = [(resolved_m(m, int(t)) if sees[t] else unsure_m(hand, m, int(t))) for t in tendons]
         m["length_weight"][tendons] = (min(error_m) / np.array(error_m)) ** 2
     m["length_weight"][: len(sees)][np.isin(finger, sprung_fingers(model))] = 1.0
 
 
-def _stretch_m_n(m: np.void, t: int) -> float:
+def stretch_m_n(m: np.void, t: int) -> float:
     """Stretch of a tendon per tension, the mean over its lever's travel [m/N]."""
     s = m["tendon_spring"][t]
     path = abs(m["spring_path_m"][s]).max() / (m["spring_scale"][t] * m["force_max_n"][s])
     return float(path + m["tendon_compliance_m_n"][t])
 
 
-def _resolved_m(m: np.void, t: int) -> float:
+def resolved_m(m: np.void, t: int) -> float:
     """Error of a length by its sensor's noise."""
     s = m["tendon_spring"][t]
     travel = (m["lever_max_rad"][s] - m["lever_min_rad"][s]) * abs(m["hall_counts_rad"][t])
@@ -139,11 +139,11 @@ def _resolved_m(m: np.void, t: int) -> float:
     return float(noise * abs(m["spring_path_m"][s]).max() / travel)
 
 
-def _unsure_m(hand: HandFile, m: np.void, t: int) -> float:
+def unsure_m(hand: HandFile, m: np.void, t: int) -> float:
     """Error of a length by what is not known of its motor's friction."""
     i = m["tendon_motor"][t]
     unsure_nm = max(hand.tolerances.friction, LEAST_UNSURE) * 0.5 * math.pi * m["friction_gamma_2_nm"][i]
-    return float(unsure_nm / abs(m["spool_radius_m"][t]) * _stretch_m_n(m, t))
+    return float(unsure_nm / abs(m["spool_radius_m"][t]) * stretch_m_n(m, t))
 
 
 def _store_shares(model: RecordArray) -> None:

@@ -25,6 +25,8 @@ from signals.names import HandNames, UnknownName
 FOLDER: Final = "buses"
 _SHARED: Final = {"realtime": (bool, "true or false"), "truth": (str, "text in quotes")}
 """Keys beside the buses -> type and what is legal."""
+_CLAIMS: Final = (("motor", "motors"), ("tendon", "halls"), ("joint", "joints"), ("axis", "axes"))
+"""Index space -> method of a bus that tells which of its parts it moves or reads."""
 
 
 class BusFileError(FileError, DriverError):
@@ -59,7 +61,7 @@ class BusFile:
         return BusFileError([_problem(self.path, line, found)])
 
     def fitted_to(self, names: HandNames) -> BusFile:
-        """The same file for a hand: what it leaves out has the hand file's ids and Hall channels.
+        """The same file for a hand: what it leaves out has the hand file's ids and channels.
 
         Unknown names, channels claimed twice and motors that no bus moves are refused.
 
@@ -67,7 +69,7 @@ class BusFile:
             BusFileError: with every problem.
         """
         problems: list[Problem] = []
-        for space, method in (("motor", "motors"), ("tendon", "halls"), ("axis", "axes")):
+        for space, method in _CLAIMS:
             owner: dict[str, str] = {}
             for entry in self.entries:
                 bus = entry.settings
@@ -80,10 +82,12 @@ class BusFile:
                     if found:
                         problems.append(_problem(self.path, entry.line, f"bus {bus.name!r}: {found}"))
                     owner[name] = bus.name
-            missing = [n for n in names.of(space) if n not in owner]
-            if missing and space != "tendon":
+            needed = {"tendon": (), "joint": names.sensed_joints}.get(space, names.of(space))
+            missing = [n for n in needed if n not in owner]
+            if missing:
+                what = "the sensor of joint" if space == "joint" else space
                 listed = ", ".join(missing[:6]) + (" ..." if missing[6:] else "")
-                problems.append(_problem(self.path, 0, f"no bus for {space} {listed}"))
+                problems.append(_problem(self.path, 0, f"no bus for {what} {listed}"))
         if problems:
             raise BusFileError(problems)
         return replace(self, entries=tuple(self._fitted(entry, names) for entry in self.entries))

@@ -35,7 +35,8 @@ def coupling_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
             own = [(k, _without(t, carried)) for k, t in rows]
             yield from _finger(raw, name, joints, own)
             if number_of(dict_at(raw, "gains").get("tension_kp_nm_n")) != 0.0:
-                force = {text_of(s, "at") for _, s in dicts_at(raw, "sensors")}
+                sensors = [s for _, s in dicts_at(raw, "sensors") if text_of(s, "kind") == "force"]
+                force = {text_of(s, "at") for s in sensors}
                 yield from _seen(name, finger, joints, own, force)
 
 

@@ -71,7 +71,7 @@ def duplicates(raw: Raw) -> Iterator[Refusal]:
         for k, s in dicts_at(raw, "sensors")
         if whole_of(s.get("channel")) is not None
     ]
-    yield from _twice([*of("hall_channel"), *channels], "every sensor channel at one tendon")
+    yield from _twice([*of("hall_channel"), *channels], "every sensor channel once")
     yield from _twice([(p, n) for p, n, _ in joint_entries(raw)], "every joint name once in the hand")
     ids: list[tuple[Path, Any]] = [
         (("motors", name), i) for name, i in dict_at(raw, "motors").items() if whole_of(i) is not None

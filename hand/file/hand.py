@@ -19,7 +19,7 @@ from hand.file.homing import Homing
 from hand.file.life import Life
 from hand.file.locate import Path
 from hand.file.origins import Origin
-from hand.file.sensors import ForceSensor
+from hand.file.sensors import ForceSensor, JointSensor, Sensor
 from hand.file.springs import Spring
 from hand.file.tendons import Guides, Hall, Hysteresis, Tendon, TendonMaterial
 from hand.file.values import Count, Name, Stage
@@ -82,7 +82,7 @@ class HandFile(Table):
     """Of springs of kind lever."""
     hall: Annotated[Hall | None, Field(exclude_if=_none)] = None
     """Of the tendons that have a ``hall_channel``."""
-    sensors: Annotated[tuple[ForceSensor, ...], Field(exclude_if=_none)] = ()
+    sensors: Annotated[tuple[Sensor, ...], Field(exclude_if=_none)] = ()
     """Sensors beside the levers' Hall sensors."""
     springs: Annotated[dict[Name, Spring], Field(min_length=1)]
     motors: Annotated[dict[Name, MotorValue], Field(min_length=1)]
@@ -185,7 +185,11 @@ class HandFile(Table):
 
     def force_sensor_at(self, tendon: str) -> ForceSensor | None:
         """The force sensor of a tendon."""
-        return next((s for s in self.sensors if s.at == tendon), None)
+        return next((s for s in self.sensors if isinstance(s, ForceSensor) and s.at == tendon), None)
+
+    def joint_sensor_at(self, joint: str) -> JointSensor | None:
+        """The sensor of a joint's own."""
+        return next((s for s in self.sensors if isinstance(s, JointSensor) and s.at == joint), None)
 
     def channel_at(self, tendon: str) -> int | None:
         """Channel of a tendon's sensor, Hall or force; None without one."""

@@ -1,4 +1,4 @@
-"""Sensors of a hand file beside the levers' Hall sensors: rows, none mandatory."""
+"""Sensors of a hand file beside the levers' Hall sensors, of forces and of joints: rows, none mandatory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from hand.file.checks_names import joint_entries
 from hand.file.errors import shown
 from hand.file.raw import dict_at, dicts_at, text_of
 from hand.file.refusals import UNSAID_KIND, Refusal
@@ -41,6 +42,35 @@ class ForceSensor(Table):
     """The sensor's own low-pass."""
 
 
+class JointSensor(Table):
+    """A sensor of a joint's angle, as a magnetic encoder on its axis."""
+
+    kind: Literal["joint"]
+    """``joint``."""
+    at: Name
+    """Joint whose angle it reads, of a finger or of a wrist."""
+    channel: Count
+    """Its channel, from 1, on the bus that reads it; a bus file may say another."""
+    bits: Annotated[int, Field(ge=8, le=24)]
+    """Resolution."""
+    span_deg: Annotated[float, Field(gt=0.0, le=360.0)]
+    """Angle over the full scale; 360: the count begins anew after a turn."""
+    zero_count: NonNegative
+    """Count of the straight joint."""
+    direction: Sign
+    """1: the count rises with the joint's angle, -1: it falls."""
+    noise_counts_rms: NonNegative
+    """Noise."""
+    accuracy_deg: NonNegative
+    """What its zero and its linearity leave unknown, 1 sigma."""
+    filter_hz: Positive
+    """The sensor's own low-pass."""
+
+
+Sensor = Annotated[ForceSensor | JointSensor, Field(discriminator="kind")]
+"""A row of ``sensors``."""
+
+
 def spring_kind(raw: Raw, tendon: Raw) -> str:
     """Kind of the spring that a tendon has, or "" if it cannot be read."""
     name = text_of(tendon, "spring") or text_of(dict_at(raw, "tendon"), "spring")
@@ -49,20 +79,22 @@ def spring_kind(raw: Raw, tendon: Raw) -> str:
 
 
 def sensor_refusals(raw: Raw) -> Iterator[Refusal]:
-    """Sensors at no tendon, two at one, or of what the tendon does not have; tables that a lever needs."""
+    """Sensors at nothing, two at one part, or of what a tendon does not have; tables that a lever needs."""
     tendons = {text_of(t, "name"): (k, t) for k, t in dicts_at(raw, "tendons") if text_of(t, "name")}
-    first: dict[str, int] = {}
+    parts = {"force": ("tendon", list(tendons)), "joint": ("joint", [n for _, n, _ in joint_entries(raw)])}
+    first: dict[tuple[str, str], int] = {}
     for k, row in dicts_at(raw, "sensors"):
-        at = text_of(row, "at")
-        if at and at not in tendons:
-            legal = f"a tendon: {', '.join(tendons) or 'none is there'}"
-            near = nearest(at, list(tendons))
+        at, kind = text_of(row, "at"), text_of(row, "kind")
+        what, names = parts.get(kind, ("", []))
+        if at and what and at not in names:
+            legal = f"a {what}: {', '.join(names) or 'none is there'}"
+            near = nearest(at, names)
             yield Refusal(path=("sensors", k, "at"), found=shown(at), legal=legal, nearest=near)
-        if at in first:
-            path, also = ("sensors", k, "at"), ("sensors", first[at], "at")
+        if (kind, at) in first:
+            path, also = ("sensors", k, "at"), ("sensors", first[kind, at], "at")
             yield Refusal(path=path, found=f"{shown(at)} a second time", legal="one sensor each", also=also)
-        first.setdefault(at, k)
-        if at not in tendons:
+        first.setdefault((kind, at), k)
+        if kind != "force" or at not in tendons:
             continue
         n, tendon = tendons[at]
         if spring_kind(raw, tendon) in LEVER_KINDS:

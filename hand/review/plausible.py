@@ -71,6 +71,8 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "springs.*.force_max_n": (5.0, 5000.0),
     "sensors.*.span_n": (5.0, 5000.0),
     "sensors.*.noise_counts_rms": (0.02, 50.0),
+    "sensors.*.span_deg": (20.0, 360.0),
+    "sensors.*.accuracy_deg": (0.01, 5.0),
     "sensors.*.filter_hz": (20.0, 5e4),
     "fingers.*.base_position_m": (2e-3, 0.4),
     "fingers.*.base_rpy_deg": (2.0, 360.0),

@@ -58,20 +58,27 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     sensed = m["hall_weight"][tendons] > 0.0
     sources = joint_sources(m, f)
     by_springs, by_current = "springs" in sources, "motor currents" in sources
+    joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
+    own = m["joint_weight_m2"][joints] > 0.0
+    side_deg = float(np.degrees(m["joint_side_rad"][joints].max()))
     names = [hand.tendons[t].name for t in tendons]
     blind = [n for n, seen in zip(names, sensed, strict=True) if not seen]
     can = [
         word
         for word, has in (
-            ("joints", not by_current and not by_springs),
+            ("joints", own.all() or (not by_current and not by_springs)),
             ("tension", not blind),
-            ("redundancy", not by_current and sensed.sum() > m["finger_n_joints"][f]),
+            ("redundancy", own.all() or (not by_current and sensed.sum() > own.size)),
         )
         if has
     ]
     missed = []
     if hand.gears:
         missed.append("a break of any gear (of any tendon, as its lines are called): its motor turns on")
+    elif blind and own.all():
+        missed.append(
+            f"a break or slackness of {', '.join(blind)}, while no joint is {side_deg:.0f} deg away"
+        )
     elif blind:
         how = "only its motor's current" if by_current else "no sensor"
         which = ", ".join(blind) if sensed.any() else "any tendon"
@@ -79,11 +86,14 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     if "redundancy" not in can:
         slips = "a horn or gear that slips" if hand.gears else "a tendon that slips on its spool"
         missed.append(f"{slips}, a drift of a sensor or a motor's angle")
-    if by_current:
+    elif own.all() and by_current:
+        missed.append(f"a slip or a drift by which joint and motor are less than {side_deg:.0f} deg apart")
+    if by_current and not own.all():
         missed.append("what turns a joint while its motor stands: the friction of the drive hides it")
+    if by_current:
         if angles_taken(m, f):
             missed.append("a gear that is stuck: its current is that of a finger that pushes")
-    if by_springs:
+    if by_springs and not own.all():
         missed.append(
             "an object that holds some joints: the others are taken to be where their springs have them"
         )

@@ -24,13 +24,12 @@ from hand.file.thumb_base import unheld_of
 from hand.review.balance import balance, joint_springs
 from hand.review.margins import loop_suspicions
 from hand.review.plausible import implausible
+from hand.review.sensors import force_scales, hall_scales, joint_scales
 from hand.review.trees import BONE_RADIUS_M, ROD_FACTOR, tree_suspicions
 from mechanics.motor import torque_constant_nm_a
 
 SHORTEST_DISTAL_M: Final = 0.005
 DERIVED_TOLERANCE: Final = 0.05
-COARSE_SHARE: Final = 0.2
-"""Share of the least tension that a force sensor may not tell from nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,26 +177,6 @@ def _lever_stops(hand: HandFile) -> Found:
             yield ("tendon", "force_limit_n"), text
 
 
-def _sensors(hand: HandFile) -> Found:
-    """The whole travel of a lever has to lie on its sensor's scale."""
-    hall = hand.hall
-    for tendon in hand.tendons:
-        spring = hand.springs[tendon.spring or hand.tendon.spring]
-        if hall is None or tendon.hall_channel is None or not isinstance(spring, LEVER_SPRINGS):
-            continue
-        zero = hall.zero_count if tendon.hall_zero_count is None else tendon.hall_zero_count
-        levers = (spring.lever_hard_stop_deg, spring.lever_slack_deg)
-        counts = [zero + hall.direction * lever * 2**hall.bits / hall.span_deg for lever in levers]
-        if min(counts) < 0.0 or max(counts) >= 2**hall.bits:
-            own: Path = ("tendons", hand.tendons.index(tendon), "hall_zero_count")
-            path: Path = ("hall", "zero_count") if tendon.hall_zero_count is None else own
-            text = (
-                f"the lever's travel of {tendon.name} reads {min(counts):.0f} to {max(counts):.0f} counts, "
-            )
-            yield path, text + f"beyond the sensor's 0 to {2**hall.bits - 1}"
-            return
-
-
 def _forgotten(hand: HandFile) -> Found:
     """A tendon without a sensor among others that have one; ``hall_used = false`` says that it is meant."""
     for k, tendon in enumerate(hand.tendons):
@@ -205,21 +184,6 @@ def _forgotten(hand: HandFile) -> Found:
         if same and tendon.hall_used is None and hand.channel_at(tendon.name) is None:
             text = f"no sensor, but {', '.join(same)} have one; if it has none, say hall_used = false"
             yield ("tendons", k), text
-
-
-def _force_sensors(hand: HandFile) -> Found:
-    """A force sensor has to see what tendons bear, and to tell the least tension from nothing."""
-    tendon = hand.tendon
-    for k, sensor in enumerate(hand.sensors):
-        up = 2**sensor.bits - 1 - sensor.zero_count if sensor.direction > 0 else sensor.zero_count
-        most, count_n = sensor.span_n * up / 2**sensor.bits, sensor.span_n / 2**sensor.bits
-        if most < tendon.force_limit_n:
-            text = f"it sees up to {most:.3g} N, less than tendon.force_limit_n ({tendon.force_limit_n:g})"
-            yield ("sensors", k, "span_n"), text
-        coarse = max(sensor.noise_counts_rms, 1.0) * count_n
-        if coarse > COARSE_SHARE * tendon.force_min_n:
-            text = f"{coarse:.3g} N is what it tells apart, of a least tension of {tendon.force_min_n:g} N"
-            yield ("sensors", k, "span_n"), text
 
 
 def _inertias(hand: HandFile) -> Found:
@@ -248,9 +212,10 @@ _FACTS: Final[tuple[Callable[[HandFile], Found], ...]] = (_insertions, _unheld, 
 _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _bones,
     _inertias,
-    _sensors,
+    hall_scales,
     _forgotten,
-    _force_sensors,
+    force_scales,
+    joint_scales,
     _derived,
     _strength,
     _ripple,

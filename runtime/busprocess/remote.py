@@ -16,12 +16,12 @@ from typing import Any, Final
 from drivers.errors import BusLost, DriverError
 from drivers.family import BusSettings
 from drivers.hal import BusReport, Capabilities, MotorSetup
-from drivers.slots import indices, mark, merge
+from drivers.slots import channels_of
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, raised, setups_json
 from runtime.effort import IDLE_S, Effort
 from signals.clock import now_ns
-from signals.modes import BusStatus, ChannelStatus, MotorMode
+from signals.modes import BusStatus, MotorMode
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
@@ -32,7 +32,6 @@ COMMAND_AGE_S: Final = 0.05
 SILENT_NS: Final = 50_000_000
 """Time without a new record above which the bus counts as lost; a dead, hung or busy process posts none."""
 FIRST_S: Final = 2.0
-STALE: Final = int(ChannelStatus.STALE)
 LOST, PARTIAL = int(BusStatus.LOST), int(BusStatus.PARTIAL)
 
 
@@ -61,9 +60,7 @@ class RemoteBus:
         command_age_s: float = COMMAND_AGE_S,
     ) -> None:
         self.settings = settings
-        self._motors = indices(settings.motors(names), names.motors)
-        self._halls = indices(settings.halls(names), names.tendons)
-        self._axes = indices(settings.axes(names), names.axes)
+        self._channels = channels_of(settings, names)
         self.block = Block.create()
         ours, theirs = socket.socketpair()
         self._line = Line(ours)
@@ -99,8 +96,8 @@ class RemoteBus:
         self.block.post_command(command)
         self.block.post_measurement(measurement)
         self.block.take_measurement(measurement)
-        mark(measurement, self._motors, self._halls, self._axes, STALE)
-        merge(measurement, self._newest, self._motors, self._halls, self._axes)
+        self._channels.mark_stale(measurement)
+        self._channels.merge(measurement, self._newest)
         self._newest = new(MEASUREMENT)
 
     def wait_ready(self) -> None:
@@ -124,9 +121,9 @@ class RemoteBus:
         """What the control process gets: newest records, whatever the rate of the bus."""
         return Capabilities(
             family=self.settings.family,
-            n_motors=int((self._motors >= 0).sum()),
-            n_halls=int((self._halls >= 0).sum()),
-            n_axes=int((self._axes >= 0).sum()),
+            n_motors=int((self._channels.motors >= 0).sum()),
+            n_halls=int((self._channels.halls >= 0).sum()),
+            n_axes=int((self._channels.axes >= 0).sum()),
             motor_modes=frozenset(MotorMode),
             rate_max_hz=1e5,
             in_control_process=True,
@@ -172,7 +169,7 @@ class RemoteBus:
 
     def begin_configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """Send the set-ups; several buses work on theirs at the same time."""
-        mine = tuple(s for s in setups if s.index in self._motors)
+        mine = tuple(s for s in setups if s.index in self._channels.motors)
         self._send({"call": "configure", "setups": setups_json(mine)})
 
     def end_configure(self) -> None:
@@ -219,12 +216,12 @@ class RemoteBus:
         self.block.post_command(command)
         if self.block.take_measurement(self._newest):
             self._fresh_ns = now_ns
-        bad = merge(self._newest, measurement, self._motors, self._halls, self._axes)
+        bad = self._channels.merge(self._newest, measurement)
         measurement["time_ns"][0] = now_ns
         silent = now_ns - self._fresh_ns > SILENT_NS
         status = LOST if silent else int(self._status[0]) & ~PARTIAL | (PARTIAL if bad else 0)
         if status & LOST:  # the word may be newer than the samples
-            mark(measurement, self._motors, self._halls, self._axes, STALE)
+            self._channels.mark_stale(measurement)
         return status
 
     def forward(self, command: RecordArray) -> None:

@@ -108,7 +108,7 @@ class IoProcess:
         self.reception.register(self.poller)
         self.poller.register(self.publisher.socket, zmq.POLLIN)
         self._stats, self._beat = segment.field("stats"), segment.field("io_beat_ns")
-        self.bulletin = Bulletin(self._event, self.publisher.wall)
+        self.bulletin = Bulletin(self._event, self.publisher.wall, hand.names)
         for text in self.unproven:
             self._event("unproven", "warning", text, "docs/drivers.md tells how it is proven")
         self.heat = HeatWatch(self._event, hand.names, hand.model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -63,6 +64,7 @@ class HallBridgeEmulator:
         rate_hz: samples per second.
         samples: samples per frame.
         axes: (channel, axis, zero_count, rad_count) of potentiometers.
+        joints: joint whose sensor every channel of the bridge shows, -1: none; empty: no channel does.
         baud: rate of the line; 0: native USB, no time on the wire.
         drift: relative error of its crystal.
         clock: monotonic nanoseconds.
@@ -77,12 +79,14 @@ class HallBridgeEmulator:
         rate_hz: float = 3000.0,
         samples: int = 1,
         axes: tuple[tuple[int, int, float, float], ...] = (),
+        joints: Sequence[int] = (),
         baud: int = 0,
         drift: float = 0.0,
         clock: Clock = time.monotonic_ns,
     ) -> None:
         self.side, self.line, self.faults, self._clock = side, PtyLine(link), StreamFaults(), clock
         self._tendons, self._axes = np.array(tendons, dtype=np.int64), axes
+        self._joints = np.array(joints or [-1] * len(tendons), dtype=np.int64)
         self._period_ns, self._samples, self._baud, self._drift = int(1e9 / rate_hz), samples, baud, drift
         self.about = Info(len(tendons), samples, round(1e6 / rate_hz), 12, 1, 1, "EMULATED")
         self._parser = HallParser()
@@ -159,7 +163,7 @@ class HallBridgeEmulator:
     def _fill(self, words: NDArray[np.uint16]) -> None:
         """One sample of all channels into ``words``, shape (channels,)."""
         x = self.side.measurement[0]
-        hall_words(self.side.measurement, self._tendons, codec.VALUE_MASK, codec.STALE, words)
+        hall_words(self.side.measurement, self._tendons, self._joints, codec.VALUE_MASK, codec.STALE, words)
         for channel, axis, zero_count, rad_count in self._axes:
             count = round(float(x["axis_angle_rad"][axis]) / rad_count + zero_count)
             words[channel] = max(0, min(codec.VALUE_MASK, count))
@@ -184,6 +188,7 @@ class OrcaEmulator:
         tendons: Hall channel of every slot, -1: none; 17 entries.
         link: stable name of its line.
         rate_hz: frames per second.
+        joints: joint whose sensor every slot shows, -1: none; 17 entries, or empty: no slot does.
         clock: monotonic nanoseconds.
     """
 
@@ -193,10 +198,12 @@ class OrcaEmulator:
         tendons: list[int],
         link: Path,
         rate_hz: float = 1000.0,
+        joints: Sequence[int] = (),
         clock: Clock = time.monotonic_ns,
     ) -> None:
         self.side, self.line, self.faults = side, PtyLine(link), StreamFaults()
         self._tendons, self._period_ns = np.array(tendons), int(1e9 / rate_hz)
+        self._joints = np.array(joints or [-1] * orca.SLOTS)
         self._due_ns, self.sent = clock(), 0
 
     def descriptors(self) -> list[int]:
@@ -215,10 +222,12 @@ class OrcaEmulator:
         """Send a frame."""
         self._due_ns = max(self._due_ns + self._period_ns, now_ns - CATCH_UP * self._period_ns)
         self.side.advance(now_ns)
-        x, used = self.side.measurement[0], self._tendons >= 0
+        x, used, own = self.side.measurement[0], self._tendons >= 0, self._joints >= 0
         values = np.zeros(orca.SLOTS, dtype=np.int64)
         values[used] = np.clip(x["hall_count"][self._tendons[used]], 0, orca.VALUE_MASK)
+        values[own] = np.clip(x["joint_count"][self._joints[own]], 0, orca.VALUE_MASK)
         wrong = np.isin(np.arange(orca.SLOTS), list(self.faults.error_channels))
+        wrong[own] |= x["joint_status"][self._joints[own]] != 0
         if not self.faults.silent:
             self.sent += 1
             self.line.write(self.faults.damaged(orca.frame(values, wrong)))

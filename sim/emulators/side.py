@@ -64,7 +64,7 @@ class BackendSide:
 
     def _show_again(self, now_ns: int) -> None:
         x = self.measurement
-        for name in ("time_ns", "motor_time_ns", "hall_time_ns", "axis_time_ns"):
+        for name in ("time_ns", "motor_time_ns", "hall_time_ns", "joint_time_ns", "axis_time_ns"):
             x[name] = now_ns
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -130,7 +130,10 @@ def _collector(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     )
     text = f'[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "{board.host}"\nport = {board.port}\n'
     text += f"slots = [{_quoted(names.motors)}]\nhall_slots = [{_quoted(names.tendons)}]\n"
-    return Wiring([board], [f"collector udp://{board.host}:{board.port}"], text, realtime=True)
+    wiring = Wiring([board], [f"collector udp://{board.host}:{board.port}"], text, realtime=True)
+    if not names.sensed_joints:
+        return wiring
+    return _with_hall_bridge(wiring, side, replace(names, tendons=(), hall_channels=(), axes=()), site)
 
 
 def _quoted(names: Iterable[str]) -> str:
@@ -214,16 +217,22 @@ def _slow(kind: str) -> Wiring:
 
 
 def _with_hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, site: Site) -> Wiring:
-    """The same with a Hall bridge for what servos and axes do not read."""
-    if not names.tendons and not names.axes:
+    """The same with a Hall bridge for what the other devices do not read."""
+    if not names.tendons and not names.axes and not names.sensed_joints:
         return wiring
-    line, first = site.folder / "hall", len(names.tendons)
-    pots = tuple((first + a, a, POT_ZERO_COUNT, POT_RAD_COUNT) for a in range(len(names.axes)))
-    channels = [*range(first), *(-1 for _ in names.axes)]
-    wiring.emulators.append(HallBridgeEmulator(side, channels, line, samples=4, axes=pots, clock=site.clock))
+    tendons, joints, axes = names.tendons, names.sensed_joints, names.axes
+    line, first = site.folder / "hall", len(tendons) + len(joints)
+    pots = tuple((first + a, a, POT_ZERO_COUNT, POT_RAD_COUNT) for a in range(len(axes)))
+    channels = [*range(len(tendons)), *(-1 for _ in (*joints, *axes))]
+    own = [*(-1 for _ in tendons), *(names.index("joint", j) for j in joints), *(-1 for _ in axes)]
+    bridge = HallBridgeEmulator(side, channels, line, samples=4, axes=pots, joints=own, clock=site.clock)
+    wiring.emulators.append(bridge)
     wiring.endpoints.append(f"hall-bridge {line}, {len(channels)} channels")
-    listed = _quoted([*names.tendons, *("" for _ in names.axes)])
+    listed = _quoted([*tendons, *("" for _ in (*joints, *axes))])
     wiring.text += f'[[bus]]\nname = "hall"\nfamily = "hall-bridge"\nport = "{line}"\nchannels = [{listed}]\n'
+    if joints:
+        shown = [*("" for _ in tendons), *joints, *("" for _ in axes)]
+        wiring.text += f"joint_channels = [{_quoted(shown)}]\n"
     for (channel, *_), axis in zip(pots, names.axes, strict=True):
         wiring.text += f'[[bus.axis]]\nname = "{axis}"\nchannel = {channel}\n'
         wiring.text += f"zero_count = {POT_ZERO_COUNT}\nrad_count = {POT_RAD_COUNT}\n"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
 from signals.clock import WallClock, now_ns
+from signals.faults import Cause, row_of
 from signals.modes import MachineState
+from signals.names import HandNames
 from signals.records import RecordArray
 from telemetry.publish.publisher import loop_health
 
@@ -46,10 +49,12 @@ class Bulletin:
     Args:
         say: reporter of events.
         wall: the publisher's wall clock.
+        names: names of the hand.
     """
 
-    def __init__(self, say: Say, wall: WallClock) -> None:
-        self._say, self._wall = say, wall
+    def __init__(self, say: Say, wall: WallClock, names: HandNames) -> None:
+        self._say, self._wall, self._names = say, wall, names
+        self._left_out = [0] * len(names.joints)
         self.machine = -1
         self._troubles, self._warned_ns, self._looked_ns = 0, 0, 0
 
@@ -59,12 +64,26 @@ class Bulletin:
         if machine != self.machine:
             self.machine = machine
             self._say("machine", "info", f"hand is {MachineState(machine).name.lower()}", "")
+        self._see_sensors(frames["state"][-1])
         timing, now = frames["timing"][-1], now_ns()
         missed, late = int(timing["missed"]), int(timing["late"])
         if missed + late > self._troubles and now - self._warned_ns > EVERY_NS:
             self._troubles, self._warned_ns = missed + late, now
             text = f"{missed} slots missed, {late} wake-ups late so far"
             self._say("overrun", "warning", text, "flexor doctor")
+
+    def _see_sensors(self, state: Any) -> None:
+        """Tell sensors of joints that are left out from now on."""
+        causes = state["joint_sensor_cause"][: len(self._left_out)].tolist()
+        if causes == self._left_out:
+            return
+        for j, (code, before) in enumerate(zip(causes, self._left_out, strict=True)):
+            if code not in (before, Cause.NONE):
+                row = row_of(Cause(code), self._names)
+                error_deg = math.degrees(float(state["joint_sensor_error_rad"][j]))
+                text = row.sentence.format(name=self._names.joints[j], value=error_deg, limit=0.0)
+                self._say("sensor", "warning", text, row.hint)
+        self._left_out = causes
 
     def look_at_clock(self, now: int) -> None:
         """Tell a step of the wall clock, once."""

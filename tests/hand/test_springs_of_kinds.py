@@ -101,7 +101,7 @@ def test_drivers_get_the_channels_of_force_sensors() -> None:
     [
         ('at = "t1"', 'at = "t9"', "sensors[0].at", "t1, t2"),
         ('at = "t1"', 'at = "t2"', "sensors[1].at", "one sensor each"),
-        ("channel = 2", "channel = 1", "sensors[1].channel", "every sensor channel at one tendon"),
+        ("channel = 2", "channel = 1", "sensors[1].channel", "every sensor channel once"),
         ("zero_count = 200.0", "zero_count = 4096.0", "sensors[0].zero_count", "less than 2^bits"),
         ('kind = "force"', 'kind = "farce"', "sensors[0].kind", "force"),
         ('kind = "linear"', 'kind = "linea"', "springs.sleeve.kind", "lever, polynomial, linear, cord"),

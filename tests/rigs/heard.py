@@ -27,23 +27,29 @@ from sim.backend import SimulatedBus
 from sim.options import Fault
 from telemetry.shm.channel import Channel
 from telemetry.shm.segment import Segment
+from tests.rigs.sensed import joint_sensor
 
 START_CYCLES = 900
 WINDOW = 30
 """Cycles over which late ones are counted: a run's is a second."""
+SENSED_JOINT = "ring_pip"
 TURN_CYCLES = 64
 """Cycles between two turns of io."""
 
 
 def mixed_hand(folder: Path) -> Hand:
-    """The reference hand with its motors in another order than its tendons: no index fits a wrong space."""
+    """The reference hand with a joint's own sensor, and its motors in another order than its tendons.
+
+    So no index fits a wrong space.
+    """
     text = (Path(__file__).parents[2] / "configs" / "hands" / "hasy.toml").read_text(encoding="utf-8")
     head, rest = text.split("\n[motors]", 1)
     first, *lines = rest.split("\n")
     count = next(k for k, line in enumerate(lines) if not line.startswith("m_"))
     path = folder / "mixed.toml"
     body = [first, *reversed(lines[:count]), *lines[count:]]
-    path.write_text(head + "\n[motors]" + "\n".join(body), encoding="utf-8")
+    sensor = joint_sensor(SENSED_JOINT, 60)
+    path.write_text(head + "\n[motors]" + "\n".join(body) + sensor, encoding="utf-8")
     hand = read_hand(RunOptions(hand=str(path)))
     assert (
         hand.model["tendon_motor"][0, : len(hand.names.tendons)] != np.arange(len(hand.names.tendons))

@@ -18,7 +18,7 @@ from runtime.processes.phases import BEAT_LOST_NS
 from signals.clock import now_ns
 from signals.faults import CAUSES, FOREIGN, Cause, Scope
 from signals.modes import ChannelStatus, FaultKind, MachineState, Mode
-from tests.rigs.heard import WINDOW, Heard, Strike, frozen, mixed_hand
+from tests.rigs.heard import SENSED_JOINT, WINDOW, Heard, Strike, frozen, mixed_hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +202,11 @@ CASES = {
     Cause.JOINT_OUT_OF_RANGE: Case(
         part="middle_pip", strike=of_model("joint_max_rad", "joint", math.radians(-20.0))
     ),
+    Cause.JOINT_CONTRADICTED: Case(
+        part=SENSED_JOINT,
+        strike=measured("joint_count", "joint", lambda count, k: count + 1500.0 * min(k / 1500, 1.0)),
+        cycles=3000,
+    ),
     Cause.WRIST_SENSOR: Case(
         part="wrist_abduction",
         strike=measured("axis_angle_rad", "axis", lambda angle, k: angle + 0.05 * min(k / 1500, 1.0)),
@@ -224,7 +229,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Hand:
 
 
 @pytest.mark.sample(12)
-@pytest.mark.parametrize("cause", list(CAUSES), ids=lambda c: c.name)
+@pytest.mark.parametrize("cause", list(CASES), ids=lambda c: c.name)
 def test_what_latches_it_is_named_in_report_event_and_client(
     cause: Cause, mixed: Hand, port_base: int
 ) -> None:
@@ -258,4 +263,6 @@ def test_what_latches_it_is_named_in_report_event_and_client(
 
 
 def test_every_cause_has_its_case() -> None:
-    assert set(CASES) == set(CAUSES) == set(Cause) - {Cause.NONE} - set(FOREIGN)
+    """But those that stop nothing: ``tests/hands/test_joint_sensors.py`` has them."""
+    assert set(CAUSES) == set(Cause) - {Cause.NONE} - set(FOREIGN)
+    assert set(CASES) == {cause for cause, row in CAUSES.items() if row.scope != Scope.SENSOR}

@@ -107,11 +107,11 @@ def test_a_script_that_hides_a_room_is_named(tmp_path: Path) -> None:
 
 
 def test_the_page_of_states_tells_the_evidence_of_every_cause_once() -> None:
-    """Its table of causes has each cause in one row; ``(hand)`` marks a row of causes that stop the hand."""
+    """Its table of causes has each cause in one row; ``(hand)``, ``(sensor)``: it stops more, or less."""
     page = (ROOT / "docs" / "state_machine.md").read_text()
     rows = page.split("| cause | evidence | time |")[1].split("\n\n")[0].splitlines()[2:]
     told = {
-        (name, Scope.HAND if "(hand)" in row else Scope.FINGER)
+        (name, next((scope for scope in Scope if f"({scope})" in row), Scope.FINGER))
         for row in (row.split("|")[1] for row in rows)
         for name in re.findall("[A-Z_]{5,}", row)
     }

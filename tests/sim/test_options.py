@@ -12,7 +12,7 @@ NAMES = HandNames(
     hand="bench",
     motors=("m_a", "m_b"),
     tendons=("a", "b"),
-    joints=("j",),
+    joints=("j", "k"),
     fingers=("f",),
     axes=("q71", "q73"),
 )
@@ -20,11 +20,7 @@ NAMES = HandNames(
 
 @given(st.sampled_from(Fault.kinds()), st.floats(0, 1e5, allow_nan=False))
 def test_every_kind_round_trips(kind: str, time_s: float) -> None:
-    name = (
-        "q73"
-        if kind == "wrist-offset"
-        else ("m_b" if kind.startswith(("motor", "enc", "fric", "nan")) else "b")
-    )
+    name = {"axis": "q73", "motor": "m_b", "joint": "k", "tendon": "b"}[Fault.space(kind)]
     fault = Fault.parse(f"{kind}:{name}@{time_s!r}", NAMES)
     assert fault.kind is FaultKind[kind.upper().replace("-", "_")]
     assert (fault.index, fault.time_s) == (1, time_s)

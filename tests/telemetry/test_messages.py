@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.places import tcp
+from signals.names import HandNames
 from signals.records import FRAME
 from telemetry.publish.messages import BATCH, LINES, TRUTH_LINES, RawMessage, ViewMessage, pack
 from telemetry.publish.publisher import Publisher
@@ -182,7 +183,11 @@ def test_a_stepped_clock_and_late_cycles_are_told_but_not_every_time(monkeypatch
     clock, told = {"mono": 10**12, "offset": 10**18}, []
     wall = WallClock(lambda: clock["mono"] + clock["offset"], lambda: clock["mono"])
     monkeypatch.setattr(module, "now_ns", lambda: clock["mono"])
-    bulletin = Bulletin(lambda *what: told.append(what), wall)
+    bulletin = Bulletin(
+        lambda *what: told.append(what),
+        wall,
+        HandNames(hand="h", motors=(), tendons=(), joints=(), fingers=()),
+    )
     frames = _frames(1)
     for second in range(1, 6):
         for _ in range(50):

@@ -19,7 +19,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 def _kinds() -> Iterator[str]:
     """Kinds of faults by the part that they strike."""
-    for part, space in (("a tendon", "tendon"), ("a motor", "motor"), ("a wrist axis", "axis")):
+    parts = (("a tendon", "tendon"), ("a motor", "motor"), ("a joint", "joint"), ("a wrist axis", "axis"))
+    for part, space in parts:
         kinds = ", ".join(kind for kind in Fault.kinds() if Fault.space(kind) == space)
         yield from textwrap.wrap(
             kinds, 72, initial_indent=f"  of {part:14}", subsequent_indent=" " * 19, break_on_hyphens=False
