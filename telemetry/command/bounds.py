@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 GAIN_TIMES: Final = 4.0
 """Impedance and damping may be this many times the hand's own: the loop was tuned for those."""
 
+SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Of a joint's range: halves would miss the longest arm of a thumb's base by 4 %."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -81,15 +84,15 @@ def _from_zero(high: Floats) -> tuple[Floats, Floats]:
 
 
 def _arms(m: Any) -> Floats:
-    """P = dh/dq [m/rad] at nine poses over the joints' ranges, shape (9, T, J): a thumb's depends on them."""
+    """P = dh/dq [m/rad] at poses over the joints' ranges, shape (25, T, J): a thumb's depends on them."""
     n_tendons, n_joints = int(m["n_tendons"]), int(m["n_joints"])
     odd = np.zeros(n_joints, dtype=np.bool_)
     for f in range(int(m["n_fingers"])):
         odd[m["finger_joint"][f, 1 : int(m["finger_n_joints"][f]) : 2]] = True
     least, most = m["joint_min_rad"][:n_joints], m["joint_max_rad"][:n_joints]
     found = []
-    for share in (0.0, 0.5, 1.0):
-        for odd_share in (0.0, 0.5, 1.0):
+    for share in SHARES:
+        for odd_share in SHARES:
             q = least + np.where(odd, odd_share, share) * (most - least)
             P = np.zeros((n_tendons, n_joints))
             tendon_jacobian(m, q, P)
