@@ -11,7 +11,7 @@ from runtime.host.machine import Machine
 
 RESERVE_BYTES: Final = 200 * 1024 * 1024
 """What a recording leaves free: ``telemetry.record.recorder.RESERVE``."""
-RECORDING_BYTES_S: Final = 36e6
+RECORDING_BYTES_S: Final = 38e6
 """Upper bound of a full-rate log of the largest hand at 3 kHz, before compression."""
 ROOM_S: Final = 600.0
 RING_BYTES: Final = 64 * 1024 * 1024
