@@ -18,7 +18,7 @@ import math
 from typing import Final
 
 from estimators.channels import led
-from estimators.linear import normal_matrix
+from estimators.linear import SPRUNG, add_springs, normal_matrix
 from estimators.memory import EstimatorMemory
 from estimators.speeds import cycle_s
 from mechanics.cholesky import factorise, solve_factored
@@ -70,6 +70,9 @@ def solve_errors(m: Model, mem: EstimatorMemory, f: int) -> None:
     """Corrections [rad] of finger ``f``'s joints by the errors of the sensors in use, into ``mem.x``."""
     n, H, x = m.finger_n_joints[f], mem.H, mem.x
     damping = m.estimation_damping * normal_matrix(m, mem, f, 0, n) + 1e-300
+    if m.finger_kind[f] == SPRUNG:
+        add_springs(m, mem, f, n)
+        damping = 1e-300
     for a in range(n):
         j = m.finger_joint[f, a]
         weight = m.joint_weight_m2[j] if mem.joint_used[j] != 0 else 0.0

@@ -102,6 +102,8 @@ class JointSource(IntEnum):
     """Angles and currents of its motors alone."""
     SENSOR = 2
     """A sensor of its own, beside what tendons and motors tell."""
+    SPRINGS = 3
+    """Its finger's lines, shared out by springs: not where something holds the finger."""
 
 
 class BusStatus(IntFlag):

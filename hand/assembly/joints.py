@@ -14,7 +14,7 @@ from hand.assembly.straight import straight_jacobian
 from hand.assembly.tendons import resolved_m, stretch_m_n, unsure_m
 from hand.file.hand import HandFile
 from hand.file.sensors import JointSensor
-from signals.modes import DriveReport, JointSource
+from signals.modes import DriveReport, FingerKind, JointSource
 from signals.records import RecordArray
 
 HALF_PI: Final = 0.5 * math.pi
@@ -36,6 +36,7 @@ def store_joint_sensors(hand: HandFile, model: RecordArray) -> None:
         tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
         blind = (m["hall_weight"][tendons] == 0.0) & (m["length_weight"][tendons] > 0.0)
         source = JointSource.MOTORS if blind.any() else JointSource.TENDONS
+        source = JointSource.SPRINGS if m["finger_kind"][f] == FingerKind.SPRUNG else source
         m["joint_source"][m["finger_joint"][f, : m["finger_n_joints"][f]]] = source
     for j, joint in enumerate(hand.joints):
         sensor = hand.joint_sensor_at(joint.name)
@@ -60,11 +61,16 @@ def _store_belief(hand: HandFile, sensor: JointSensor, model: RecordArray, j: in
     f = int(m["joint_finger"][j])
     tendons = [int(t) for t in m["finger_tendon"][f, : m["finger_n_tendons"][f]]]
     seen = {t: hand.sees(hand.tendons[t].name) for t in tendons}
-    moving = [t for t in tendons if P_tj_m[t, j] != 0.0]
-    arm_m = {t: abs(float(P_tj_m[t, j])) for t in moving}
+    moving = [t for t in tendons if P_tj_m[t, j] != 0.0] or tendons  # a spring alone may carry a joint
+    arm_m = {t: abs(float(P_tj_m[t, j])) or float(abs(P_tj_m[t]).max()) for t in moving}
     way_rad = max(abs(m["joint_min_rad"][j]), abs(m["joint_max_rad"][j]))
     tolerance_rad = math.sqrt(2.0) * hand.tolerances.pulley_radius * way_rad
+    range_rad = float(m["joint_max_rad"][j] - m["joint_min_rad"][j])
     told_rad = min((resolved_m(m, t) if seen[t] else unsure_m(hand, m, t)) / arm_m[t] for t in moving)
+    if m["finger_kind"][f] == FingerKind.SPRUNG:  # what holds a joint shows in no line of the finger
+        told_rad = least_rad = range_rad
+    else:
+        least_rad = LEAST_BAND_RAD
     noise_rad = math.sqrt(sensor.noise_counts_rms**2 + ROUNDING2) / abs(m["joint_counts_rad"][j])
     sigma_rad = math.hypot(noise_rad, math.radians(sensor.accuracy_deg))
     row_m2 = sum(m["length_weight"][t] * arm_m[t] ** 2 for t in moving)
@@ -74,7 +80,7 @@ def _store_belief(hand: HandFile, sensor: JointSensor, model: RecordArray, j: in
     steps_rad = m["encoder_step_rad"][motors] * turns
     m["joint_noise_rad"][j] = math.hypot(noise_rad, math.sqrt(ROUNDING2) * float(steps_rad.max()))
     hidden = [(resolved_m(m, t) if seen[t] else _hidden_m(m, t)) / arm_m[t] for t in moving]
-    m["joint_band_rad"][j] = max(LEAST_BAND_RAD, *hidden)
+    m["joint_band_rad"][j] = max(least_rad, *hidden)
     m["joint_side_rad"][j] = (
         LOAD_BANDS * m["joint_band_rad"][j]
         + TOLERANCE_SIGMA * math.hypot(tolerance_rad, sigma_rad)

@@ -24,6 +24,7 @@ from signals.modes import JointSource, MachineState
 from signals.records import MEASUREMENT, STATE, new
 from telemetry.publish.bulletin import Bulletin
 from tests.hands.test_shared_motors import text as pairs_text
+from tests.rigs.mutations import TEXTS
 from tests.rigs.sensed import joint_sensor, orca
 
 PLANTS = {
@@ -64,6 +65,24 @@ def test_they_tell_joints_to_half_a_degree_whatever_is_wrong_with_the_drives(
     alone_deg = np.degrees(result.frames["state"]["joint_sensor_error_rad"][250:, :n])
     assert error_deg < 0.1
     assert np.sqrt(np.mean(alone_deg**2)) > 5.0 * error_deg
+
+
+def test_they_tell_joints_that_springs_share_out_when_a_spring_has_grown_stiff(tmp_path: Path) -> None:
+    """Eight joints on one cable: with sensors at one joint of each finger the others are nearer, too."""
+    text, stiffer = TEXTS["sdm"], re.compile(r"(distal.*stiffness_nm_rad = )([\d.]+)")
+    plant = stiffer.sub(lambda g: f"{g[1]}{1.3 * float(g[2]):.6g}", text)
+    assert plant != text
+    names = joints_of(text)
+    distal = "".join(joint_sensor(j, 60 + k) for k, j in enumerate(names) if "distal" in j)
+    words: Any = {"motion": "open_close", "seconds": 2.0, "plant": _file(tmp_path, "plant", plant)}
+    with_rows = _file(tmp_path, "plant_rows", plant + distal)
+    bare = run_lockstep("sdm", **words).report
+    report = run_lockstep(_file(tmp_path, "sdm", text + distal), **words | {"plant": with_rows}).report
+    assert report["faults"] == [] == report["left_out"]
+    assert set(bare["joint_source"].values()) == {"springs"}
+    assert {report["joint_source"][j] for j in names if "distal" in j} == {"sensor"}
+    found, before = report["estimate_error_deg"]["by_joint"], bare["estimate_error_deg"]["by_joint"]
+    assert max(found.values()) < 0.5 < min(before.values())
 
 
 def _pairs(sensed: dict[str, float]) -> str:
