@@ -14,6 +14,7 @@ from hand.assembly.straight import straight_jacobian
 from hand.assembly.tendons import resolved_m, stretch_m_n, unsure_m
 from hand.file.hand import HandFile
 from hand.file.sensors import JointSensor
+from mechanics.sources import joint_sources
 from signals.modes import DriveReport, FingerKind, JointSource
 from signals.records import RecordArray
 
@@ -33,10 +34,9 @@ def store_joint_sensors(hand: HandFile, model: RecordArray) -> None:
     """Everything of sensors at joints; what tells each joint without one."""
     m = model[0]
     for f in range(int(m["n_fingers"])):
-        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
-        blind = (m["hall_weight"][tendons] == 0.0) & (m["length_weight"][tendons] > 0.0)
-        source = JointSource.MOTORS if blind.any() else JointSource.TENDONS
-        source = JointSource.SPRINGS if m["finger_kind"][f] == FingerKind.SPRUNG else source
+        told = joint_sources(m, f)
+        source = JointSource.MOTORS if "motor currents" in told else JointSource.TENDONS
+        source = JointSource.SPRINGS if "springs" in told else source
         m["joint_source"][m["finger_joint"][f, : m["finger_n_joints"][f]]] = source
     for j, joint in enumerate(hand.joints):
         sensor = hand.joint_sensor_at(joint.name)
