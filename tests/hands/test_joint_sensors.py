@@ -25,7 +25,7 @@ from signals.records import MEASUREMENT, STATE, new
 from telemetry.publish.bulletin import Bulletin
 from tests.hands.test_shared_motors import text as pairs_text
 from tests.rigs.mutations import TEXTS
-from tests.rigs.sensed import joint_sensor, orca
+from tests.rigs.sensed import SENSOR, joint_sensor, orca
 
 PLANTS = {
     "friction": (r"(?m)^(gamma_[23]_\w+) = ([\d.]+)", 1.2),
@@ -67,22 +67,32 @@ def test_they_tell_joints_to_half_a_degree_whatever_is_wrong_with_the_drives(
     assert np.sqrt(np.mean(alone_deg**2)) > 5.0 * error_deg
 
 
-def test_they_tell_joints_that_springs_share_out_when_a_spring_has_grown_stiff(tmp_path: Path) -> None:
-    """Eight joints on one cable: with sensors at one joint of each finger the others are nearer, too."""
-    text, stiffer = TEXTS["sdm"], re.compile(r"(distal.*stiffness_nm_rad = )([\d.]+)")
-    plant = stiffer.sub(lambda g: f"{g[1]}{1.3 * float(g[2]):.6g}", text)
-    assert plant != text
-    names = joints_of(text)
-    distal = "".join(joint_sensor(j, 60 + k) for k, j in enumerate(names) if "distal" in j)
-    words: Any = {"motion": "open_close", "seconds": 2.0, "plant": _file(tmp_path, "plant", plant)}
-    with_rows = _file(tmp_path, "plant_rows", plant + distal)
-    bare = run_lockstep("sdm", **words).report
-    report = run_lockstep(_file(tmp_path, "sdm", text + distal), **words | {"plant": with_rows}).report
+def _stiffer(text: str) -> str:
+    """The SDM hand with distal springs that are a third stiffer, at rest as before."""
+    springs = re.compile(r"(distal.*stiffness_nm_rad = )([\d.]+)(, rest_deg = )([-\d.]+)")
+    return springs.sub(lambda g: f"{g[1]}{1.3 * float(g[2]):.6g}{g[3]}{float(g[4]) / 1.3:.6g}", text)
+
+
+def test_they_tell_joints_that_springs_share_out_and_those_beside_them(tmp_path: Path) -> None:
+    """Eight joints on one cable, a sensor at the distal joint of each finger: the proximal ones follow."""
+    text, names = TEXTS["sdm"], joints_of(TEXTS["sdm"])
+    distal = [j for j in names if "distal" in j]
+    keys = ", ".join(f"{key} = {value}" for key, value in SENSOR.items())
+    rows = [f'{{ kind = "joint", at = "{j}", channel = {60 + k}, {keys} }},' for k, j in enumerate(distal)]
+    label = '[origin.sensors]\nspan_deg = "assumed"\naccuracy_deg = "assumed"\n'
+    sensed = text.replace("\nsensors = [", "\nsensors = [\n" + "\n".join(rows))
+    sensed = sensed.replace("[origin.sensors]\n", label)
+    reports = []
+    for name, hand in (("bare", text), ("sensed", sensed)):
+        plant = _file(tmp_path, f"{name}_plant", _stiffer(hand))
+        file = _file(tmp_path, name, hand)
+        reports.append(run_lockstep(file, motion="open_close", seconds=2.0, plant=plant).report)
+    bare, report = reports
     assert report["faults"] == [] == report["left_out"]
     assert set(bare["joint_source"].values()) == {"springs"}
-    assert {report["joint_source"][j] for j in names if "distal" in j} == {"sensor"}
+    assert {j for j, source in report["joint_source"].items() if source == "sensor"} == set(distal)
     found, before = report["estimate_error_deg"]["by_joint"], bare["estimate_error_deg"]["by_joint"]
-    assert max(found.values()) < 0.5 < min(before.values())
+    assert max(found.values()) < 0.1 < 1.0 < min(before.values())
 
 
 def _pairs(sensed: dict[str, float]) -> str:
