@@ -18,16 +18,17 @@ import math
 from typing import Final
 
 from estimators.channels import led
-from estimators.linear import SPRUNG, add_springs, normal_matrix
+from estimators.linear import normal_matrix
 from estimators.memory import EstimatorMemory
 from estimators.speeds import cycle_s
 from mechanics.cholesky import factorise, solve_factored
 from mechanics.plausible import in_time, joint_way_rad, usable
 from signals.compiled import law
-from signals.modes import JointSource
+from signals.modes import FingerKind, JointSource
 from signals.typed import Measurement, Model, State
 
 SENSOR: Final = int(JointSource.SENSOR)
+SPRUNG: Final = int(FingerKind.SPRUNG)
 FADE_S: Final = 0.2
 """Time in which a correction fades that its sensor gives no more."""
 
@@ -67,16 +68,21 @@ def take_sensor(m: Model, z: Measurement, mem: EstimatorMemory, s: State, j: int
 
 @law
 def solve_errors(m: Model, mem: EstimatorMemory, f: int) -> None:
-    """Corrections [rad] of finger ``f``'s joints by the errors of the sensors in use, into ``mem.x``."""
+    """Corrections [rad] of finger ``f``'s joints by the errors of the sensors in use, into ``mem.x``.
+
+    What neither tendons nor sensors tell is damped; where springs share out the lines, as those do.
+    """
     n, H, x = m.finger_n_joints[f], mem.H, mem.x
     damping = m.estimation_damping * normal_matrix(m, mem, f, 0, n) + 1e-300
+    stiffness = 0.0
     if m.finger_kind[f] == SPRUNG:
-        add_springs(m, mem, f, n)
-        damping = 1e-300
+        for a in range(n):
+            stiffness += m.joint_spring_nm_rad[m.finger_joint[f, a]] / n
     for a in range(n):
         j = m.finger_joint[f, a]
+        share = m.joint_spring_nm_rad[j] / stiffness if stiffness > 0.0 else 1.0
         weight = m.joint_weight_m2[j] if mem.joint_used[j] != 0 else 0.0
-        H[a, a] += damping + weight
+        H[a, a] += share * damping + weight
         x[a] = weight * mem.joint_error_rad[j]
     factorise(H, n, 1e-300)
     solve_factored(H, x, n)
