@@ -15,7 +15,7 @@ import zmq
 
 from flexor.control import Control
 from flexor.errors import HandError, HandSilent
-from flexor.keys import chosen, why_silent
+from flexor.keys import Key, chosen, why_silent
 from flexor.places import find
 from flexor.stopping import StopLine
 from flexor.views import View, columns_of, rows_as_array
@@ -49,7 +49,7 @@ class Hand:
         *,
         port_base: int = PORT_BASE,
         timeout_s: float = 2.0,
-        key: str | PathLike[str] | None = None,
+        key: Key | str | PathLike[str] | None = None,
     ) -> None:
         self.host, self.port_base, self.timeout_s = host, port_base, timeout_s
         self.key = chosen(key)

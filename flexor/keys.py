@@ -20,6 +20,7 @@ from flexor.errors import HandError
 ENVIRONMENT: Final = "FLEXOR_KEY"
 """Path of the key for clients that are given none, as ``flexor monitor`` and ``flexor stop``."""
 _LENGTH: Final = 40
+_HANDSHAKE_MS: Final = 500
 _GREETING: Final = b"\xff\0\0\0\0\0\0\0\x01\x7f\x03\0"
 _MECHANISM: Final = slice(12, 32)
 """Of ZMTP 3.0: what comes before a side's mechanism, and where that is: it is named before ours is known."""
@@ -89,12 +90,14 @@ def load(path: Path) -> Key:
     return Key(**found)
 
 
-def chosen(path: str | os.PathLike[str] | None) -> Key | None:
+def chosen(path: Key | str | os.PathLike[str] | None) -> Key | None:
     """The key in a file, or in the one that ``FLEXOR_KEY`` names; ``None``: neither is given.
 
     Raises:
         KeyProblem: the file holds none.
     """
+    if isinstance(path, Key):
+        return path
     found = path or os.environ.get(ENVIRONMENT)
     return load(Path(found)) if found else None
 
@@ -112,10 +115,27 @@ def why_silent(endpoint: str, key: Key | None) -> str:
     if asked == "CURVE" and key is None:
         return f"it asks for a key: Hand(key=...) or {ENVIRONMENT}=FILE, made by 'flexor keys add'"
     if asked == "CURVE" and key is not None:
+        if _lets_in(endpoint, key):
+            return "its keys are in order: it does not answer"
         return f"it does not know the key of {key.role} {key.name!r}, or the key is for another hand"
     if asked == "NULL" and key is not None:
         return f"it has no keys: leave key and {ENVIRONMENT} out"
     return ""
+
+
+def _lets_in(endpoint: str, key: Key) -> bool:
+    """Whether who listens takes the key: the handshake tells, whatever else is silent."""
+    context = zmq.Context()
+    made = context.socket(zmq.DEALER)
+    try:
+        made.linger = 0
+        fit(made, key)
+        told = made.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
+        made.connect(endpoint)
+        return bool(told.poll(_HANDSHAKE_MS))
+    finally:
+        made.disable_monitor()
+        context.destroy(0)
 
 
 def _mechanism(endpoint: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -39,7 +42,13 @@ class Keyring:
 
     def role_of(self, public: str) -> str:
         """``viewer`` or ``commander``; empty: nobody whom the hand knows."""
+        if public == self.public:
+            return VIEWER
         return next((role for role, known in self.clients.values() if known == public), "")
+
+    def own_key(self) -> Key:
+        """The hand's own: who may read its file may watch it."""
+        return Key("the hand itself", VIEWER, self.public, self.secret, self.public)
 
     def add(self, name: str, role: str) -> Key:
         """A new client's key; the hand keeps its public half alone.
@@ -108,6 +117,31 @@ def save_keyring(path: Path, ring: Keyring) -> None:
     part.unlink(missing_ok=True)  # of one that was killed
     write_private(part, tomlkit.dumps({"hand": hand, "clients": clients}))
     part.replace(path)
+    _to_disk(path.parent)
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """While the file of keys is read, changed and written: somebody else's change waits.
+
+    Raises:
+        OSError: its folder is not there.
+    """
+    folder = os.open(path.parent, os.O_RDONLY)  # the file itself is replaced, and a lock with it
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _to_disk(folder: Path) -> None:
+    """A power cut does not undo what was just renamed or made there."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, text: str) -> None:
@@ -118,6 +152,8 @@ def write_private(path: Path, text: str) -> None:
     """
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 class Gate(ThreadAuthenticator):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import stat
 import time
@@ -20,7 +21,7 @@ from flexor.keys import Key, KeyProblem, fit, load, pair
 from hand.options import OptionError, RunOptions
 from telemetry.command import door
 from telemetry.command.requests import ARGS, FREE
-from telemetry.keys import Gate, load_keyring, new_keyring, save_keyring, serve, write_private
+from telemetry.keys import Gate, changing, load_keyring, new_keyring, save_keyring, serve, write_private
 from telemetry.sockets import NotOurs, bind
 from tests.rigs.front import Front
 from tools.commands.keys import app
@@ -238,8 +239,9 @@ def test_keys_are_made_listed_and_removed_by_the_command_and_their_owners_alone_
     ]
     assert "anna" in str(flexor_keys("add", file, "viewer", "anna").exception)
     assert "legal are viewer, commander" in str(flexor_keys("add", file, "king", "x").exception)
+    public = load(tmp_path / "anna.key").public
     assert flexor_keys("remove", file, "anna").exit_code == 0
-    assert load_keyring(file).role_of(load(tmp_path / "anna.key").public) == ""
+    assert load_keyring(file).role_of(public) == ""
     assert "no client 'anna'" in str(flexor_keys("remove", file, "anna").exception)
 
 
@@ -294,3 +296,28 @@ def test_the_hands_own_secret_is_never_given_away_and_a_name_is_no_path(tmp_path
     with pytest.raises(KeyProblem, match="secret is no key") as refused:
         load_keyring(tmp_path / "ring.toml")
     assert made.secret[:20] not in str(refused.value)
+
+
+def test_a_key_that_is_taken_away_leaves_no_copy_and_nobody_elses_is_touched(tmp_path):
+    file, runner = tmp_path / "hand.toml", CliRunner()
+    for name in ("anna", "ben"):
+        assert runner.invoke(app, ["add", str(file), "commander", name]).exit_code == 0
+    (tmp_path / "ben.key").write_text((tmp_path / "anna.key").read_text())
+    told = runner.invoke(app, ["remove", str(file), "anna"]).output
+    assert "anna.key" in told and not (tmp_path / "anna.key").exists()
+    assert "with it" not in runner.invoke(app, ["remove", str(file), "ben"]).output
+    assert (tmp_path / "ben.key").exists() and not load_keyring(file).clients
+
+
+def test_two_changes_at_once_wait_for_each_other(tmp_path):
+    with changing(tmp_path / "hand.toml"):
+        folder = os.open(tmp_path, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(folder)
+
+
+def test_who_may_read_the_hands_file_may_watch_it():
+    ring = new_keyring()
+    assert ring.own_key().role == ring.role_of(ring.public) == "viewer"

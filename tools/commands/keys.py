@@ -43,19 +43,22 @@ def add(
     import tomlkit
 
     from flexor.keys import KeyProblem
-    from telemetry.keys import load_keyring, new_keyring, save_keyring, write_private
+    from telemetry.keys import changing, load_keyring, new_keyring, save_keyring, write_private
 
     if not name.isprintable() or "/" in name or name[:1] in ("", "."):
         raise KeyProblem(f"{name!r} cannot be a name: a file is called after it; legal are words without '/'")
-    ring = load_keyring(file) if file.exists() else new_keyring()
-    key = ring.add(name, role)
     path = out or file.with_name(f"{name}.key")
-    if path.resolve() == file.resolve():
-        raise KeyProblem(f"{path} holds the hand's own keys; choose another file for {name!r} by --out FILE")
-    if path.exists():
-        raise KeyProblem(f"{path} is there already; remove it, or choose another by --out FILE")
-    save_keyring(file, ring)
-    write_private(path, tomlkit.dumps(asdict(key)))
+    with changing(file):
+        ring = load_keyring(file) if file.exists() else new_keyring()
+        key = ring.add(name, role)
+        if path.resolve() == file.resolve():
+            raise KeyProblem(
+                f"{path} holds the hand's own keys; choose another file for {name!r} by --out FILE"
+            )
+        if path.exists():
+            raise KeyProblem(f"{path} is there already; remove it, or choose another by --out FILE")
+        save_keyring(file, ring)
+        write_private(path, tomlkit.dumps(asdict(key)))
     print(f"{path}: the key of {role} {name!r}; {file} knows it from the next start of the hand")
 
 
@@ -70,10 +73,20 @@ def show(file: File) -> None:
 
 @app.command(epilog="Example: flexor keys remove hand_keys.toml anna")
 def remove(file: File, name: Annotated[str, typer.Argument(help="Whose key it is.")]) -> None:
-    """Take somebody's key away: it opens nothing after the hand's next start."""
-    from telemetry.keys import load_keyring, save_keyring
+    """Take somebody's key away, and NAME.key beside FILE: it opens nothing after the hand's next start."""
+    from flexor.keys import KeyProblem, load
+    from telemetry.keys import changing, load_keyring, save_keyring
 
-    ring = load_keyring(file)
-    ring.remove(name)
-    save_keyring(file, ring)
-    print(f"{file}: {name!r} is removed from the next start of the hand on")
+    with changing(file):
+        ring = load_keyring(file)
+        public = ring.clients[name][1] if name in ring.clients else ""
+        ring.remove(name)
+        save_keyring(file, ring)
+        copy, gone = file.with_name(f"{name}.key"), ""
+        try:
+            if copy.exists() and load(copy).public == public:
+                copy.unlink()
+                gone = f", and {copy} with it"
+        except (KeyProblem, OSError) as error:  # somebody else's file, or not ours to take
+            gone = f"; {copy} is left: {error}"
+    print(f"{file}: {name!r} is removed from the next start of the hand on{gone}")

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from hand.options import RunOptions
 
-TOLD: Final = ("fault", "recording", "heat", "wear")
+TOLD: Final = ("fault", "sensor", "recording", "heat", "wear")
 """Kinds of events that a person at the terminal waits for."""
 _TURN_S: Final = 0.05
 """Longest wait for an event, and so for the end."""
@@ -161,17 +162,15 @@ def told_as_it_happens(options: RunOptions, told: Told | None) -> Iterator[None]
 def _listen(options: RunOptions, ended: threading.Event, say: Callable[[str, bool], None]) -> None:
     from flexor import Hand
     from flexor.errors import HandError
-    from flexor.keys import ENVIRONMENT
+    from telemetry.keys import load_keyring
 
     begun = time.time()
     try:
-        listener = Hand(port_base=options.port_base, timeout_s=_TURN_S)
-        locked = options.keys is not None and listener.key is None
+        key = None if options.keys is None else load_keyring(Path(options.keys)).own_key()
+        listener = Hand(port_base=options.port_base, timeout_s=_TURN_S, key=key)
     except HandError as error:
         say(f"faults are told in the report alone: {error}", False)
         return
-    if locked:
-        say(f"faults are told in the report alone: {ENVIRONMENT} names no key of this hand", False)
     with listener as hand:
         hand.listen("event")
         while not ended.is_set():
