@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import flexor
 from flexor import aio
-from flexor.keys import Key, KeyProblem, fit, load, pair
+from flexor.keys import Key, KeyProblem, fit, load, pair, why_silent
 from hand.options import OptionError, RunOptions
 from telemetry.command import door
 from telemetry.command.requests import ARGS, FREE
@@ -321,3 +321,19 @@ def test_two_changes_at_once_wait_for_each_other(tmp_path):
 def test_who_may_read_the_hands_file_may_watch_it():
     ring = new_keyring()
     assert ring.own_key().role == ring.role_of(ring.public) == "viewer"
+
+
+@pytest.mark.realtime
+def test_a_hand_that_knows_the_key_and_is_silent_is_not_said_not_to_know_it():
+    ring, context = new_keyring(), zmq.Context()
+    key, gate = ring.add("anna", "commander"), Gate(context, ring)
+    server = context.socket(zmq.ROUTER)
+    serve(server, ring)
+    endpoint = f"tcp://127.0.0.1:{server.bind_to_random_port('tcp://127.0.0.1')}"
+    try:
+        assert "does not answer" in why_silent(endpoint, key)
+        stranger = replace(key, **dict(zip(("public", "secret"), pair(), strict=True)))
+        assert "does not know the key" in why_silent(endpoint, stranger)
+    finally:
+        gate.stop()
+        context.destroy(0)
