@@ -94,6 +94,8 @@ def _descended(
     residual = left(x)
     for _ in range(ROUNDS):
         J = np.vstack([slopes(x)[:, chosen], np.diag(weight)])
+        if not np.isfinite(J).all():
+            return x  # it ran away: what is told of it is its interval; LAPACK would print on stdout
         step = np.linalg.lstsq(J, residual, rcond=None)[0]
         share = 1.0
         while True:

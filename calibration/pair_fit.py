@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from calibration.gauss_newton import solve
 
 Floats = NDArray[np.float64]
+STEEPEST: Final = math.log(1e6)
+"""Greatest ln(gamma_1 / (s/rad)) that friction is tried with."""
 GAMMA_1_SPREAD: Final = 0.3
 """Standard deviation of gamma_1's logarithm that the hand file is taken for: it shows near rest alone."""
 LEAST_SPEED_RAD_S: Final = 0.08
@@ -151,18 +153,21 @@ def fit_pair(data: Blocks, behind_nm: float, rest_rad_s: float, guess: tuple[flo
     fixed = np.column_stack([w, data.bend_rad_s2, np.ones_like(x), x, x**2])
     wanted = data.torque_nm - behind_nm * smooth_sign(w, rest_rad_s)
 
+    def turns(p: Floats) -> Floats:
+        return np.asarray(np.exp(min(p[1], STEEPEST)) * w)  # beyond it a step at any speed that is measured
+
     def model(p: Floats) -> Floats:
-        return np.asarray(p[0] * np.arctan(np.exp(p[1]) * w) + fixed @ p[2:])
+        return np.asarray(p[0] * np.arctan(turns(p)) + fixed @ p[2:])
 
     def slopes(p: Floats) -> Floats:
-        turn = np.exp(p[1]) * w
+        turn = turns(p)
         return np.column_stack([np.arctan(turn), p[0] * turn / (1.0 + turn**2), fixed])
 
     start = np.array([guess[1], math.log(guess[0]), guess[2], 0.0, 0.0, 0.0, 0.0])
     spread = np.array([np.inf, GAMMA_1_SPREAD, *np.full(5, np.inf)])
     found = solve(model, wanted, start, slopes, spread, data.move)
     p, half = found.values, np.maximum(found.half, found.bound)
-    g1 = float(np.exp(p[1]))
+    g1 = float(np.exp(min(p[1], STEEPEST)))
     explained = 1.0 - float(np.var(found.residual)) / max(float(np.var(wanted)), 1e-30)
     widths = np.array([half[1] * g1, half[0], half[2]])
     left_nm = float(np.sqrt(np.mean(found.residual**2)))

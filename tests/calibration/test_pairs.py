@@ -76,6 +76,20 @@ def test_a_stop_is_where_its_line_begins_or_there_is_none(
         assert math.isnan(found)
 
 
+@pytest.mark.parametrize("g2", [0.0, -0.02, 0.02])
+def test_torques_that_are_no_friction_run_away_without_a_word_on_stdout(
+    g2: float, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The answer is one JSON object: nothing that a numerical library prints may stand beside it."""
+    with np.errstate(over="raise", invalid="raise"):
+        for seed in range(30):
+            data = _sweeps(1e4, g2, 0.0, 0.05, np.random.default_rng(seed))
+            for guess in ((10.0, 0.02, 0.0), (1e5, 1e-4, 0.0)):
+                fit = fit_pair(data, BEHIND_NM, REST_RAD_S, guess)
+                assert np.isfinite(fit.gamma_1_s_rad) and np.isfinite(fit.gamma_2_nm)
+    assert capfd.readouterr().out == ""
+
+
 def test_a_motor_that_did_not_move_is_no_measurement() -> None:
     still = np.zeros(40)
     with pytest.raises(ValueError, match="both ways"):
