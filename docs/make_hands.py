@@ -13,7 +13,7 @@ from hand.file.hand import HandFile
 from hand.file.locate import dotted
 from hand.review.sight import ALWAYS, sights_of
 from hand.review.suspicions import facts, suspicions
-from tools.commands.check_facts import counts
+from tools.commands.check_facts import counts, spoken
 
 HERE = Path(__file__).parent
 KNOWN = {
@@ -52,7 +52,7 @@ def not_detected(file: HandFile) -> list[str]:
 def page_of(name: str) -> str:
     """The page of one hand."""
     file = load_hand(name)
-    parts = ", ".join(f"{n} {what}" for what, n in counts(file).items() if n)
+    parts = spoken(counts(file))
     lines = [f"# {file.name}", "", f"{file.description}.", ""]
     lines += [
         f"`configs/hands/{name}.toml`: {parts}; {file.control.rate_hz:g} Hz. `flexor check {name}` says more."

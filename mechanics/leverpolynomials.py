@@ -18,6 +18,10 @@ from mechanics.levercurve import FloatArray, ImpossibleGeometry, LeverCurve, ref
 
 NODES: Final = 32
 """Of the Gauss rule for the energy: exact to rounding for any curve that a lever has."""
+FORCES_N: Final = (1e-6, 1e6)
+"""What a calibration may give between its stops: beyond, a unit is wrong and laws lose their figures."""
+STIFFEST_N_M: Final = 1e9
+"""Of a mechanism; beyond, its path is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +36,8 @@ class LeverPolynomials(LeverCurve):
         theta_hard_stop_deg: hard stop of the tight end.
 
     Raises:
-        ImpossibleGeometry: where the path or the force does not change as a spring's does.
+        ImpossibleGeometry: where the path or the force does not change as a spring's does, or their
+            size is none of a spring's.
     """
 
     ln_force: tuple[float, ...]
@@ -53,7 +58,21 @@ class LeverPolynomials(LeverCurve):
         )
         refuse(lever, ~(self.path_slope_m_rad(lever) > 0.0), what, change)
         what = "ln_force does not rise as the lever falls"
-        refuse(lever, ~(self.force_slope_n_rad(lever) < 0.0), what, change)
+        refuse(lever, ~(_value(lever, self.ln_force, slope=True) < 0.0), what, change)
+        self._check_sizes(lever)
+
+    def _check_sizes(self, lever: FloatArray) -> None:
+        least, most = FORCES_N
+        ln_force = _value(lever, self.ln_force)
+        outside = ~((ln_force >= np.log(least)) & (ln_force <= np.log(most)))
+        change = "give the powers of an angle in rad, of a force in N"
+        refuse(lever, outside, f"ln_force gives a force outside {least:g} to {most:g} N", change)
+        most = STIFFEST_N_M
+        too_stiff = ~(-self.force_slope_n_rad(lever) <= most * self.path_slope_m_rad(lever))
+        change = "give the path in m over an angle in rad"
+        refuse(
+            lever, too_stiff, f"path_m changes so little that the spring has more than {most:g} N/m", change
+        )
 
     def path_m(self, lever_rad: FloatArray) -> FloatArray:
         """As ``LeverCurve``."""

@@ -68,7 +68,7 @@ def _at_rest(raw: Raw, at: Path, finger: Raw, P_tj_m: FloatArray) -> Iterator[Re
         return
     start_n = min(wanted, most / SHARE)
     for k, joint in dicts_at(finger, "joints"):
-        spring, ends = dict_at(joint, "spring"), joint.get("range_deg")
+        spring = dict_at(joint, "spring")
         stiffness, rest = (number_of(spring.get(key)) for key in ("stiffness_nm_rad", "rest_deg"))
         if not stiffness or stiffness < 0.0 or rest is None:
             continue
@@ -80,11 +80,3 @@ def _at_rest(raw: Raw, at: Path, finger: Raw, P_tj_m: FloatArray) -> Iterator[Re
                 f"{math.degrees(pull_nm / stiffness):.4g}, where spring and tendons balance in the start pose"
             )
             yield Refusal(path=(*at, "joints", k, "spring", "rest_deg"), found=found, legal=legal)
-        numbers = [number_of(end) for end in ends] if isinstance(ends, list) else []
-        if (
-            len(numbers) == 2
-            and None not in numbers
-            and not (numbers[0] or 0.0) <= 0.0 <= (numbers[1] or 0.0)
-        ):
-            found = f"a range without 0, the start pose of {text_of(joint, 'name')}"
-            yield Refusal(path=(*at, "joints", k, "range_deg"), found=found, legal="a range that holds 0")

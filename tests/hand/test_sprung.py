@@ -253,7 +253,7 @@ def test_a_rest_angle_that_does_not_balance_is_refused_with_the_one_that_does() 
     ("old", "new", "words"),
     [
         (", spring = { stiffness_nm_rad = 0.0421, rest_deg = -10.8876 }", "", "a spring at every joint"),
-        ("range_deg = [-5.0, 60.0]", "range_deg = [5.0, 60.0]", "a range without 0"),
+        ("range_deg = [-5.0, 60.0]", "range_deg = [5.0, 60.0]", "range_deg that contains 0"),
         (
             "length_m = 0.3 },",
             "dh_dq_curve_m = { left_front_distal = [1e-4, 0.0, 0.0] }, length_m = 0.3 },",

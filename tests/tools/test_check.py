@@ -125,3 +125,8 @@ def test_what_is_not_seen_is_said_and_a_required_one_is_an_error(capsys: pytest.
     assert "joints seen by" in text and "sensors sensors yes" in text
     assert check("n_plus_one", as_json=False, require=("sight",)) == 2
     assert "legal: joints, tension, redundancy" in capsys.readouterr().err
+
+
+def test_one_part_is_not_said_in_the_plural(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check("sdm", as_json=False) == 0
+    assert "1 finger, 8 joints, 1 tendon, 1 motor; 500 Hz" in capsys.readouterr().out

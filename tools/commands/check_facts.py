@@ -82,6 +82,12 @@ def counts(file: HandFile) -> dict[str, int]:
     }
 
 
+def spoken(numbers: Mapping[str, int]) -> str:
+    """Those of ``counts`` that are not 0, as a sentence has them: ``1 finger, 4 joints``."""
+    nouns = {what: "axis" if what == "axes" else what.removesuffix("s") for what in numbers}
+    return ", ".join(f"{n} {what if n > 1 else nouns[what]}" for what, n in numbers.items() if n)
+
+
 def origin_counts(origins: Mapping[Path, Origin]) -> dict[str, int]:
     """How many values have each label."""
     return {word: sum(o.word == word for o in origins.values()) for word in WORDS}

@@ -21,13 +21,13 @@ from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.review.sight import sights_of
 from hand.review.suspicions import facts, suspicions
-from tools.commands.check_facts import assumed, counts, origin_counts
+from tools.commands.check_facts import assumed, counts, origin_counts, spoken
 
 
 def show(file: HandFile, pace: dict[str, list[Pace]], console: Console | None = None) -> None:
     """Print the hand, its pace, the assumed values, notices and warnings."""
     out = console or Console(highlight=False)
-    parts = ", ".join(f"{n} {what}" for what, n in counts(file).items() if n)
+    parts = spoken(counts(file))
     out.print(Text(f"{file.name}: {file.description}", style="bold"))
     out.print(Text(f"{file.path}\nsha256 {hand_sha256(file)}\n{parts}; {file.control.rate_hz:g} Hz"))
     lines = _gear_table(file) if file.gears else _tendon_table(file)
