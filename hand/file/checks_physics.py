@@ -81,7 +81,7 @@ _POINTS: Final = ("motor_pulley_center", "fixed_pulley_center", "lever_pivot", "
 def _readable(name: str, value: Any) -> bool:
     numbers = isinstance(value, list) and all(number_of(v) is not None for v in value)
     if name in ("ln_force", "path"):
-        return numbers
+        return numbers and len(value) > 1  # the schema tells of fewer
     if name in _POINTS:
         return numbers and len(value) == 2
     return number_of(value) is not None

@@ -136,3 +136,8 @@ def test_a_measured_hand_moves_and_its_curve_is_drawn(tmp_path: Path) -> None:
     tight = float(np.exp(polynomial.polyval(GEOMETRY.lever_min_rad, LN_FORCE)))
     assert sheet.figures["force_n"][-1] == pytest.approx(sheet.figures["spring_scale"] * tight, rel=1e-6)
     sheet.draw(pytest.importorskip("matplotlib.figure").Figure())
+
+
+def test_too_few_coefficients_are_told_once() -> None:
+    for text in (measured(ln_force=[]), measured(ln_force=[2.5]), measured(path_m=[0.0])):
+        assert len(refusal(text)) == 1
