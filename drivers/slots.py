@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from signals.typed import Command, Measurement
 Indices = NDArray[np.int64]
 STALE = int(ChannelStatus.STALE)
 MISSING = int(ChannelStatus.MISSING)
+NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
+"""No channel of a space."""
 
 
 def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> Indices:
@@ -26,7 +28,14 @@ def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> Indices:
 
 
 @law
-def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axes: Indices, bits: int) -> int:
+def mark(
+    measurement: Records[Measurement],
+    motors: Indices,
+    halls: Indices,
+    axes: Indices,
+    joints: Indices,
+    bits: int,
+) -> int:
     """Add ChannelStatus bits to the channels of one bus; returns how many channels there are.
 
     A channel that never answered gets MISSING in place of STALE.
@@ -48,14 +57,6 @@ def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axe
             n += 1
             wrong = MISSING if bits == STALE and x.axis_time_ns[a] == 0 else bits
             x.axis_status[a] = x.axis_status[a] | wrong
-    return n
-
-
-@law
-def mark_joints(measurement: Records[Measurement], joints: Indices, bits: int) -> int:
-    """The same for sensors of joints."""
-    x = measurement[0]
-    n = 0
     for j in joints:
         if j >= 0:
             n += 1
@@ -88,7 +89,12 @@ def axes_on(command: Records[Command], axes: Indices) -> int:
 
 @law
 def merge(
-    source: Records[Measurement], target: Records[Measurement], motors: Indices, halls: Indices, axes: Indices
+    source: Records[Measurement],
+    target: Records[Measurement],
+    motors: Indices,
+    halls: Indices,
+    axes: Indices,
+    joints: Indices,
 ) -> int:
     """Copy one bus' channels from one MEASUREMENT record into another; returns channels with a status."""
     s, d = source[0], target[0]
@@ -115,14 +121,6 @@ def merge(
             d.axis_time_ns[a] = s.axis_time_ns[a]
             d.axis_status[a] = s.axis_status[a]
             bad += s.axis_status[a] != 0
-    return bad
-
-
-@law
-def merge_joints(source: Records[Measurement], target: Records[Measurement], joints: Indices) -> int:
-    """The same for sensors of joints."""
-    s, d = source[0], target[0]
-    bad = 0
     for j in joints:
         if j >= 0:
             d.joint_count[j] = s.joint_count[j]
@@ -142,13 +140,11 @@ class Channels(NamedTuple):
 
     def mark_stale(self, measurement: RecordArray) -> None:
         """Their values are old."""
-        mark(measurement, self.motors, self.halls, self.axes, STALE)
-        mark_joints(measurement, self.joints, STALE)
+        mark(measurement, *self, STALE)
 
     def merge(self, source: RecordArray, target: RecordArray) -> int:
         """Copy them from one MEASUREMENT record into another; returns channels with a status."""
-        bad = merge(source, target, self.motors, self.halls, self.axes)
-        return int(bad + merge_joints(source, target, self.joints))
+        return int(merge(source, target, *self))
 
 
 def channels_of(settings: BusSettings, names: HandNames) -> Channels:

@@ -16,7 +16,7 @@ from drivers.dynamixel.cycle import BLOCK_ADDRESS, BLOCK_BYTES, Chain, Reply
 from drivers.dynamixel.port import ServoPort
 from drivers.errors import TurnsUnknown
 from drivers.motors import MotorMap
-from drivers.slots import Indices, mark
+from drivers.slots import NONE, mark
 from signals.modes import BusStatus, ChannelStatus
 from signals.records import RecordArray
 
@@ -24,7 +24,6 @@ WAIT_NS: Final = 2_000_000
 """Longest wait for bytes in one exchange."""
 OLD_NS: Final = 100_000_000
 """Age above which a servo that nobody asks is stale."""
-NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
 READS: Final = (Instruction.FAST_SYNC_READ, Instruction.SYNC_READ, Instruction.READ)
 
 
@@ -70,7 +69,7 @@ class Listener:
             self.reason = ""
         old = now_ns - self._heard_ns > OLD_NS
         if old.any():
-            mark(measurement, self._map.motors[old], NONE, NONE, int(ChannelStatus.STALE))
+            mark(measurement, self._map.motors[old], NONE, NONE, NONE, int(ChannelStatus.STALE))
         status = BusStatus.READ_ONLY | (
             BusStatus.TIMEOUT if old.all() else BusStatus.PARTIAL if old.any() else 0
         )

@@ -15,12 +15,10 @@ import sys
 import time
 from typing import Any, Final
 
-import numpy as np
-
 from drivers.errors import DriverError
 from drivers.hal import Bus, Reporting
 from drivers.registry import ForeignDriver, family, opened
-from drivers.slots import Indices, indices, limp, mark, wanted_on
+from drivers.slots import NONE, indices, limp, mark, wanted_on
 from runtime.busprocess.block import Block, Phase
 from runtime.busprocess.calls import Line, setups_of
 from runtime.busprocess.rights import take_rights
@@ -34,7 +32,6 @@ from signals.records import COMMAND, MEASUREMENT, new
 LOST_NS: Final = 200_000_000
 """How long a bus may be lost before it is opened again."""
 PAUSES_S: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
-NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
 REPORT_NS: Final = 200_000_000
 IDLE_S: Final = 0.002
 
@@ -52,7 +49,7 @@ def rehearse() -> None:
     block.close()
     wanted_on(command, NONE)
     limp(command)
-    mark(new(MEASUREMENT), NONE, NONE, NONE, int(ChannelStatus.RESET))
+    mark(new(MEASUREMENT), NONE, NONE, NONE, NONE, int(ChannelStatus.RESET))
 
 
 class Worker:
@@ -174,7 +171,7 @@ class Worker:
             limp(self.command)
         status = self.bus.exchange(self.command, self.measurement, now)
         if self._resumed:
-            mark(self.measurement, self._motors, NONE, NONE, int(ChannelStatus.RESET))
+            mark(self.measurement, self._motors, NONE, NONE, NONE, int(ChannelStatus.RESET))
         self.block.post_measurement(self.measurement)
         self._beat[0], self._status[0] = now_ns(), status
         self._exchanges[0] += 1

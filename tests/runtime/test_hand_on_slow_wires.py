@@ -16,7 +16,7 @@ from drivers.dynamixel.device import DynamixelBus
 from drivers.hallbridge.device import HallBridgeBus
 from drivers.odrive.device import OdriveBus
 from drivers.registry import family
-from drivers.slots import indices, merge
+from drivers.slots import channels_of
 from estimators.tick import home
 from hand.options import RunOptions
 from runtime.backends import HOMING_CYCLES, motor_setups, sim_bus
@@ -47,12 +47,7 @@ class SteppedBus:
         self.family = family(table["family"])
         self.settings = self.family.settings.model_validate_json(json.dumps(table))
         names = hand.names
-        self.motors = indices(self.settings.motors(names), names.motors)
-        self.channels = (
-            self.motors,
-            indices(self.settings.halls(names), names.tendons),
-            indices(self.settings.axes(names), names.axes),
-        )
+        self.channels = channels_of(self.settings, names)
         self.newest, self.seen = new(MEASUREMENT), False
         stage.play(self.work)
 
@@ -60,7 +55,7 @@ class SteppedBus:
         """The worker's life."""
         clock = self.stage.clock
         bus: Any = DRIVERS[self.family.name](self.settings, self.hand.names, False, clock)
-        bus.configure(tuple(s for s in motor_setups(self.hand) if s.index in self.motors))
+        bus.configure(tuple(s for s in motor_setups(self.hand) if s.index in self.channels.motors))
         bus.activate()
         command, measurement = new(COMMAND), new(MEASUREMENT)
         while True:
@@ -72,7 +67,7 @@ class SteppedBus:
     def take(self, measurement: Any) -> None:
         """The control process' look."""
         self.seen |= self.block.take_measurement(self.newest)
-        merge(self.newest, measurement, *self.channels)
+        self.channels.merge(self.newest, measurement)
 
 
 @dataclass
