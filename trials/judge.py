@@ -66,7 +66,9 @@ class Judge(Naming):
     ) -> Verdict:
         """The verdict on limits, with that on what the hand did and said; ``fallen``: as ``_fallen``."""
         verdict = replace(limits, breaches=list(limits.breaches))
-        verdict.must_react = any(rule.must_react for f, rule, _ in found if self.finger_of(f) not in fallen)
+        asked = [(f, rule, s) for f, rule, s in found if self.finger_of(f) not in fallen]
+        shown = [shown for shown in asked if shown[2] is not None] or asked
+        verdict.must_react = any(rule.must_react for _, rule, _ in shown)
         self._others(found, recording, verdict, fallen)
         self.judge_reactions(found, recording, verdict, fallen)
         self.judge_names(found, recording, verdict, fallen)

@@ -58,7 +58,8 @@ class Reactions(Stops):
             return set()
         begun_s = float(recording.time_s[int(stopped.argmax())])
         react_s = max(begun_s - min(musts, default=shown[0][2]), 0.0)
-        verdict.react_s = max(react_s, verdict.react_s or 0.0)
+        if musts or not verdict.must_react:  # beside one that must, one that may go on does not count
+            verdict.react_s = max(react_s, verdict.react_s or 0.0)
         if react_s > rules.REACT_S and musts:
             verdict.breaches.append(f"reaction: after {1e3 * react_s:.1f} ms")
         deadline_s = min(musts, default=begun_s) + rules.REACT_S

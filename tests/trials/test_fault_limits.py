@@ -108,15 +108,20 @@ def test_only_a_touch_is_excused_by_a_hand_that_does_not_react_at_all(finger: Ha
 # --- the judge of two faults ------------------------------------------------------------------------------
 
 
-def two_faults(hand: Hand, second: Struck, names: dict[int, tuple[Cause, int]]) -> Verdict:
-    """A break of the index at 0, another fault later; fingers stop at once and say what they are told."""
+def two_faults(
+    hand: Hand, second: Struck, names: dict[int, tuple[Cause, int]], late_s: float = 0.0
+) -> Verdict:
+    """A break of the index at 0, another fault later; fingers stop at once and say what they are told.
+
+    Fingers other than the index are late by ``late_s``.
+    """
     first = Trial(
         seed=0, kind="tendon-break", motion="hold", mismatch=0, part=0, moment=0.0, size=0.0, second=second
     )
     recording = quiet(hand, 1.0)
     own = Judge(hand.names, hand.model).finger_of(first)
     for f, (cause, part) in names.items():
-        begun = recording.after(0.0 if f == own else second.at_s)
+        begun = recording.after(0.0 if f == own else second.at_s + late_s)
         recording.of("state", "finger_state")[begun:, f] = FAULT
         recording.of("state", "finger_cause")[begun:, f] = int(cause)
         recording.of("state", "finger_cause_part")[begun:, f] = part
@@ -140,6 +145,21 @@ def test_two_faults_are_named_each_in_its_finger_and_one_finger_may_name_either(
     third = {f: (Cause.HALL_STUCK, 0) for f in range(len(whole.names.fingers)) if f not in (own, other)}
     fallen = two_faults(whole, far, {own: (broken, 0), other: (Cause.MOTOR_LOST, far.part)} | third)
     assert sum(b.startswith("others") for b in fallen.breaches) == len(third)
+
+
+@pytest.mark.parametrize("kind", [k for k, rule in rules.KINDS.items() if rule.space == "motor"])
+def test_the_reaction_that_counts_is_that_to_a_fault_that_asks_for_one(whole: Hand, kind: str) -> None:
+    m = whole.model[0]
+    own, other = int(m["tendon_finger"][0]), int(m["tendon_finger"][10])
+    second = Struck(kind=kind, part=int(m["tendon_motor"][10]), size=1.0, at_s=0.2)
+    names = {
+        own: (Cause.TENDON_BROKEN, 0),
+        other: (min(rules.KINDS[kind].causes - {Cause.NONE}), second.part),
+    }
+    verdict = two_faults(whole, second, names, late_s=0.4)
+    late = verdict.react_s is not None and verdict.react_s > rules.REACT_S
+    asked = rules.KINDS[kind].must_react and not rules.KINDS[kind].shows_by_winding
+    assert verdict.must_react and late == asked == any(b.startswith("reaction") for b in verdict.breaches)
 
 
 @pytest.mark.parametrize("silent", [None, 2])
