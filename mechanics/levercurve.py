@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Final
 
 import numpy as np
@@ -22,7 +23,7 @@ class ImpossibleGeometry(ValueError):
         super().__init__(f"spring mechanism: {what}{place}; {change}")
 
 
-class LeverCurve:
+class LeverCurve(ABC):
     """Force, path and energy over a lever's angle, which falls as the force rises.
 
     Attributes:
@@ -45,25 +46,25 @@ class LeverCurve:
         """Hard stop at the tight end."""
         return float(np.radians(self.theta_hard_stop_deg))
 
+    @abstractmethod
     def path_m(self, lever_rad: FloatArray) -> FloatArray:
         """Tendon path relative to the slack stop [m], shape (n,): falls as the force rises."""
-        raise NotImplementedError
 
+    @abstractmethod
     def path_slope_m_rad(self, lever_rad: FloatArray) -> FloatArray:
         """dL/d lever [m/rad], shape (n,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def force_n(self, lever_rad: FloatArray) -> FloatArray:
         """Tendon force [N], shape (n,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def force_slope_n_rad(self, lever_rad: FloatArray) -> FloatArray:
         """df/d lever [N/rad], shape (n,): negative."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stored_energy_j(self, lever_rad: FloatArray) -> FloatArray:
         """Energy of the spring [J] up to a constant, shape (n,)."""
-        raise NotImplementedError
 
     def stiffness_n_m(self, lever_rad: FloatArray) -> FloatArray:
         """Stiffness of the mechanism without the tendon [N/m], shape (n,)."""
