@@ -78,7 +78,7 @@ def pairs_of(hand: Hand, tendons: list[int]) -> tuple[list[Pair], list[Part]]:
         moved = {j for t in mine for j in range(joints) if m["P_tj_m"][t, j] != 0.0}
         text = ""
         if any(hand.file.sees(hand.names.tendons[t]) for t in mine):
-            text = "its tendons have sensors: flexor identify levers"
+            text = "its tendons have sensors, beside which a pair tells nothing more"
         elif len(mine) < 2 or len(moved) != 1:
             text = "it does not wind all tendons of one joint: its friction and that joint are not told apart"
         elif mode_of(int(m["motor_command"][i])) is not MotorMode.CURRENT:

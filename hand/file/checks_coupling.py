@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hand.file.balance import insertion_row, taut_pattern
 from hand.file.checks_names import carried_joints
-from hand.file.checks_sprung import all_sprung, are_independent, sprung_refusals
+from hand.file.checks_sprung import all_sprung, are_independent, sprung_refusals, unsprung
 from hand.file.locate import Path
 from hand.file.raw import dict_at, dicts_at, number_of, point_of, text_of
 from hand.file.refusals import Refusal
@@ -80,6 +80,8 @@ def _finger(
         return
     if len(tendons) < len(joints) + 1:
         legal = f"at least {len(joints) + 1}: tendons only pull; or fewer, and a spring at every joint"
+        if 0 < len(bare := unsprung(finger)) < len(joints):
+            legal += f" (there is none at {', '.join(bare)})"
         yield Refusal(
             path=at, found=f"{len(tendons)} tendons ({named}) for {len(joints)} joints", legal=legal
         )

@@ -65,6 +65,9 @@ def spring_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
         values = {n: table.get(k) for n, k in keys.items()}
         if not all(_readable(n, v) for n, v in values.items()):
             continue
+        slack, tight, hard = (values[n] for n in STOP_KEYS)
+        if not hard < tight < slack:  # type: ignore[operator]  # readable numbers; the schema tells of it
+            continue
         try:
             _polynomials_of(values) if measured else SpringGeometry.of(values)
         except ImpossibleGeometry as error:

@@ -34,10 +34,14 @@ def are_independent(P_tj_m: FloatArray) -> bool:
     return len(P_tj_m) <= P_tj_m.shape[1] and bool(values[-1] > LEAST_SHARE * values[0])
 
 
+def unsprung(finger: Raw) -> list[str]:
+    """Names of the joints of a finger's table that have no spring."""
+    return [text_of(joint, "name") for _, joint in dicts_at(finger, "joints") if "spring" not in joint]
+
+
 def all_sprung(finger: Raw) -> bool:
     """True if every joint of a finger's table has a spring."""
-    joints = [joint for _, joint in dicts_at(finger, "joints")]
-    return bool(joints) and all("spring" in joint for joint in joints)
+    return any(dicts_at(finger, "joints")) and not unsprung(finger)
 
 
 def sprung_refusals(

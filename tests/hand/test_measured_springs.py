@@ -141,3 +141,11 @@ def test_a_measured_hand_moves_and_its_curve_is_drawn(tmp_path: Path) -> None:
 def test_too_few_coefficients_are_told_once() -> None:
     for text in (measured(ln_force=[]), measured(ln_force=[2.5]), measured(path_m=[0.0])):
         assert len(refusal(text)) == 1
+
+
+def test_stops_out_of_order_are_told_once() -> None:
+    for text in (
+        measured(lever_max_deg=20.0),
+        TEXTS["finger_bench"].replace("lever_max_deg = -22.0", "lever_max_deg = 20.0"),
+    ):
+        assert len(refusal(text)) == 1

@@ -21,7 +21,7 @@ from hand.review.suspicions import suspicions
 from runtime.session import RunResult, run_lockstep
 from signals.modes import FingerKind
 from telemetry.command.servos import unfulfillable
-from tests.rigs.mutations import TEXTS
+from tests.rigs.mutations import TEXTS, refusal
 
 HAND = "sdm"
 TEXT = TEXTS[HAND]
@@ -276,3 +276,11 @@ def test_two_lines_of_one_motor_or_two_that_say_the_same_are_refused() -> None:
     both = ", ".join(rows)
     same = text.replace(rows[0], both).replace("{ " + rows[1] + " }", "{ " + both + " }")
     assert any("at least 9" in told for told in refusals(same))
+
+
+def test_joints_without_a_spring_among_others_are_named() -> None:
+    spring = re.search(r", spring = \{.*?\}", TEXT)
+    assert spring
+    (problem,) = [p for p in refusal(TEXT.replace(spring[0], "", 1)) if "tendons only pull" in p.legal]
+    first = tomllib.loads(TEXT)["fingers"]["grasp"]["joints"][0]["name"]
+    assert problem.legal.endswith(f"(there is none at {first})")
