@@ -28,14 +28,7 @@ def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> Indices:
 
 
 @law
-def mark(
-    measurement: Records[Measurement],
-    motors: Indices,
-    halls: Indices,
-    axes: Indices,
-    joints: Indices,
-    bits: int,
-) -> int:
+def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axes: Indices, bits: int) -> int:
     """Add ChannelStatus bits to the channels of one bus; returns how many channels there are.
 
     A channel that never answered gets MISSING in place of STALE.
@@ -57,6 +50,14 @@ def mark(
             n += 1
             wrong = MISSING if bits == STALE and x.axis_time_ns[a] == 0 else bits
             x.axis_status[a] = x.axis_status[a] | wrong
+    return n
+
+
+@law
+def mark_joints(measurement: Records[Measurement], joints: Indices, bits: int) -> int:
+    """The same for sensors of joints: beside ``mark``, whose arguments other people's drivers give."""
+    x = measurement[0]
+    n = 0
     for j in joints:
         if j >= 0:
             n += 1
@@ -140,7 +141,8 @@ class Channels(NamedTuple):
 
     def mark_stale(self, measurement: RecordArray) -> None:
         """Their values are old."""
-        mark(measurement, *self, STALE)
+        mark(measurement, self.motors, self.halls, self.axes, STALE)
+        mark_joints(measurement, self.joints, STALE)
 
     def merge(self, source: RecordArray, target: RecordArray) -> int:
         """Copy them from one MEASUREMENT record into another; returns channels with a status."""

@@ -25,7 +25,7 @@ from drivers.counts import WireCounts
 from drivers.errors import ReadOnly, WrongDevice
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
-from drivers.slots import NONE, indices, mark
+from drivers.slots import indices, mark
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
@@ -121,7 +121,7 @@ class CollectorBus:
         head, slots = self._sample.head, self._sample.slots
         fill_command(command, self._command.head, self._command.slots, self._motors, axes)
         take_sample(head, slots, self._motors, self._halls, axes, 1.0, 0, 0, measurement)
-        mark(measurement, self._motors, self._halls, self._axes, NONE, STALE)
+        mark(measurement, self._motors, self._halls, self._axes, STALE)
 
     def configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """Write watchdog and limits into the board and compare what it took."""
@@ -211,7 +211,7 @@ class CollectorBus:
         return self._port.send(wire.datagram)
 
     def _silent(self, measurement: RecordArray) -> int:
-        mark(measurement, self._motors, self._halls, self._axes, NONE, STALE | self._bits)
+        mark(measurement, self._motors, self._halls, self._axes, STALE | self._bits)
         return TIMEOUT
 
     def _receive(self, seq: int, begun_ns: int, measurement: RecordArray) -> int:

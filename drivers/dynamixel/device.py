@@ -83,7 +83,7 @@ class DynamixelBus:
             self._port.close()
             raise
         self.capabilities = self._capabilities()
-        mark(new(MEASUREMENT), self._motors, NONE, NONE, NONE, STALE)  # compiled before the first cycle
+        mark(new(MEASUREMENT), self._motors, NONE, NONE, STALE)  # compiled before the first cycle
 
     def _identify(self) -> None:
         for servo in self.servos:
@@ -184,7 +184,7 @@ class DynamixelBus:
         self._exchanges += 1
         read_only = int(BusStatus.READ_ONLY) if self.readonly else 0
         if self._lost:
-            mark(measurement, self._motors, NONE, NONE, NONE, STALE)
+            mark(measurement, self._motors, NONE, NONE, STALE)
             return int(BusStatus.LOST) | read_only
         try:
             if self._listener is not None:
@@ -193,7 +193,7 @@ class DynamixelBus:
             self._track.chore(self._clock())
         except BusLost as error:
             self._lost, self._lost_why = True, str(error)
-            mark(measurement, self._motors, NONE, NONE, NONE, STALE)
+            mark(measurement, self._motors, NONE, NONE, STALE)
             return int(BusStatus.LOST) | read_only
         measurement["seq"][0] = self._exchanges
         return int(status)
@@ -205,7 +205,7 @@ class DynamixelBus:
             track.release(command)
             now = track.now()
         if not now.rows.size:
-            mark(measurement, self._motors, NONE, NONE, NONE, STALE)
+            mark(measurement, self._motors, NONE, NONE, STALE)
             return BusStatus.TIMEOUT
         goals = chain.goals(command, now.may_pull, now.enabled, track.shake.bits)
         reads = chain.requests(track.present)
@@ -238,7 +238,7 @@ class DynamixelBus:
         """Some servo did not answer, or is out of the chain."""
         present = self._track.present
         answered = present if answered is None else answered
-        mark(measurement, self._motors[~answered], NONE, NONE, NONE, STALE)
+        mark(measurement, self._motors[~answered], NONE, NONE, STALE)
         if self._port.counts.errors() > errors:
             return BusStatus.CORRUPT | BusStatus.PARTIAL
         if not answered[present].all():

@@ -69,7 +69,7 @@ class Listener:
             self.reason = ""
         old = now_ns - self._heard_ns > OLD_NS
         if old.any():
-            mark(measurement, self._map.motors[old], NONE, NONE, NONE, int(ChannelStatus.STALE))
+            mark(measurement, self._map.motors[old], NONE, NONE, int(ChannelStatus.STALE))
         status = BusStatus.READ_ONLY | (
             BusStatus.TIMEOUT if old.all() else BusStatus.PARTIAL if old.any() else 0
         )

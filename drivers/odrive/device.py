@@ -62,7 +62,7 @@ class OdriveBus:
     ) -> None:
         self.settings, self.readonly, self._clock = settings, readonly, clock
         self._motors = indices(settings.motors(names), names.motors)
-        mark(new(MEASUREMENT), self._motors, NONE, NONE, NONE, STALE)  # compiled before the first cycle
+        mark(new(MEASUREMENT), self._motors, NONE, NONE, STALE)  # compiled before the first cycle
         self._port = CanPort(settings, readonly, clock)
         self._map = MotorMap(settings.device, self._motors)
         self._axes = Axes(settings, self._map, self._port.counts)
@@ -178,7 +178,7 @@ class OdriveBus:
         self._exchanges += 1
         read_only = int(BusStatus.READ_ONLY) if self.readonly else 0
         if self._lost:
-            mark(measurement, self._motors, NONE, NONE, NONE, STALE)
+            mark(measurement, self._motors, NONE, NONE, STALE)
             return int(BusStatus.LOST) | read_only
         begun_ns = self._clock()
         try:
@@ -188,7 +188,7 @@ class OdriveBus:
         except BusLost as error:
             self._lost, self._lost_why = True, str(error)
             self._axes.lost()
-            mark(measurement, self._motors, NONE, NONE, NONE, STALE)
+            mark(measurement, self._motors, NONE, NONE, STALE)
             return int(BusStatus.LOST) | read_only
         done_ns = self._clock()
         self.round_trip_ns = done_ns - begun_ns

@@ -49,7 +49,7 @@ def rehearse() -> None:
     block.close()
     wanted_on(command, NONE)
     limp(command)
-    mark(new(MEASUREMENT), NONE, NONE, NONE, NONE, int(ChannelStatus.RESET))
+    mark(new(MEASUREMENT), NONE, NONE, NONE, int(ChannelStatus.RESET))
 
 
 class Worker:
@@ -171,7 +171,7 @@ class Worker:
             limp(self.command)
         status = self.bus.exchange(self.command, self.measurement, now)
         if self._resumed:
-            mark(self.measurement, self._motors, NONE, NONE, NONE, int(ChannelStatus.RESET))
+            mark(self.measurement, self._motors, NONE, NONE, int(ChannelStatus.RESET))
         self.block.post_measurement(self.measurement)
         self._beat[0], self._status[0] = now_ns(), status
         self._exchanges[0] += 1
