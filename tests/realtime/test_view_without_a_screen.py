@@ -23,15 +23,17 @@ LATCH_TO_PAGE_S = 0.5
 
 @pytest.fixture
 def looked_at(start, port_base):
-    """Starts a run, its page and a client of both."""
+    """Opens a page, which waits for its hand, and a client; then starts the run."""
     opened = []
 
     def begin(*words):
-        run = start(*words)
         page = Page("view", "--port-base", str(port_base), "--wait", "120")
         opened.append(page.close)
         onlooker = Onlooker(page.url)
         opened.append(lambda: onlooker.__exit__(None, None, None))
+        assert f"port {port_base}" in _bar(onlooker, "no hand yet")
+        run = start(*words)
+        assert "finger_bench starts" in _bar(onlooker, "starting")
         return run, page, onlooker
 
     yield begin
@@ -46,6 +48,15 @@ def test_a_client_gets_pictures_all_the_time(looked_at):
     assert len(late) / 2.5 > 6.0, "30 a second on a quiet machine, which benchmarks/onlooker.py measures"
     with pytest.raises(Exception, match="403"):
         _foreign(page.url)
+
+
+def _bar(onlooker, head):
+    """What the page's bar says once it says this."""
+    for seen in onlooker.look(60.0):
+        text = seen.props.get("content")
+        if isinstance(text, str) and 'data-kind="waiting"' in text and f"<b>{head}</b>" in text:
+            return text
+    raise AssertionError(head)
 
 
 def _foreign(url):

@@ -14,6 +14,7 @@ from sim.mechanisms.load import load_mechanism, shipped_mechanisms
 from telemetry.publish.drawing import geometry_of, mechanism_of
 from telemetry.publish.messages import meta_names, meta_units
 from tools.view.banner import Told
+from tools.view.bar import Bar
 from tools.view.mechanism import MechanismFigure, MechanismSource
 
 pytest.importorskip("viser")
@@ -82,7 +83,7 @@ def test_a_client_of_the_page_gets_the_moving_structure(port_base):
     source.playing = False
     server = make_server(port_base)
     try:
-        page = Page(server, source, None)
+        page = Page(server, Bar(server, None), source, None)
         with Onlooker(f"http://127.0.0.1:{server.get_port()}") as client:
             for k in (len(run.q) // 2, -1):
                 source.at_s = float(run.time_s[k])
@@ -126,7 +127,7 @@ def test_a_mechanism_as_a_hand_is_drawn_at_its_home_and_its_angles(name, port_ba
     source = _Standing(name)
     server = make_server(port_base)
     try:
-        page = Page(server, source, None)
+        page = Page(server, Bar(server, None), source, None)
         for _ in range(3):
             page.turn()
             page._curves.draw()

@@ -86,7 +86,7 @@ def _serve(loaded: Any, scenario: str, run: Any) -> None:
     from tools.view.mechanism import MechanismSource
     from tools.view.serve import make_server
 
-    serve(make_server(PORT), MechanismSource(loaded, scenario, run), None, None)
+    serve(make_server(PORT), MechanismSource(loaded, scenario, run), None)
 
 
 def _write(

@@ -47,26 +47,60 @@ def view(
     if log is not None:
         from tools.view.source import LogSource
 
-        serve(make_server(port or PORT), LogSource(log), None, seconds)
+        serve(make_server(port or PORT), LogSource(log), seconds)
         return
     import flexor
     from flexor.runs import chosen
-    from tools.view.commander import Commander
 
     base = chosen(port_base, hand)[0] if host == "127.0.0.1" else port_base or 5600
     server = make_server(port or base + AFTER)
-    with flexor.Hand(host, port_base=base, timeout_s=0.5) as watching:
-        source = _live(watching, wait)
-        serve(server, source, Commander(host, base, lambda text: _notify(server, text)), seconds)
+    try:
+        with flexor.Hand(host, port_base=base, timeout_s=0.5) as watching:
+            _show_hand(server, watching, (host, base), wait, seconds)
+    finally:
+        server.stop()
 
 
-def _live(hand: Any, wait_s: float) -> Any:
+def _show_hand(
+    server: Any, watching: Any, place: tuple[str, int], wait_s: float, seconds: float | None
+) -> None:
+    """The page of a hand; while that is waited for, address and stop are there already."""
+    from tools.view.bar import Bar
+    from tools.view.commander import Commander
+    from tools.view.page import Page
+
+    commander = Commander(*place, lambda text: _notify(server, text))
+    try:
+        bar = Bar(server, commander)
+        if wait_s > 0.0:
+            _tell_address(server)
+        source = _live(watching, bar, place, wait_s)
+        page = Page(server, bar, source, commander)
+
+        @server.on_client_disconnect  # type: ignore[untyped-decorator]
+        def _(_: Any) -> None:
+            if not server.get_clients():
+                commander.give_back()  # nobody looks any more: the hand holds where it is
+
+        if wait_s <= 0.0:
+            _tell_address(server)
+        page.run(None if seconds is None else time.monotonic() + seconds)
+    finally:
+        commander.close()
+
+
+def _live(hand: Any, bar: Any, place: tuple[str, int], wait_s: float) -> Any:
     """A running hand, waited for while it starts."""
     from flexor.errors import HandSilent
+    from flexor.runs import RUN, running
+    from tools.view.banner import waiting
     from tools.view.source import LiveSource
 
+    host, base = place
     until = time.monotonic() + wait_s
     while True:
+        here = [run.hand for run in running(RUN) if host == "127.0.0.1" and run.port_base == base]
+        bar.tell(waiting(f"{host}, port {base}", here[0] if here else ""))
         try:
             return LiveSource(hand)
         except HandSilent:
@@ -79,22 +113,18 @@ def _notify(server: Any, text: str) -> None:
         client.add_notification("flexor", text, color="red", auto_close_seconds=8.0)
 
 
-def serve(server: Any, source: Any, commander: Any, seconds: float | None) -> None:
-    """The page of a source, told on stdout, for some time or until it is interrupted."""
+def _tell_address(server: Any) -> None:
+    print(f"view: http://127.0.0.1:{server.get_port()}", flush=True)
+
+
+def serve(server: Any, source: Any, seconds: float | None) -> None:
+    """The page of what is played, told on stdout, for some time or until it is interrupted."""
+    from tools.view.bar import Bar
     from tools.view.page import Page
 
-    page = Page(server, source, commander)
-    if commander is not None:
-
-        @server.on_client_disconnect  # type: ignore[untyped-decorator]
-        def _(_: Any) -> None:
-            if not server.get_clients():
-                commander.give_back()  # nobody looks any more: the hand holds where it is
-
-    print(f"view: http://127.0.0.1:{server.get_port()}", flush=True)
+    page = Page(server, Bar(server, None), source, None)
+    _tell_address(server)
     try:
         page.run(None if seconds is None else time.monotonic() + seconds)
     finally:
-        if commander is not None:
-            commander.close()
         server.stop()

@@ -10,7 +10,7 @@ from signals.modes import MachineState
 
 COLOURS: Final = {
     "fault": "#d3202f", "gone": "#8a4b00", "active": "#12813f", "holding": "#9a6a00", "ready": "#1d63b8",
-    "off": "#4a5260", "log": "#5b3fa8",
+    "off": "#4a5260", "log": "#5b3fa8", "waiting": "#3d5a78",
 }  # fmt: skip
 _KEY: Final = "new KeyboardEvent('keydown',{key:'Escape',code:'Escape',bubbles:true})"
 _PRESS: Final = f"document.documentElement.dispatchEvent({_KEY})"
@@ -71,6 +71,19 @@ def told(view: dict[str, Any] | None, health: dict[str, Any], age_s: float, stal
         return Told("fault", head, first["text"], first["hint"], rest, holder)
     text, hint = _SAYS[machine]
     return Told(machine, machine, text, "" if holder else hint, (), holder)
+
+
+def waiting(place: str, starting: str) -> Told:
+    """A hand that has not spoken yet.
+
+    Args:
+        place: where it is expected.
+        starting: name of the hand that starts there; empty: none is known.
+    """
+    if starting:
+        return Told("waiting", "starting", f"{starting} starts; it appears here as soon as it speaks.")
+    text = f"No hand speaks at {place} yet; it appears here as soon as one does."
+    return Told("waiting", "no hand yet", text, "start one: flexor run HAND")
 
 
 def html(state: Told, hand: str, stoppable: bool) -> str:

@@ -1,4 +1,4 @@
-"""The page: banner, picture, desk or player, curves; and the turn that brings them up to date."""
+"""The page under its bar: picture, desk or player, curves; and the turn that brings them up to date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import time
 from typing import Any, Final
 
-from tools.view.banner import html
+from tools.view.bar import Bar
 from tools.view.commander import Commander
 from tools.view.curves import Curves
 from tools.view.desk import FOLLOW_S, Desk
@@ -24,27 +24,18 @@ class Page:
 
     Args:
         server: viser's server.
+        bar: over it.
         source: a hand, or what is played: a log, a simulated mechanism.
         commander: of a running hand; ``None`` for what is played.
     """
 
-    def __init__(self, server: Any, source: Source, commander: Commander | None) -> None:
-        self._server, self._source, self._commander = server, source, commander
+    def __init__(self, server: Any, bar: Bar, source: Source, commander: Commander | None) -> None:
+        self._server, self._bar, self._source = server, bar, source
         gui, meta = server.gui, source.meta
-        gui.set_panel_label(f"flexor: {meta['hand']}")
-        gui.configure_theme(dark_mode=True, show_logo=False, show_share_button=False, control_width="medium")
-        gui.main_panel.dock_right()
-        server.scene.set_background_image(_background())
-        self._html = ""
-        self._banner = gui.add_html("")
+        bar.name(meta["hand"])
         self._desk: Desk | None = None
         self._player: Player | None = None
         if commander is not None:
-            gui.add_command("Stop the hand", hotkey="escape", description="Needs no lease.").on_trigger(
-                lambda _: commander.stop()
-            )
-            self._stop = gui.add_button("STOP (Esc)", color="red")
-            self._stop.on_click(lambda _: commander.stop())
             self._desk = Desk(server, meta, commander)
         elif isinstance(source, Tape):
             self._player = Player(gui, source)
@@ -70,10 +61,7 @@ class Page:
         source.take()
         view = source.view
         state = source.told
-        text = html(state, str(source.meta["hand"]), self._commander is not None)
-        if text != self._html:
-            self._html = self._banner.content = text
-            self._server.flush()
+        self._bar.tell(state)
         if view is None:
             return
         with self._server.atomic():
@@ -105,11 +93,3 @@ class Page:
             self.turn()
             due = max(due + 1.0 / RATE_HZ, time.monotonic())
             time.sleep(max(0.0, due - time.monotonic()))
-
-
-def _background() -> Any:
-    import numpy as np
-
-    top, low = np.array((24, 29, 38)), np.array((44, 52, 66))
-    share = np.linspace(0.0, 1.0, 64)[:, None, None]
-    return np.broadcast_to((top + share * (low - top)).astype(np.uint8), (64, 2, 3)).copy()
