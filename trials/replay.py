@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 
 from hand.hand import Hand
-from hand.options import RunOptions
 from runtime.keyframes import KeyframeError, cycle_of, unpacked
 from runtime.pipeline import blame_hand
 from runtime.setup import Rig, build, read_hand
@@ -28,6 +27,7 @@ from signals.records import MEASUREMENT, RecordArray, new
 from telemetry.columns import Columns, join
 from telemetry.record.reader import Log, read_log
 from telemetry.shm.channel import Channel
+from trials.recorded import recorded_options
 
 BLOCK: Final = 512
 """Frames that are laid out at a time."""
@@ -130,7 +130,7 @@ def replay(
     if controller is not None:
         settings = (*settings, f"controller={controller}")
     with tempfile.TemporaryDirectory() as folder:
-        options = _options(path, log, Path(folder))
+        options = recorded_options(path, log, Path(folder))
         own = read_hand(options)
         other = hand is not None or bool(settings)
         used = read_hand(replace(options, hand=hand or options.hand, settings=(*options.settings, *settings)))
@@ -157,20 +157,6 @@ def _keyframes(path: Path, log: Log) -> dict[int, bytes]:
     if not keyframes:
         raise ReplayError(f"{path} has no keyframe: a version before replay recorded it, or another program")
     return keyframes
-
-
-def _options(path: Path, log: Log, folder: Path) -> RunOptions:
-    """Options of the run that was recorded, without what it moved and where it wrote."""
-    texts = [(name, data) for name, data in log.attachments.items() if name.endswith(".toml")]
-    if "options" not in log.run or not texts:
-        raise ReplayError(f"{path} does not hold its options and its hand file; it cannot be replayed")
-    name, data = texts[0]
-    (folder / name).write_bytes(data)
-    options = RunOptions.from_json(log.run["options"])
-    return replace(
-        options, hand=str(folder / name), motion=None, faults=(), bus=None, readonly=False, record=False,
-        out=None, lockstep=True, seconds=None, pretension_n=None, settings=(),
-    )  # fmt: skip
 
 
 def _must_fit(path: Path, own: Hand, other: Hand) -> None:

@@ -48,19 +48,30 @@ class MechanismFigure:
         self.names: dict[str, list[str]] = meta["names"]
         self._mechanism: Mechanism = load_mechanism(meta["mechanism"]["file"]).mechanism
         self._home = np.array(meta["mechanism"]["home_rad"], dtype=float)
-        poses = np.array(meta["mechanism"].get("poses_rad", [self._home]), dtype=float)
+        poses = self._possible(meta["mechanism"].get("poses_rad", [])) or [self._home]
         self._points = self._of(poses[0])
         self._reach = np.concatenate([self._of(q).reshape(-1, 3) for q in poses])
         named = [name for name, line in self._mechanism.segments(poses[0]) for _ in line[1:]]
         parts = list(dict.fromkeys(named))
         self.fingers = np.zeros(len(named), dtype=int)
         self.colours = np.array([_rgb(COLOURS[parts.index(name) % len(COLOURS)]) for name in named], np.uint8)
-        _, half = extents(self._mechanism, poses)
+        _, half = extents(self._mechanism, np.array(poses))
         self.radii_m = np.full(len(named), THICK * half)
 
     def _of(self, q: Floats) -> Floats:
         lines = [line for _, line in self._mechanism.segments(q)]
         return np.concatenate([np.stack((line[:-1], line[1:]), axis=1) for line in lines])
+
+    def _possible(self, poses: Any) -> list[Floats]:
+        """Those that exist: measured ones are a sensor's error away from where it was."""
+        found = []
+        for q in np.array(poses, dtype=float):
+            try:
+                self._of(q)
+            except ValueError:
+                continue
+            found.append(q)
+        return found
 
     def reach(self) -> Floats:
         """Points [m] between which it will move, shape (n, 3)."""
@@ -103,7 +114,7 @@ class MechanismSource(Tape):
             "hand": mechanism.name,
             "names": {"finger": titles, "joint": dofs, "tendon": [], "axis": []},
             "finger_of_joint": {name: t for t, group in zip(titles, groups, strict=True) for name in group},
-            "mechanism": {"file": loaded.path, "home_rad": [0.0] * len(dofs), "poses_rad": _some(run.q)},
+            "mechanism": {"file": loaded.path, "home_rad": [0.0] * len(dofs), "poses_rad": some(run.q)},
             "signals": list(SIGNALS), "group": "Coordinates",
             "keys": {k: {"unit": more if k == "torque" else unit + more} for k, more in SIGNALS.items()},
         }  # fmt: skip
@@ -139,7 +150,8 @@ class MechanismSource(Tape):
         return self._told
 
 
-def _some(rows: Floats) -> list[list[float]]:
+def some(rows: Floats) -> list[list[float]]:
+    """As many of the rows of coordinates as the size of a run is judged by."""
     chosen = np.unique(np.linspace(0, len(rows) - 1, POSES).astype(int))
     found: list[list[float]] = rows[chosen].tolist()
     return found

@@ -76,20 +76,17 @@ class LogSource(Tape):
 
     def __init__(self, path: Path) -> None:
         from reports.faults import FaultWatch
-        from reports.sensor_curves import hand_of_log
-        from telemetry.publish.drawing import geometry_of
-        from telemetry.publish.messages import ViewMessage, meta_codes, meta_names, meta_units
-        from telemetry.record.reader import read_log
+        from telemetry.publish.messages import ViewMessage
+        from telemetry.record.reader import LogError, read_log
+        from trials.recorded import recorded_hand
 
         log = read_log(path)
-        hand = hand_of_log(path, log)
-        names = hand.names
-        self.meta: dict[str, Any] = {
-            "hand": hand.name, "names": meta_names(names), "codes": meta_codes(names.foreign),
-            "keys": meta_units(False), "geometry": geometry_of(hand.model),
-        }  # fmt: skip
-        self._frames, self._watch = log.frames, FaultWatch(names)
-        self._build = ViewMessage(names, "truth" in (log.frames.dtype.names or ())).build
+        if not len(log.frames):
+            raise LogError(f"{path}: no frames inside, nothing to play")
+        hand = recorded_hand(path, log)
+        self.meta = _meta(hand, log.frames)
+        self._frames, self._watch = log.frames, FaultWatch(hand.names)
+        self._build = ViewMessage(hand.names, "truth" in (log.frames.dtype.names or ())).build
         self._times = (log.frames["state"]["time_ns"] - log.frames["state"]["time_ns"][0]) * 1e-9
         super().__init__(path.name, float(self._times[-1]))
         self.marks = self._marks(log)
@@ -129,6 +126,23 @@ class LogSource(Tape):
         kind = state.kind if state.kind == "fault" else "log"
         hint = state.hint if kind == "fault" else ""
         return Told(kind, state.head, state.text, hint, state.more)
+
+
+def _meta(hand: Any, frames: Any) -> dict[str, Any]:
+    """What a page asks of ``meta``, as a running hand would publish it; of a mechanism some poses too."""
+    from telemetry.publish.drawing import geometry_of, mechanism_of
+    from telemetry.publish.messages import meta_codes, meta_names, meta_units
+
+    names, found = hand.names, dict[str, Any]()
+    if hand.mechanism is not None:
+        from tools.view.mechanism import some
+
+        angles = frames["state"]["joint_angle_rad"][:, : len(names.joints)].astype(float)
+        found["mechanism"] = mechanism_of(hand.mechanism) | {"poses_rad": some(hand.mechanism.home + angles)}
+    return found | {
+        "hand": hand.name, "names": meta_names(names), "codes": meta_codes(names.foreign),
+        "keys": meta_units(False), "geometry": geometry_of(hand.model),
+    }  # fmt: skip
 
 
 def _whole(row: Any) -> Any:
