@@ -35,6 +35,8 @@ def refusals(root: type[BaseModel], raw: dict[str, Any], error: ValidationError)
     """All of pydantic's errors on a raw file."""
     found = []
     for e in error.errors(include_url=False):
+        if e["type"] == "too_short" and len(e["input"]) >= e["ctx"]["min_length"]:
+            continue  # pydantic does not count entries that it refuses; those are told themselves
         found.append(_refusal(root, raw, e))
         if e["type"] == "union_tag_not_found":
             found += _misspelled_kind(raw, _path(raw, e["loc"]))
@@ -68,7 +70,7 @@ def _refusal(root: type[BaseModel], raw: dict[str, Any], error: ErrorDetails) ->
         legal = f"{sign} {context[name]}; {legal}"
     elif kind in ("too_long", "too_short") and "exactly" not in legal:
         least_or_most = "at most {max_length}" if kind == "too_long" else "at least {min_length}"
-        found, legal = f"{context['actual_length']} of them", f"{least_or_most.format(**context)}; {legal}"
+        found, legal = f"{len(error['input'])} of them", f"{least_or_most.format(**context)}; {legal}"
     elif kind == "literal_error":
         near = _near_literal(root, raw, path, error["input"])
     elif kind in ("union_tag_invalid", "union_tag_not_found"):

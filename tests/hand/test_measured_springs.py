@@ -143,6 +143,14 @@ def test_too_few_coefficients_are_told_once() -> None:
         assert len(refusal(text)) == 1
 
 
+def test_a_coefficient_that_is_no_number_is_told_alone_and_still_counts() -> None:
+    nan = float("nan")
+    for coefficients, bad in (([nan, -1.0], 1), ([2.5, nan], 1), ([nan, nan], 2), ([2.5, -1.0, nan], 1)):
+        told = [str(problem) for problem in refusal(measured(ln_force=coefficients))]
+        assert len(told) == bad and all("a finite number" in line for line in told)
+    assert any("found 1 of them" in str(problem) for problem in refusal(measured(ln_force=[nan])))
+
+
 def test_stops_out_of_order_are_told_once() -> None:
     for text in (
         measured(lever_max_deg=20.0),
