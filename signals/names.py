@@ -97,6 +97,11 @@ class HandNames:
         return _placed(tuple(n for n, _ in seen), tuple(c for _, c in seen), most)
 
     @property
+    def sensed_tendons(self) -> tuple[str, ...]:
+        """Tendons with a Hall or force sensor."""
+        return tuple(n for n, c in zip(self.tendons, self.hall_channels, strict=True) if c)
+
+    @property
     def sensed_joints(self) -> tuple[str, ...]:
         """Joints with a sensor of their own."""
         return tuple(n for n, c in zip(self.joints, self.joint_channels, strict=False) if c)

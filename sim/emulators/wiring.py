@@ -32,7 +32,7 @@ PER_BUS: Final = {"dynamixel": 8, "odrive": 3}
 """Eight servos at 4 Mbaud answer 1500 times a second. An axis at 1 kHz takes 0.27 ms of every ms of its
 bus (feedback and set-point): three fill 81 %, a fourth 108 %."""
 RATE_HZ: Final = {"dynamixel": 1000, "odrive": 1000}
-"""Control rate that a hand behind these wires should run at; a collector carries any."""
+"""Control rate that a faster hand should run at behind these wires; a collector carries any."""
 TENSION_GAIN_SHARE: Final = 1.0 / 3.0
 """Share of the hand's proportional tension gain for a run behind slow wires. The greatest gain goes with the
 inverse of the time from sample to torque. These wires need 1.5 ms, which the hand files' gain stands; but
@@ -57,15 +57,20 @@ class Wiring:
     endpoints: list[str] = field(default_factory=list)
     text: str = ""
     rate_hz: int | None = None
-    """Control rate for ``flexor run --rate``; None: the hand's own."""
+    """Fastest control rate of a hand behind these wires; None: they carry any."""
     realtime: bool = False
     """Its bus process may run at real-time priority: no pty, whose bytes an ordinary kernel worker moves."""
     tension_gain_share: float = 1.0
-    """Share of the hand's ``gains.tension_kp_nm_n`` for ``flexor run --set``."""
+    """Share of ``gains.tension_kp_nm_n`` for ``flexor run --set`` of a hand that is slowed down."""
 
-    def run_words(self, tension_kp_nm_n: float) -> list[str]:
-        """What ``flexor run`` needs besides the bus file, for a hand with this proportional tension gain."""
-        if self.rate_hz is None:
+    def run_words(self, tension_kp_nm_n: float, own_hz: float) -> list[str]:
+        """What ``flexor run`` needs besides the bus file; nothing for a hand made for no faster wires.
+
+        Args:
+            tension_kp_nm_n: the hand's proportional tension gain.
+            own_hz: its own control rate.
+        """
+        if self.rate_hz is None or own_hz <= self.rate_hz:
             return []
         gain = self.tension_gain_share * tension_kp_nm_n
         return ["--rate", str(self.rate_hz), "--set", f"gains.tension_kp_nm_n={gain:.3g}"]
@@ -129,7 +134,8 @@ def _collector(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
         side, len(names.motors), len(names.tendons), len(names.axes), host=site.host, port=site.port
     )
     text = f'[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "{board.host}"\nport = {board.port}\n'
-    text += f"slots = [{_quoted(names.motors)}]\nhall_slots = [{_quoted(names.tendons)}]\n"
+    halls = [t if t in names.sensed_tendons else "" for t in names.tendons]
+    text += f"slots = [{_quoted(names.motors)}]\nhall_slots = [{_quoted(halls)}]\n"
     wiring = Wiring([board], [f"collector udp://{board.host}:{board.port}"], text, realtime=True)
     if not names.sensed_joints:
         return wiring
@@ -217,13 +223,13 @@ def _slow(kind: str) -> Wiring:
 
 
 def _with_hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, site: Site) -> Wiring:
-    """The same with a Hall bridge for what the other devices do not read."""
-    if not names.tendons and not names.axes and not names.sensed_joints:
+    """The same with a Hall bridge for what the other devices do not read, if the hand has sensors at all."""
+    tendons, joints, axes = names.sensed_tendons, names.sensed_joints, names.axes
+    if not tendons and not axes and not joints:
         return wiring
-    tendons, joints, axes = names.tendons, names.sensed_joints, names.axes
     line, first = site.folder / "hall", len(tendons) + len(joints)
     pots = tuple((first + a, a, POT_ZERO_COUNT, POT_RAD_COUNT) for a in range(len(axes)))
-    channels = [*range(len(tendons)), *(-1 for _ in (*joints, *axes))]
+    channels = [*(names.index("tendon", t) for t in tendons), *(-1 for _ in (*joints, *axes))]
     own = [*(-1 for _ in tendons), *(names.index("joint", j) for j in joints), *(-1 for _ in axes)]
     bridge = HallBridgeEmulator(side, channels, line, samples=4, axes=pots, joints=own, clock=site.clock)
     wiring.emulators.append(bridge)

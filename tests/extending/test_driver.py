@@ -91,7 +91,8 @@ def test_a_bus_process_finds_it_and_drives_what_its_wiring_emulates(installed: P
     wired = wire("lab-box", side, names, Site(folder=tmp_path))
     file = tmp_path / "bus.toml"
     file.write_text("realtime = false\n" + wired.text)
-    assert wired.run_words(0.3) == ["--rate", "700", "--set", "gains.tension_kp_nm_n=0.1"]
+    assert wired.run_words(0.3, 3000.0) == ["--rate", "700", "--set", "gains.tension_kp_nm_n=0.1"]
+    assert wired.run_words(0.3, 700.0) == []
     with EmulatorThread(wired.emulators):
         bus = open_buses(load_bus_file(str(file)), names)
         try:

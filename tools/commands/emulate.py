@@ -116,7 +116,7 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, 
             print(endpoint, flush=True)
         ending.enter_context(announced(EMULATION, known.name, places=" ".join(wired.endpoints)))
         words = ["flexor run", options.hand, "--bus", str(bus_file)]
-        words += wired.run_words(float(known.model["tension_kp_nm_n"][0]))
+        words += wired.run_words(float(known.model["tension_kp_nm_n"][0]), known.rate_hz)
         print(f"bus file {bus_file}; {' '.join(words)}", flush=True)
         if not side.positions:
             print("motors follow currents alone: the devices refuse their position modes", flush=True)
