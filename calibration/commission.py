@@ -30,6 +30,7 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from reports import page
 from reports.files import write_text
+from runtime.backends import backend_of
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
 
@@ -139,7 +140,11 @@ def _told_steps(folder: Path) -> tuple[str, ...]:
 
 
 def _same_subject(folder: Path, hand: Hand, options: RunOptions) -> None:
-    simulated = {"plant": options.plant, "mismatch": options.mismatch} if options.bus is None else None
+    simulated: dict[str, Any] | None = None
+    if options.bus is None:
+        simulated = {"plant": options.plant, "mismatch": options.mismatch}
+    elif backend_of(options)[1]:  # flexor emulate's bus file: no hardware either
+        simulated = {"emulated": True}
     steps = list(steps_of(hand)[0])
     mine = {"hand_file": hand.file.path, "hand_sha256": hand.sha256, "simulated": simulated, "steps": steps}
     path = folder / SUBJECT

@@ -63,7 +63,7 @@ def facts_of(path: Path, log: Log) -> dict[str, Any]:
         "hand": hand.name,
         "hand_sha256": log.run.get("hand_sha256", ""),
         "motion": options.get("motion") or "",
-        "simulated": options.get("bus") is None,
+        "simulated": options.get("bus") is None or "truth" in (frames.dtype.names or ()),
         "seconds": float(times[-1]),
         "rate_hz": hand.rate_hz,
         "frames": len(frames),

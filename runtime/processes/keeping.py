@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hand.hand import Hand
 from hand.options import RunOptions
+from runtime.backends import backend_of
 from runtime.keyframes import Asking, attachment, room
 from runtime.logs import open_log
 from signals.faults import Cause
@@ -69,7 +70,7 @@ class Keeping:
             hand.model if real else None,
             event,
             hot_degc=float(hand.model["winding_limit_degc"][0, 0]) - NEAR_K,
-            simulated=options.bus is None,
+            simulated=backend_of(options)[1],
             life=hand.file.life if real else None,
         )
         if options.record:
