@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 
 class Page:
@@ -32,3 +41,41 @@ class Page:
             self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.process.kill()
+
+
+class BarReader:
+    """What the bar's script is sent, with Unix times; reads in a thread of its own."""
+
+    def __init__(self, url: str) -> None:
+        self.told: list[tuple[float, dict[str, Any]]] = []
+        self.beats = 0
+        self._socket = connect(url.replace("http", "ws", 1) + "/flexor", proxy=None)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        with suppress(ConnectionClosed):
+            while True:
+                text = self._socket.recv()
+                self.beats += 1
+                if text:
+                    self.told.append((time.time(), json.loads(text)))
+
+    def send(self, word: str) -> None:
+        """As the script does."""
+        self._socket.send(word)
+
+    def until(
+        self, so: Callable[[dict[str, Any]], bool], seconds: float = 60.0
+    ) -> tuple[float, dict[str, Any]]:
+        """When and what it was told first that is so."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for at, told in self.told:
+                if so(told):
+                    return at, told
+            time.sleep(0.01)
+        raise AssertionError(self.told)
+
+    def close(self) -> None:
+        """Leave."""
+        self._socket.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from runtime.setup import read_hand
 from signals.modes import MachineState
 from telemetry.publish.drawing import geometry_of
 from telemetry.publish.messages import meta_names
-from tools.view.banner import html, told
+from tools.view.banner import as_message, told
 from tools.view.figure import Capsules, Figure
 
 
@@ -110,8 +112,10 @@ def test_silence_is_told_before_faults_and_faults_before_the_state():
     assert told(_view(MachineState.ACTIVE), health, 2.0, 0.5).kind == "gone"
     now = told(_view(MachineState.ACTIVE), health, 0.0, 0.5)
     assert (now.kind, now.text, now.hint, now.more) == ("fault", fault["text"], "replace it", ("second",))
-    page = html(now, "hasy", True)
-    assert "index_4: broken &lt;b&gt;" in page and "commanded by me" in page and 'id="fx-stop"' in page
-    assert 'id="fx-stop"' not in html(now, "hasy", False)
+    sent = as_message(now, "hasy", True)
+    assert sent["text"] == "index_4: broken <b>" and sent["who"] == "commanded by me" and sent["stop"]
+    assert not as_message(now, "hasy", False)["stop"]
+    many = as_message(replace(now, more=tuple("abcdef")), "hasy", True)
+    assert many["more"] == ["a", "b", "c", "and 3 more"]
     for state in MachineState:
         assert told(_view(state), {}, 0.0, 0.5).kind == state.name.lower()

@@ -81,9 +81,10 @@ def _exists(loaded, q):
 def test_a_client_of_the_page_gets_the_moving_structure(port_base):
     loaded, run, source = _played("muscle_finger")
     source.playing = False
-    server = make_server(port_base)
+    bar = Bar()
+    server = make_server(port_base, bar)
     try:
-        page = Page(server, Bar(server, None), source, None)
+        page = Page(server, bar, source, None)
         with Onlooker(f"http://127.0.0.1:{server.get_port()}") as client:
             for k in (len(run.q) // 2, -1):
                 source.at_s = float(run.time_s[k])
@@ -125,9 +126,10 @@ class _Standing:
 @pytest.mark.parametrize("name", mechanism_hand_names())
 def test_a_mechanism_as_a_hand_is_drawn_at_its_home_and_its_angles(name, port_base):
     source = _Standing(name)
-    server = make_server(port_base)
+    bar = Bar()
+    server = make_server(port_base, bar)
     try:
-        page = Page(server, Bar(server, None), source, None)
+        page = Page(server, bar, source, None)
         for _ in range(3):
             page.turn()
             page._curves.draw()

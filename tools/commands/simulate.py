@@ -84,9 +84,8 @@ def _serve(loaded: Any, scenario: str, run: Any) -> None:
     """The page, until Ctrl-C."""
     from tools.commands.view import PORT, serve
     from tools.view.mechanism import MechanismSource
-    from tools.view.serve import make_server
 
-    serve(make_server(PORT), MechanismSource(loaded, scenario, run), None)
+    serve(PORT, MechanismSource(loaded, scenario, run), None)
 
 
 def _write(

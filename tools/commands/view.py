@@ -47,31 +47,32 @@ def view(
     if log is not None:
         from tools.view.source import LogSource
 
-        serve(make_server(port or PORT), LogSource(log), seconds)
+        serve(port or PORT, LogSource(log), seconds)
         return
     import flexor
     from flexor.runs import chosen
+    from tools.view.bar import Bar
 
     base = chosen(port_base, hand)[0] if host == "127.0.0.1" else port_base or 5600
-    server = make_server(port or base + AFTER)
+    bar = Bar()
+    server = make_server(port or base + AFTER, bar)
     try:
         with flexor.Hand(host, port_base=base, timeout_s=0.5) as watching:
-            _show_hand(server, watching, (host, base), wait, seconds)
+            _show_hand(server, bar, watching, (host, base), wait, seconds)
     finally:
         server.stop()
 
 
 def _show_hand(
-    server: Any, watching: Any, place: tuple[str, int], wait_s: float, seconds: float | None
+    server: Any, bar: Any, watching: Any, place: tuple[str, int], wait_s: float, seconds: float | None
 ) -> None:
     """The page of a hand; while that is waited for, address and stop are there already."""
-    from tools.view.bar import Bar
     from tools.view.commander import Commander
     from tools.view.page import Page
 
     commander = Commander(*place, lambda text: _notify(server, text))
+    bar.stop = commander.stop
     try:
-        bar = Bar(server, commander)
         if wait_s > 0.0:
             _tell_address(server)
         source = _live(watching, bar, place, wait_s)
@@ -117,14 +118,17 @@ def _tell_address(server: Any) -> None:
     print(f"view: http://127.0.0.1:{server.get_port()}", flush=True)
 
 
-def serve(server: Any, source: Any, seconds: float | None) -> None:
+def serve(port: int, source: Any, seconds: float | None) -> None:
     """The page of what is played, told on stdout, for some time or until it is interrupted."""
     from tools.view.bar import Bar
     from tools.view.page import Page
+    from tools.view.serve import make_server
 
-    page = Page(server, Bar(server, None), source, None)
-    _tell_address(server)
+    bar = Bar()
+    server = make_server(port, bar)
     try:
+        page = Page(server, bar, source, None)
+        _tell_address(server)
         page.run(None if seconds is None else time.monotonic() + seconds)
     finally:
         server.stop()

@@ -1,9 +1,8 @@
-"""What stands first on the page: how the hand is, in a sentence, who commands it, and the way to stop it."""
+"""What stands first on the page: how the hand is, in a sentence, and who commands it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Final
 
 from signals.modes import MachineState
@@ -12,15 +11,8 @@ COLOURS: Final = {
     "fault": "#d3202f", "gone": "#8a4b00", "active": "#12813f", "holding": "#9a6a00", "ready": "#1d63b8",
     "off": "#4a5260", "log": "#5b3fa8", "waiting": "#3d5a78",
 }  # fmt: skip
-_KEY: Final = "new KeyboardEvent('keydown',{key:'Escape',code:'Escape',bubbles:true})"
-_PRESS: Final = f"document.documentElement.dispatchEvent({_KEY})"
-CATCH: Final = (
-    "if(!window.flexorStop){window.flexorStop=1;window.addEventListener('keydown',e=>{if(e.key==='Escape'"
-    f"&&e.target!==document.documentElement){{e.stopImmediatePropagation();{_PRESS}}}}},true)}}"
-)
-"""The page's own hot keys do not work while a field has the focus; the stop's must.
-
-By name: in the handler of an element, ``addEventListener`` alone is the element's own."""
+MOST: Final = 3
+"""Further faults that are said in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,45 +78,12 @@ def waiting(place: str, starting: str) -> Told:
     return Told("waiting", "no hand yet", text, "start one: flexor run HAND")
 
 
-def html(state: Told, hand: str, stoppable: bool) -> str:
-    """The banner: a bar over the whole page, and the room that it takes in the panel."""
-    text = escape(state.text)
-    hint = f'<span class="fx-hint">Next: {escape(state.hint)}.</span>' if state.hint else ""
-    more = "".join(f'<div class="fx-more">{escape(line)}</div>' for line in state.more[:3])
-    if len(state.more) > 3:
-        more += f'<div class="fx-more">and {len(state.more) - 3} more</div>'
+def as_message(state: Told, hand: str, stoppable: bool) -> dict[str, Any]:
+    """What the script of the bar is sent: texts, a colour, whether there is a hand to stop."""
+    more = [*state.more[:MOST], *([f"and {len(state.more) - MOST} more"] if len(state.more) > MOST else [])]
     who = f"commanded by {state.holder}" if state.holder else "nobody commands"
-    stop = f'<button id="fx-stop" title="Escape" onclick="{_PRESS}">STOP<small>Esc</small></button>'
-    return (
-        f"<style>{_CSS}</style>"
-        f'<div id="fx-banner" data-kind="{state.kind}" style="background:{COLOURS[state.kind]}">'
-        f'<div class="fx-head"><b>{escape(state.head)}</b><span>{escape(hand)}</span>'
-        f'<span class="fx-who">{escape(who if stoppable else state.holder or "a log")}</span></div>'
-        f'<div class="fx-text"><div><span class="fx-say">{text}</span> {hint}</div>{more}</div>'
-        f'{stop if stoppable else ""}</div><div id="fx-room"></div>'
-        f'<img alt="" src="data:," style="display:none" onerror="{CATCH}">'
-    )
-
-
-_CSS: Final = """
-#fx-banner{position:fixed;top:0;left:0;right:0;z-index:4000;color:#fff;display:flex;align-items:center;gap:18px;
-padding:8px 14px;min-height:52px;box-sizing:border-box;font:14px/1.35 system-ui,sans-serif;
-box-shadow:0 2px 10px rgba(0,0,0,.45)}
-#fx-banner .fx-head{display:flex;flex-direction:column;min-width:116px}
-#fx-banner .fx-head b{font-size:17px;text-transform:uppercase;letter-spacing:.04em}
-#fx-banner .fx-head span{font-size:11.5px;opacity:.85}
-#fx-banner .fx-text{flex:1;min-width:0}
-#fx-banner .fx-say{font-size:16px;font-weight:600}
-#fx-banner .fx-hint{opacity:.92}
-#fx-banner .fx-more{font-size:12.5px;opacity:.9}
-#fx-room{height:26px}
-.mantine-Notifications-root{top:84px!important}
-#fx-stop{background:#fff;color:#c00;border:3px solid #c00;outline:2px solid #fff;border-radius:8px;
-font:800 18px/1 system-ui,sans-serif;padding:9px 20px;cursor:pointer;display:flex;flex-direction:column;
-align-items:center;gap:2px}
-#fx-stop small{font:600 10px/1 system-ui,sans-serif;color:#555}
-#fx-stop:hover{background:#ffe3e3}
-@media (max-width:700px){#fx-room{height:0}#fx-banner{gap:10px;padding:6px 10px}
-#fx-banner .fx-head{min-width:0}#fx-banner .fx-say{font-size:14px}
-#fx-banner .fx-head b{font-size:14px}#fx-stop{padding:9px 12px;font-size:15px}}
-"""
+    return {
+        "kind": state.kind, "colour": COLOURS[state.kind], "head": state.head, "hand": hand,
+        "who": who if stoppable else state.holder or "a log", "text": state.text, "hint": state.hint,
+        "more": more, "stop": stoppable,
+    }  # fmt: skip

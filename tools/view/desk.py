@@ -30,6 +30,9 @@ class Desk:
         self._under_lease: list[Any] = []
         self._rows: list[Any] = []  # of buttons: the library cannot disable those
         gui = self._gui
+        command = gui.add_command("Stop the hand", hotkey="escape", description="Needs no lease.")
+        command.on_trigger(lambda _: commander.stop())
+        gui.add_button("STOP (Esc)", color="red").on_click(lambda _: commander.stop())
         self._take = gui.add_button("Take command", icon=None, color="blue")
         self._take.on_click(lambda _: commander.take(force=False))
         self._force = gui.add_button("Take it from its holder", color="orange", visible=False)

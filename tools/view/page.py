@@ -33,6 +33,7 @@ class Page:
         self._server, self._bar, self._source = server, bar, source
         gui, meta = server.gui, source.meta
         bar.name(meta["hand"])
+        gui.set_panel_label(f"flexor: {meta['hand']}")
         self._desk: Desk | None = None
         self._player: Player | None = None
         if commander is not None:
