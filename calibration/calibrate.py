@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration import (
     geometry,
@@ -26,14 +27,22 @@ from calibration.found import Found
 from calibration.motion_run import Watch
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.parquet import Table, by_part
 
 Procedure = Callable[[Hand, RunOptions, list[int], Watch], Found]
 
 
 def _wiring(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
     found = wiring.look(hand, options, tendons, watch)
-    raw = {"tendons": list(hand.names.tendons), "answers": found.answers, "zeros_rad": found.zeros_rad}
-    return Found(wiring_page.parts_of(hand, found), found.seconds, wiring_page.sections(hand, found), raw)
+    wound = [hand.names.tendons[t] for t in found.tendons][: found.answers.shape[1]]
+    table = _zeros_of(hand, found.zeros_rad) | by_part("answer", wound, found.answers)
+    rows, pages = wiring_page.parts_of(hand, found), wiring_page.sections(hand, found)
+    return Found(rows, found.seconds, pages, {"tendons": table})
+
+
+def _zeros_of(hand: Hand, zeros_rad: NDArray[np.float64]) -> Table:
+    """Angle of each tendon's motor of the straight hand, shape (tendons,)."""
+    return {"tendon": np.array(hand.names.tendons), "zero_rad": zeros_rad}
 
 
 def _tension(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
@@ -42,12 +51,14 @@ def _tension(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) 
     if found.wiring.findings:
         rows, pages = wiring_page.parts_of(hand, found.wiring), wiring_page.sections(hand, found.wiring)
         return Found(rows, found.seconds, pages, {})
-    raw = {
-        "tendons": [hand.names.tendons[t] for t in tendons],
-        "time_s": found.time_s,
-        "tension_n": found.tension_n,
-        "wound_m": found.wound_m,
-        "zeros_rad": found.wiring.zeros_rad,
+    mine = [hand.names.tendons[t] for t in tendons]
+    raw: dict[str, Table] = {
+        "windows": {"time_s": found.time_s} | by_part("tension_n", mine, found.tension_n),
+        "tendons": {
+            "tendon": np.array(mine),
+            "wound_m": found.wound_m,
+            "zero_rad": found.wiring.zeros_rad[tendons],
+        },
     }
     rows, pages = tension_page.parts_of(hand, found), tension_page.sections(hand, found)
     if len(tendons) == len(hand.names.tendons):
@@ -64,10 +75,11 @@ def _travel(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -
     found, seconds = (
         travel.travel_joints(hand, options, joints, lambda x: watch(0.4 + 0.6 * x)) if joints else ([], 0.0)
     )
-    raw = {
-        "joints": [hand.names.joints[t.joint] for t in found],
-        "stops_rad": np.array([t.stops_rad for t in found]),
-        "zeros_rad": wired.zeros_rad,
+    stops = np.array([t.stops_rad for t in found], dtype=float).reshape(-1, 2)
+    raw: dict[str, Table] = {
+        "joints": {"joint": np.array([hand.names.joints[t.joint] for t in found], dtype=str)}
+        | by_part("stop_rad", ("low", "high"), stops),
+        "tendons": _zeros_of(hand, wired.zeros_rad),
     }
     left = [j for j in range(len(hand.names.joints)) if j not in joints and _moved(hand, j, tendons)]
     notices = [
@@ -87,9 +99,10 @@ def _moved(hand: Hand, j: int, tendons: list[int]) -> bool:
 def _zero(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
     """As travel, and each motor's angle of the straight hand for the hand file."""
     found = _travel(hand, options, tendons, watch)
-    if "stops_rad" not in found.raw:
+    if not found.raw:
         return found
-    zeros = travel_page.motor_parts(hand, tendons, found.raw, found.parts)
+    joints, zeros_rad = found.raw["joints"]["joint"].tolist(), found.raw["tendons"]["zero_rad"]
+    zeros = travel_page.motor_parts(hand, tendons, joints, zeros_rad, found.parts)
     return replace(found, parts=found.parts + zeros, patch=lambda origin: travel_page.patch_of(zeros, origin))
 
 

@@ -34,6 +34,7 @@ from hand.assembly.mismatch import draw_mismatch
 from hand.file.loader import load_hand
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.parquet import Table
 from runtime.setup import read_hand
 
 GEOMETRY: Final = "geometry"
@@ -75,7 +76,7 @@ class HandRun:
     """What a drawn hand gave: cases, raw arrays by step, simulated time [s], wall time [s]."""
 
     cases: list[Case]
-    raw: dict[str, dict[str, Any]]
+    raw: dict[str, dict[str, Table]]
     simulated_s: float
     seconds: float
 
@@ -164,7 +165,7 @@ def run_hand(name: str, seed: int, folder: Path) -> HandRun:
     plant_path, mine = folder / "plant.toml", folder / "mine.toml"
     options = RunOptions(hand=str(mine), plant=str(plant_path), mismatch=seed, seed=seed, lockstep=True)
     file, begun = assumed_file(text), time.monotonic()
-    cases, raw, simulated = list[Case](), dict[str, dict[str, Any]](), 0.0
+    cases, raw, simulated = list[Case](), dict[str, dict[str, Table]](), 0.0
     plant_path.write_text(true_file(text, seed), encoding="utf-8")
     other = read_hand(RunOptions(hand=str(plant_path)))
     plant = draw_mismatch(other.model, seed, other.file.tolerances)[0]
@@ -250,13 +251,10 @@ def save(folder: Path, runs: dict[int, HandRun]) -> None:
     parquet.write_table(pa.table(parts), folder / "parts.parquet")
     columns: dict[str, list[Any]] = {}
     for seed, run in runs.items():
-        raw = run.raw["levers"]
-        for k, tendon in enumerate(raw["tendons"]):
-            n = len(raw["time_s"][k])
-            for key, values in (("seed", np.full(n, seed)), ("tendon", np.full(n, tendon))):
+        for tendon, course in run.raw["levers"].items():
+            n = len(course["time_s"])
+            for key, values in {"seed": np.full(n, seed), "tendon": np.full(n, tendon), **course}.items():
                 columns.setdefault(key, []).append(values)
-            for key in ("time_s", "angle_rad", "speed_rad_s", "torque_nm", "count"):
-                columns.setdefault(key, []).append(raw[key][k])
     courses = {key: np.concatenate(each) for key, each in columns.items()}
     parquet.write_table(pa.table(courses), folder / "courses.parquet")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from calibration.part import Part
+from reports.parquet import Table
 
 
 def _no_patch(_origin: str) -> str:
@@ -21,7 +21,7 @@ class Found:
         parts: rows with verdicts.
         seconds: of motion.
         sections: of the page.
-        raw: arrays to keep.
+        raw: tables to keep, by name.
         patch: an origin -> lines for the hand file.
         notices: sentences for people.
         widths: (part, parameter) -> half 95 % widths of the noise that was seen, and of independent noise of
@@ -31,7 +31,7 @@ class Found:
     parts: list[Part]
     seconds: float
     sections: list[str]
-    raw: dict[str, Any]
+    raw: dict[str, Table]
     patch: Callable[[str], str] = _no_patch
     notices: list[str] = field(default_factory=list)
     widths: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)

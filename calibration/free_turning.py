@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from calibration.drive_fit import Turning
 from calibration.motion_run import must_be_sound, run_motion
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.parquet import Table, by_part
 from signals.records import RecordArray
 
 LEAD_S: Final = 1.2
@@ -61,14 +62,14 @@ class Measured:
             for times, angles, currents in zip(self.times_s, self.angles_rad, self.currents_a, strict=True)
         ]
 
-    def arrays(self, motors: list[str]) -> dict[str, Any]:
-        """Angles and currents of every phase by name, for ``run_folder.save_raw``."""
-        found: dict[str, Any] = {"motors": np.array(motors)}
-        for k, times in enumerate(self.times_s):
-            found[f"time_s_{k}"] = times
-            found[f"angle_rad_{k}"] = self.angles_rad[k]
-            found[f"current_a_{k}"] = self.currents_a[k].astype(np.float32)
-        return found
+    def tables(self, motors: list[str]) -> dict[str, Table]:
+        """Angles and currents of every phase."""
+        return {
+            f"phase_{k}": {"time_s": times}
+            | by_part("angle_rad", motors, self.angles_rad[k])
+            | by_part("current_a", motors, self.currents_a[k].astype(np.float32))
+            for k, times in enumerate(self.times_s)
+        }
 
 
 def phases_of(hand: Hand, motors: list[int]) -> list[Phase]:

@@ -8,7 +8,7 @@ its tolerance in the hand file. Their mean, weighted by these, is nearer to the 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from calibration.part import BAD, GOOD, OPEN, Part
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports import page
+from reports.parquet import Table, by_part
 from signals.modes import FingerKind, TendonKind
 
 Floats = NDArray[np.float64]
@@ -78,16 +79,19 @@ def found_geometry(hand: Hand, options: RunOptions, tendons: list[int], watch: W
     force_sd = math.hypot(spread.torque_constant, spread.pulley_radius)  # the unit of ``calibrate hall``
     fit = fit_geometry(measured.poses, P, radii, spread.pulley_radius, spread.pulley_radius, force_sd)
     parts = [part for k in range(len(mine)) for part in parts_of(hand, mine, joints, k, fit, measured)]
-    raw: dict[str, Any] = {
-        "tendons": [hand.names.tendons[t] for t in mine], "joints": [hand.names.joints[j] for j in joints],
-        "P_tj_m": fit.P_tj_m, "P_half_frac": fit.P_half,
-        "spool_m": fit.spool_m, "spool_half_frac": fit.spool_half, "scale_drive": measured.scales,
+    moved = [hand.names.joints[j] for j in joints]
+    table: Table = {
+        "tendon": np.array([hand.names.tendons[t] for t in mine]), "spool_m": fit.spool_m,
+        "spool_half_frac": fit.spool_half, "scale_drive": measured.scales,
     }  # fmt: skip
+    table |= by_part("P_tj_m", moved, fit.P_tj_m) | by_part("P_half_frac", moved, fit.P_half)
     rows = [
         (p.name, p.parameter, f"{p.value:.5g} {p.unit}", f"{p.high - p.value:.2g}", p.verdict) for p in parts
     ]
     pages = [page.table("Lever arms and spools", ("tendon", "parameter", "value", "+-", "verdict"), rows)]
-    return Found(parts, measured.seconds, pages, raw, lambda origin: patch_of(parts, origin), told)
+    return Found(
+        parts, measured.seconds, pages, {"tendons": table}, lambda origin: patch_of(parts, origin), told
+    )
 
 
 def _missed(hand: Hand, j: int) -> Part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, OPEN, Part
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.parquet import Table, by_part
 
 Floats = NDArray[np.float64]
 NAN: Final = math.nan
@@ -67,16 +68,15 @@ def found_guides(hand: Hand, options: RunOptions, tendons: list[int], watch: Wat
     text = "moves no joint that is swept (base of a tensegrity thumb, or a tendon beside it is not measured)"
     notices = [f"{part.name}: {part.text}" for part in rest]
     notices += [f"{hand.names.tendons[t]}: {text}" for t in left]
-    raw: dict[str, Any] = {
-        "tendons": [hand.names.tendons[t] for t in mine], "time_s": measured.time_s,
-        "tension_n": np.column_stack([tensions[t] for t in mine]), "joint_rad": measured.joint_rad,
-    }  # fmt: skip
+    sweeps: Table = {"time_s": measured.time_s}
+    sweeps |= {f"tension_n/{hand.names.tendons[t]}": tensions[t] for t in mine}
+    sweeps |= by_part("joint_rad", hand.names.joints, measured.joint_rad)
     pages = guide_page.sections(hand, found)
     return Found(
         parts,
         measured.seconds,
         pages,
-        raw,
+        {"sweeps": sweeps},
         lambda origin: patch_of(hand, parts, found, origin),
         notices,
         widths,

@@ -46,7 +46,7 @@ def identified(kind: str, hand: Hand, options: RunOptions, motors: list[int], wa
     fits = fits_of(hand, measured, motors)
     constants = [float(hand.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
     parts, pages = parts_of(kind, fits), sections(fits, measured, constants)
-    raw = measured.arrays(list(fits))
+    raw = measured.tables(list(fits))
     notices = [f"{name}: by its slack stop hall_zero_count is {zero:.0f}" for name, zero in zeros.items()]
 
     def patch(origin: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,9 +169,10 @@ def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int],
     if runs > 1:
         notices.append(f"swept {runs} times: one run did not tell all of it well enough")
     rows = [part for t, each in fits.items() for part in parts_of(kind, hand, t, each)]
-    raw: dict[str, Any] = {"tendons": [hand.names.tendons[t] for t in courses]}
-    for name in ("time_s", "angle_rad", "speed_rad_s", "torque_nm", "count"):
-        raw[name] = np.array([getattr(course, name) for course in courses.values()])
+    raw = {
+        hand.names.tendons[t]: {name: getattr(course, name) for name in Course.__dataclass_fields__}
+        for t, course in courses.items()
+    }
     widths = {
         (hand.names.tendons[t], row.key): widths_of(each.fit, row)
         for t, each in fits.items()

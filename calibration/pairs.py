@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from calibration.part import BAD, OPEN, Part
 from calibration.travel import Travel, fits, run_wider
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.parquet import Table
 from signals.modes import MachineState
 from signals.records import RecordArray
 
@@ -178,16 +179,15 @@ def found_pairs(hand: Hand, options: RunOptions, tendons: list[int], watch: Watc
         better = {each.pair.motor: each for each in more if fits(hand, each.travel)}
         found, seconds = [better.get(each.pair.motor, each) for each in found], seconds + length
     rows = pair_page.parts_of(hand, found)
-    raw: dict[str, Any] = {"joints": [hand.names.joints[each.pair.joint] for each in found]}
+    joints = [hand.names.joints[each.pair.joint] for each in found]
     zeros = np.full(len(hand.names.tendons), math.nan)
     for each in found:
         zeros[list(each.pair.tendons)] = each.start_rad
-    raw["zeros_rad"] = zeros
+    raw: dict[str, Table] = {"tendons": {"tendon": np.array(hand.names.tendons), "zero_rad": zeros}}
     mine = [t for each in found for t in each.pair.tendons]
-    motors = travel_page.motor_parts(hand, mine, raw, rows)
-    for each in found:
-        joint = hand.names.joints[each.pair.joint]
-        raw |= {f"{joint}.{name}": getattr(each.sweeps, name) for name in Blocks.__dataclass_fields__}
+    motors = travel_page.motor_parts(hand, mine, joints, zeros, rows)
+    for joint, each in zip(joints, found, strict=True):
+        raw[joint] = {name: getattr(each.sweeps, name) for name in Blocks.__dataclass_fields__}
     notices = [f"{part.name}: {part.text}" for part in rest]
     sections = [
         *pair_page.sections(hand, found),

@@ -16,11 +16,17 @@ from calibration.part import GOOD, OPEN, ORDER
 from hand.hand import Hand
 from reports import page
 from reports.files import whole
+from reports.parquet import Table, parquet_is_here, write_parquet
 
 RESULT: Final = "result.json"
 PATCH: Final = "patch.toml"
 PAGE: Final = "report.html"
-RAW: Final = "raw.npz"
+RAW: Final = "raw"
+"""Folder of the tables; without pyarrow a file of arrays, with this and npz as its name."""
+
+
+FACTS: Final = ("command", "hand", "hand_sha256", "date")
+"""Of the result, kept with every table."""
 
 
 class RunError(ValueError):
@@ -59,9 +65,25 @@ def store(folder: Path, command: str, hand: Hand, found: Found, seconds: float) 
     with ExitStack() as written:  # the files of an earlier run go once all new ones are on the disk
         for name, text in reversed(texts.items()):  # and RESULT last: a folder with one is whole
             written.enter_context(whole(folder / name)).write_text(text, encoding="utf-8")
-        with written.enter_context(whole(folder / RAW)).open("wb") as file:
-            np.savez_compressed(file, **found.raw)
+        kept = _keep_raw(written, folder, found.raw, {key: str(result[key]) for key in FACTS})
+    for old in {folder / f"{RAW}.npz", *(folder / RAW).glob("*.parquet")} - kept:
+        old.unlink(missing_ok=True)  # of an earlier run, or of one with other libraries
     return result
+
+
+def _keep_raw(written: ExitStack, folder: Path, tables: dict[str, Table], facts: dict[str, str]) -> set[Path]:
+    """Write what was measured, a file for each table; returns the files."""
+    if not parquet_is_here():
+        path = folder / f"{RAW}.npz"
+        with written.enter_context(whole(path)).open("wb") as file:
+            arrays = {f"{t}.{title}": v for t, table in tables.items() for title, v in table.items()}
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        return {path}
+    paths = {name: folder / RAW / f"{name}.parquet" for name in tables}
+    (folder / RAW).mkdir(exist_ok=True)
+    for name, path in paths.items():
+        write_parquet(written.enter_context(whole(path)), tables[name], facts)
+    return set(paths.values())
 
 
 def load(folder: Path) -> dict[str, Any]:

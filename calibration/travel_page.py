@@ -61,10 +61,20 @@ def _straight(hand: Hand, travel: Travel, good: bool) -> Part:
     return Part(name, "straight_deg", value, value - half, value + half, "deg", verdict, text)
 
 
-def motor_parts(hand: Hand, tendons: list[int], raw: dict[str, Any], rows: list[Part]) -> list[Part]:
-    """A row for every motor whose joints were all travelled: its angle of the straight hand."""
+def motor_parts(
+    hand: Hand, tendons: list[int], travelled_joints: list[str], zeros_rad: Any, rows: list[Part]
+) -> list[Part]:
+    """A row for every motor whose joints were all travelled: its angle of the straight hand.
+
+    Args:
+        hand: the hand.
+        tendons: whose motors.
+        travelled_joints: names.
+        zeros_rad: angle of each tendon's motor of the straight hand, shape (tendons,).
+        rows: of the joints.
+    """
     m, joints = hand.model[0], hand.names.joints
-    travelled = {joints.index(name) for name in raw["joints"]}
+    travelled = {joints.index(name) for name in travelled_joints}
     known = {r.name: r for r in rows if r.parameter == "straight_deg" and r.verdict == GOOD}
     parts: list[Part] = []
     for t in tendons:
@@ -81,7 +91,7 @@ def motor_parts(hand: Hand, tendons: list[int], raw: dict[str, Any], rows: list[
         radius = float(m["spool_radius_m"][t])
         straight = [known[joints[j]] for j in crossed]
         arms = [math.radians(float(row[j])) / radius for j in crossed]
-        value = float(raw["zeros_rad"][t]) + sum(a * p.value for a, p in zip(arms, straight, strict=True))
+        value = float(zeros_rad[t]) + sum(a * p.value for a, p in zip(arms, straight, strict=True))
         half = math.hypot(*(a * (p.high - p.value) for a, p in zip(arms, straight, strict=True)))
         text = f"{value:.4f} rad, +- {half:.2g}, with the hand straight at its start tension"
         parts.append(Part(motor, "zero_rad", value, value - half, value + half, "rad", GOOD, text))

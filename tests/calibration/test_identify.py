@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 import tomlkit
 from typer.testing import CliRunner
@@ -101,8 +102,10 @@ def test_a_run_leaves_result_patch_page_and_raw_data(run):
     page = (out / "report.html").read_text()
     said = page.partition("</style>")[2]
     assert said.index("verdict") < said.index("<h2>Parts") < said.index("<pre>") and "image/png" in said
-    with np.load(out / "raw.npz") as raw:
-        assert raw["angle_rad_0"].shape[1] == len(MOTORS)
+    raw = pyarrow.parquet.read_table(out / "raw" / "phase_0.parquet")
+    wanted = ["time_s", *(f"{key}/{motor}" for key in ("angle_rad", "current_a") for motor in MOTORS)]
+    assert raw.column_names == wanted and raw.schema.metadata[b"flexor.command"] == b"identify drives"
+    assert np.all(np.diff(raw["time_s"]) > 0.0) and raw.num_rows > 1000
 
 
 def test_on_motion_that_was_not_fitted_the_feedforward_now_fits(plain, run, tmp_path):

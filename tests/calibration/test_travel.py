@@ -118,8 +118,7 @@ def test_motors_of_joints_that_were_not_travelled_get_no_row():
     tendons = list(range(len(hand.names.tendons)))
     joints = [hand.names.joints[j] for j in joints_of(hand, tendons)]
     assert not any(name.startswith("thumb") for name in joints)
-    raw = {"joints": joints, "zeros_rad": [0.0] * len(tendons)}
-    rows = motor_parts(hand, tendons, raw, [])
+    rows = motor_parts(hand, tendons, joints, [0.0] * len(tendons), [])
     assert {part.verdict for part in rows} == {"open"}
     thumb = {m for m in hand.names.motors if m.startswith("m_thumb")}
     assert {part.name for part in rows} == set(hand.names.motors) - thumb and thumb

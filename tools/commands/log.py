@@ -167,8 +167,9 @@ def parquet(
     every: Annotated[int, typer.Option(min=1, help="Every n-th frame.")] = 1,
 ) -> None:
     """Write signals of a log as a Parquet file, for pandas, polars, DuckDB and others."""
+    from reports.parquet import write_parquet
     from telemetry.record.reader import read_log
-    from tools.commands.log_table import table_of, write_parquet
+    from tools.commands.log_table import table_of
 
     log = read_log(file)
     _say_damage(file, log)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reports.files import whole
-from signals.choices import WrongChoice
+from reports.parquet import Table
 from signals.names import UnknownName
 from signals.table import TABLE
-
-Table = dict[str, NDArray[Any]]
 
 
 def table_of(
@@ -58,26 +53,3 @@ def _parts(log: Any, wanted: str) -> Table:
     if part and part not in names:
         raise UnknownName(dims[0] if dims else "part", part, tuple(names))
     return {f"{signal}/{label}": flat[:, k] for k, label in enumerate(names) if part in ("", label)}
-
-
-def write_parquet(path: Path, table: Table, facts: dict[str, str]) -> None:
-    """Write a table; a file of that name is replaced when the new one is whole.
-
-    Args:
-        path: file to write.
-        table: as ``table_of`` makes it.
-        facts: about the run, kept in the file's metadata.
-
-    Raises:
-        WrongChoice: pyarrow is not installed.
-        OSError: the file cannot be written; none is left behind.
-    """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise WrongChoice("flexor log parquet needs pyarrow: pip install 'flexor[parquet]'") from None
-    kept = pyarrow.table({title: np.ascontiguousarray(values) for title, values in table.items()})
-    kept = kept.replace_schema_metadata({f"flexor.{key}": text for key, text in facts.items()})
-    with whole(path) as unfinished:
-        pyarrow.parquet.write_table(kept, unfinished, compression="zstd")
