@@ -24,7 +24,7 @@ from calibration import (
     wiring_page,
 )
 from calibration.found import Found
-from calibration.motion_run import Watch
+from calibration.motion_run import See, Watch
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.parquet import Table, by_part
@@ -45,9 +45,11 @@ def _zeros_of(hand: Hand, zeros_rad: NDArray[np.float64]) -> Table:
     return {"tendon": np.array(hand.names.tendons), "zero_rad": zeros_rad}
 
 
-def _tension(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
+def tensioned(
+    hand: Hand, options: RunOptions, tendons: list[int], watch: Watch, see: See | None = None
+) -> Found:
     """Into their band, once the connections are known to be right; tendons named alone get new zeros."""
-    found = tension.tension(hand, options, tendons, watch)
+    found = tension.tension(hand, options, tendons, watch, see)
     if found.wiring.findings:
         rows, pages = wiring_page.parts_of(hand, found.wiring), wiring_page.sections(hand, found.wiring)
         return Found(rows, found.seconds, pages, {})
@@ -122,7 +124,7 @@ def _once_wired(procedure: Procedure) -> Procedure:
 
 KINDS: Final[dict[str, Procedure]] = {
     "wiring": _wiring,
-    "tension": _tension,
+    "tension": tensioned,
     "travel": _travel,
     "zero": _zero,
     "hall": _once_wired(partial(levers.found_levers, levers.HALL)),

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.listening import listening
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.processes.phases import Exit
@@ -26,6 +27,8 @@ from telemetry.record.recorder import check_room
 
 Keep = Callable[[RecordArray], None]
 Watch = Callable[[float], None]
+See = Callable[[float, NDArray[np.float64]], None]
+"""Gets a time [s] and the newest tensions [N], shape (tendons,), some times a second."""
 _FAULT: Final = int(MachineState.FAULT)
 PASSING: Final = frozenset(
     cause.name
@@ -76,7 +79,13 @@ class Told:
 
 
 def run_motion(
-    hand: Hand, options: RunOptions, motion: str, seconds: float, keep: Keep, watch: Watch = lambda _: None
+    hand: Hand,
+    options: RunOptions,
+    motion: str,
+    seconds: float,
+    keep: Keep,
+    watch: Watch = lambda _: None,
+    see: See | None = None,
 ) -> list[Told]:
     """Run the text of a motion file; returns the faults that were latched.
 
@@ -87,6 +96,7 @@ def run_motion(
         seconds: length.
         keep: gets frames, batch after batch, while the run goes on or at its end.
         watch: told the share done.
+        see: is shown the tensions while the run goes on.
 
     Raises:
         Faulted: the run ended early without a fault that has a name.
@@ -100,8 +110,24 @@ def run_motion(
         path.write_text(motion, encoding="utf-8")
         chosen = replace(options, motion=str(path), seconds=seconds)
         if chosen.lockstep:
-            return _simulated(hand, chosen, keep, watch)
-        return _in_processes(hand, replace(chosen, record=True, out=str(Path(folder) / "run")), keep, watch)
+            return _simulated(hand, chosen, keep if see is None else _shown(keep, see, hand), watch)
+        recorded = replace(chosen, record=True, out=str(Path(folder) / "run"))
+        if see is None:
+            return _in_processes(hand, recorded, keep, watch)
+        with listening(hand, options.port_base, see):
+            return _in_processes(hand, recorded, keep, watch)
+
+
+def _shown(keep: Keep, see: See, hand: Hand) -> Keep:
+    """Keeps frames, and shows the newest of each batch."""
+
+    def both(frames: RecordArray) -> None:
+        keep(frames)
+        if len(frames):
+            state = frames["state"][-1]
+            see(1e-9 * float(state["time_ns"]), state["tension_n"][: len(hand.names.tendons)].astype(float))
+
+    return both
 
 
 def _simulated(hand: Hand, options: RunOptions, keep: Keep, watch: Watch) -> list[Told]:

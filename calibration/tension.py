@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.finding import Finding
-from calibration.motion_run import Means, Watch, run_motion
+from calibration.motion_run import Means, See, Watch, run_motion
 from calibration.wiring import Wiring, look, told
 from hand.hand import Hand
 from hand.options import RunOptions
@@ -106,8 +106,21 @@ def without_zeros(hand: Hand, tendons: list[int]) -> Hand:
     return replace(hand, file=hand.file.model_copy(update={"identified": kept}))
 
 
-def tension(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch = lambda _: None) -> Tensioned:
+def tension(
+    hand: Hand,
+    options: RunOptions,
+    tendons: list[int],
+    watch: Watch = lambda _: None,
+    see: See | None = None,
+) -> Tensioned:
     """Look at the connections of these tendons, then bring them into their band.
+
+    Args:
+        hand: the hand, read.
+        options: hand, bus, seed, ... of the runs.
+        tendons: their indices.
+        watch: told the share done.
+        see: is shown the tensions on their way.
 
     Raises:
         Faulted: the run ended early without a fault that has a name.
@@ -118,7 +131,7 @@ def tension(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch = 
         return Tensioned(wired, tuple(tendons), none, np.zeros((0, n)), none, none, (), wired.seconds)
     means, seconds = Means(*FIELDS), WINDOWS * WINDOW_S
     motion = motion_of(hand, tendons)
-    faults = run_motion(hand, options, motion, seconds + TAIL_S, means, lambda x: watch(0.5 + 0.5 * x))
+    faults = run_motion(hand, options, motion, seconds + TAIL_S, means, lambda x: watch(0.5 + 0.5 * x), see)
     edges = np.linspace(0.0, seconds - WINDOW_S, WINDOWS, dtype=np.float64)
     tensions = np.array([means.between("tension_n", a, a + WINDOW_S)[tendons] for a in edges])
     last = (means.time_s >= edges[-1]) & (means.time_s < edges[-1] + WINDOW_S)

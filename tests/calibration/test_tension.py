@@ -19,6 +19,7 @@ from hand.options import RunOptions
 from runtime.setup import read_hand
 from tests.calibration.plants import reversed_motor, written
 from tools.commands.calibrate import app
+from tools.commands.tension_bars import TensionBars
 
 SLACK_MM = 3.0
 
@@ -31,7 +32,10 @@ def _run(folder, *words):
 
 
 @pytest.mark.parametrize("seed", [5, 11])
-def test_a_loose_tendon_is_taken_into_the_band_and_its_slack_is_told(tmp_path, seed):
+def test_a_loose_tendon_is_taken_into_the_band_and_its_slack_is_told(tmp_path, seed, monkeypatch):
+    """And its tension was seen on its way: slack at first, in the band at the end."""
+    seen = []
+    monkeypatch.setattr(TensionBars, "see", lambda _, time_s, tension_n: seen.append((time_s, tension_n[5])))
     fault = f"tendon-slack:index_6={1e-3 * SLACK_MM}@0"
     code, rows, result = _run(tmp_path / "out", "--fault", fault, "--mismatch", str(seed))
     wanted = read_hand(RunOptions(hand="finger_bench")).model[0]["pretension_n"][0]
@@ -41,6 +45,9 @@ def test_a_loose_tendon_is_taken_into_the_band_and_its_slack_is_told(tmp_path, s
         assert part["low"] <= part["value"] <= part["high"] and abs(part["value"] / wanted - 1.0) < 0.1
         slack = rows[f"index_{k}", "slack_mm"]
         assert slack["low"] <= (SLACK_MM if k == 6 else 0.0) <= slack["high"], slack
+    times, tensions = np.array(seen).T
+    assert len(seen) > 20 and np.all(np.diff(times) > 0.0) and 2.0 < np.ptp(times) < 4.0
+    assert tensions.min() < 0.9 * wanted and abs(tensions[-1] / wanted - 1.0) < 0.1
     assert "Into the band" in (tmp_path / "out" / "report.html").read_text()
     assert not Path(result["patch"]).read_text().strip()
 

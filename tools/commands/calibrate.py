@@ -53,11 +53,12 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Look at a hand's connections; tension its tendons; find its zeros."""
-    from calibration.calibrate import KINDS, calibrated
+    from calibration.calibrate import KINDS, calibrated, tensioned
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
     from tools.commands.measuring import measured, tendons_named
+    from tools.commands.tension_bars import TensionBars
 
     if kind not in KINDS:
         raise WrongChoice(f"no kind {kind!r} to calibrate; {advice(kind, KINDS)}")
@@ -68,7 +69,11 @@ def calibrate(
     read = read_hand(options)
     tendons = tendons_named(read, parts or [])
 
+    bars = TensionBars(read, tendons) if kind == "tension" else None
+
     def find(watch: Watch) -> Found:
+        if bars is not None:
+            return tensioned(read, options, tendons, watch, bars.see)
         return calibrated(kind, read, options, tendons, watch)
 
-    raise typer.Exit(measured(f"calibrate {kind}", read, out, as_json, find))
+    raise typer.Exit(measured(f"calibrate {kind}", read, out, as_json, find, bars))

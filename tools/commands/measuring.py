@@ -62,7 +62,12 @@ def folder_for(out: Path | None, command: str, hand: str) -> Path:
 
 
 def measured(
-    command: str, hand: Hand, out: Path | None, as_json: bool, find: Callable[[Watch], Found]
+    command: str,
+    hand: Hand,
+    out: Path | None,
+    as_json: bool,
+    find: Callable[[Watch], Found],
+    below: Any = None,
 ) -> int:
     """Run a procedure with a bar, keep and tell what it has found; returns the exit code.
 
@@ -72,10 +77,13 @@ def measured(
         out: folder that was asked for; made before anything moves.
         as_json: one JSON object on stdout.
         find: the procedure; gets whom to tell the share done.
+        below: what a terminal shows under the bar meanwhile.
     """
     folder, begun = folder_for(out, command, hand.name), time.monotonic()
     try:
         with progress(command) as told:
+            if told is not None:
+                told.below = below
             found = find(told.share if told is not None else lambda _: None)
     except Faulted as error:
         print(f"error: {error}", file=sys.stderr)

@@ -27,10 +27,14 @@ class Told:
     Args:
         bar: ``rich.progress.Progress``.
         title: of the bar.
+
+    Attributes:
+        below: what else is shown, under the bar; ``None``: nothing.
     """
 
     def __init__(self, bar: Any, title: str) -> None:
         self._bar, self._title = bar, title
+        self.below: Any = None
         self._task = bar.add_task(f"{title}: starting", total=None)  # it moves, and promises nothing
 
     def share(self, done: float) -> None:
@@ -106,7 +110,15 @@ def shown(lines: Lines | None, title: str) -> Iterator[Told | None]:
     )
     with os.fdopen(os.dup(lines.terminal), "w") as file:
         console = Console(file=file, force_terminal=True)
-        with Progress(*columns, console=console, transient=True) as bar:
+        told: Told | None = None
+
+        class Bar(Progress):
+            def get_renderables(self) -> Any:
+                yield from super().get_renderables()
+                if told is not None and told.below is not None:
+                    yield told.below
+
+        with Bar(*columns, console=console, transient=True) as bar:
             told = Told(bar, title)
             reader = threading.Thread(target=_pass_on, args=(os.dup(lines.source), told), daemon=True)
             reader.start()
