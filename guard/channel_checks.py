@@ -33,6 +33,12 @@ NO_REFERENCE: Final = int(EncoderReference.NONE)
 
 LOST_S: Final = 0.005
 """Silence after which a motor or a Hall channel counts as lost; single missed answers happen on a bus."""
+CHANGING: Final = 0.2
+"""Share of its samples in which a noisy channel changes at least."""
+RATE_SHARE: Final = 0.002
+"""Share of the newest sample in how often a channel changes."""
+SILENT: Final = 40.0
+"""Changes that noise would have made, and did not, before a channel counts as stuck: e^-40."""
 
 
 @law

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from guard.channel_checks import hall_believed, since_sample_s
+from guard.channel_checks import CHANGING, RATE_SHARE, SILENT, hall_believed, since_sample_s
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
 from guard.tension_checks import at_slack_stop
@@ -33,11 +33,6 @@ HALL_GLITCH: Final = int(Cause.HALL_GLITCH)
 RESIDUAL_TOO_LARGE: Final = int(Cause.RESIDUAL_TOO_LARGE)
 OUT_OF_RANGE: Final = int(ChannelStatus.OUT_OF_RANGE)
 
-NOISY: Final = 0.2
-"""Share of the cycles in which a noisy channel changes at least."""
-RATE_SHARE: Final = 0.002
-SILENT: Final = 40.0
-"""Changes that noise would have made, and did not, before a channel counts as stuck: e^-40."""
 CHANGES_OF_OTHERS: Final = 8
 RAIL_S: Final = 0.005
 NOISE_FACTOR: Final = 8.0
@@ -84,7 +79,7 @@ def check_stuck(m: Model, mem: GuardMemory, s: State, f: int, t: int, count: int
         return
     mem.same_cycles[t] += 1
     wound = abs(m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.anchor_angle_rad[t]))
-    noisy = m.hall_noise_count[t] > 0.0 and mem.anchor_rate[t] > NOISY
+    noisy = m.hall_noise_count[t] > 0.0 and mem.anchor_rate[t] > CHANGING
     if wound > m.stuck_moved_m and noisy and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT:
         latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * m.stuck_moved_m)
     others = mem.changes[f] - mem.anchor_changes[t]

@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from guard.channel_checks import since_sample_s
+from guard.channel_checks import CHANGING, RATE_SHARE, SILENT, since_sample_s
 from guard.latch import FAULT, latch_finger
 from guard.memory import GuardMemory
-from mechanics.plausible import JOINT_NOISE, in_time, joint_way_rad, usable
+from mechanics.plausible import JOINT_NOISE, LEAST_NOISE, in_time, joint_way_rad, usable
 from signals.compiled import law
 from signals.faults import Cause
 from signals.typed import Measurement, Model, State
@@ -34,6 +34,8 @@ JUMP_CYCLES: Final = 2.5
 SAME: Final = 8
 """Samples in which the count stays, at least, before it counts as stuck."""
 BANDS: Final = 1.5
+MOVED_RAD: Final = math.radians(1.0)
+"""Turn of the joint, by tendons and motors, in which a noisy count should have changed."""
 NOISE_SHARE: Final = 1.0 / 32.0
 """Share of the newest sample in the noise."""
 NOISE_FACTOR: Final = 6.0
@@ -47,6 +49,7 @@ def begin_sensor(mem: GuardMemory, j: int, count: float, error_rad: float) -> No
     """Everything that is judged of joint ``j``'s sensor begins here."""
     mem.joint_count[j] = count
     mem.joint_same[j] = 0
+    mem.joint_anchor_rate[j] = mem.joint_change_rate[j]
     mem.joint_anchor_rad[j] = mem.joint_before_rad[j] = mem.joint_last_rad[j] = error_rad
     mem.joint_slope_rad[j] = mem.joint_noise_rad2[j] = 0.0
     mem.joint_doubt_s[j] = mem.joint_apart_s[j] = 0.0
@@ -76,13 +79,23 @@ def noisy(m: Model, mem: GuardMemory, j: int, error_rad: float) -> bool:
 
 @law
 def stuck(m: Model, mem: GuardMemory, j: int, count: float, error_rad: float) -> bool:
-    """True if the count stays the same while tendons and motors say that the joint turns."""
-    if count != mem.joint_count[j]:
+    """True if the count stays the same while tendons and motors say that the joint turns.
+
+    A joint that something holds stands still too where springs let the others go on, but its count has noise.
+    """
+    changed = 1.0 if count != mem.joint_count[j] else 0.0
+    mem.joint_change_rate[j] += RATE_SHARE * (changed - mem.joint_change_rate[j])
+    if changed > 0.0:
         mem.joint_count[j], mem.joint_same[j], mem.joint_anchor_rad[j] = count, 0, error_rad
+        mem.joint_anchor_rate[j] = mem.joint_change_rate[j]
         return False
     mem.joint_same[j] += 1
+    turned, rate = abs(error_rad - mem.joint_anchor_rad[j]), mem.joint_anchor_rate[j]
     way = BANDS * m.joint_band_rad[j] + JOINT_NOISE * m.joint_noise_rad[j]
-    return bool(mem.joint_same[j] >= SAME and abs(error_rad - mem.joint_anchor_rad[j]) > way)
+    if mem.joint_same[j] >= SAME and turned > way:
+        return True
+    changing = m.joint_noise_count[j] >= LEAST_NOISE and rate > CHANGING
+    return bool(changing and rate * mem.joint_same[j] > SILENT and turned > MOVED_RAD)
 
 
 @law

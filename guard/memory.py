@@ -173,6 +173,8 @@ class GuardMemory(FingerRows, Protocol):
     joint_count: Annotated[FloatArray, JOINTS]
     joint_same: Annotated[IntArray, JOINTS]
     joint_anchor_rad: Annotated[FloatArray, JOINTS]
+    joint_anchor_rate: Annotated[FloatArray, JOINTS]
+    joint_change_rate: Annotated[FloatArray, JOINTS]
     joint_before_rad: Annotated[FloatArray, JOINTS]
     joint_doubt_s: Annotated[FloatArray, JOINTS]
     joint_last_rad: Annotated[FloatArray, JOINTS]

@@ -68,7 +68,7 @@ def read_tendon_hand(options: RunOptions) -> Hand:
     if options.guides == "ideal":
         model["guide_loss_frac"] = 0.0  # there is nothing to compensate then
     if options.sensors != "full":
-        model["hall_noise_count"] = 0.0  # silence is no sign of a dead sensor then
+        model["hall_noise_count"] = model["joint_noise_count"] = 0.0  # silence is no sign of a dead sensor
         model["lever_friction_frac"] = 0.0  # and the simulated levers have no friction
     rate_hz = options.rate_hz or float(file.control.rate_hz)
     return Hand(file.name, names_of(file), model, text, hand_sha256(file), rate_hz, file)

@@ -23,6 +23,8 @@ AXIS_SHARE: Final = 3.0
 AXIS_NOISE: Final = 12.0
 AXIS_RAD: Final = math.radians(0.3)
 JOINT_NOISE: Final = 12.0
+LEAST_NOISE: Final = 0.5
+"""Noise [counts, rms] from which on a sound count changes often wherever in its step the joint stands."""
 BEYOND_STOP_RAD: Final = 0.05
 """How far beyond its hard stop a lever may seem to be."""
 OLDEST_NS: Final = 1_000_000_000

@@ -10,6 +10,7 @@ import numpy as np
 from hand.assembly.assemble import model_of
 from hand.file.hand import HandFile
 from mechanics.drives import angles_taken
+from mechanics.plausible import LEAST_NOISE
 from mechanics.sources import joint_sources
 from signals.choices import WrongChoice
 
@@ -93,6 +94,13 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     if by_current:
         if angles_taken(m, f):
             missed.append("a gear that is stuck: its current is that of a finger that pushes")
+    quiet = [j for j in joints[own] if m["joint_noise_count"][j] < LEAST_NOISE]
+    if by_springs and quiet:
+        which = ", ".join(hand.joints[j].name for j in quiet)
+        missed.append(
+            f"a joint sensor that stands still, of {which}: something may hold the joint, "
+            "and less noise than half a count does not tell a sound sensor from a dead one"
+        )
     if by_springs and not own.all():
         missed.append(
             "an object that holds some joints: the others are taken to be where their springs have them"

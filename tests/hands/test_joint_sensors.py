@@ -73,17 +73,61 @@ def _stiffer(text: str) -> str:
     return springs.sub(lambda g: f"{g[1]}{1.3 * float(g[2]):.6g}{g[3]}{float(g[4]) / 1.3:.6g}", text)
 
 
+def _sdm(joints: list[str], **other: Any) -> str:
+    """The SDM hand with sensors at some joints."""
+    keys = ", ".join(f"{key} = {value}" for key, value in (SENSOR | other).items())
+    rows = [f'{{ kind = "joint", at = "{j}", channel = {60 + k}, {keys} }},' for k, j in enumerate(joints)]
+    label = '[origin.sensors]\nspan_deg = "assumed"\naccuracy_deg = "assumed"\n'
+    sensed = TEXTS["sdm"].replace("\nsensors = [", "\nsensors = [\n" + "\n".join(rows))
+    return sensed.replace("[origin.sensors]\n", label)
+
+
+def _held(text: str, joint: str) -> str:
+    """The SDM hand with something at a joint that hardly lets it move: a spring fifty times as stiff."""
+    spring = re.compile(rf"(name = \"{joint}\".*?stiffness_nm_rad = )([\d.]+)(, rest_deg = )([-\d.]+)")
+    change = spring.subn(lambda g: f"{g[1]}{50.0 * float(g[2]):.6g}{g[3]}{float(g[4]) / 50.0:.6g}", text)
+    assert change[1] == 1
+    return change[0]
+
+
+STUCK = "left_back_distal"
+
+
+@pytest.mark.parametrize("bad", [True, False])
+def test_one_at_a_sprung_joint_that_stands_still_is_told_from_a_joint_that_is_held(
+    bad: bool, tmp_path: Path
+) -> None:
+    """Both show the same angle all the time; a sound sensor's count still has noise."""
+    text = _sdm([j for j in joints_of(TEXTS["sdm"]) if "distal" in j])
+    plant = _file(tmp_path, "plant", text if bad else _held(text, STUCK))
+    faults = [f"joint-stuck:{STUCK}@{FAULT_S}"] if bad else []
+    words: Any = {"motion": "open_close", "seconds": 2.5, "plant": plant, "faults": faults, "every": 1}
+    result = run_lockstep(_file(tmp_path, "sensed", text), **words)
+    assert result.report["faults"] == []
+    if not bad:
+        j = result.hand.names.index("joint", STUCK)
+        truth = np.degrees(result.frames["truth"]["joint_angle_rad"])
+        assert np.ptp(truth[:, j]) < 2.0 < 10.0 < np.ptp(truth[:, j - 1]), (
+            "it is held, the one before it goes on"
+        )
+        assert result.report["left_out"] == []
+        return
+    (left,) = result.report["left_out"]
+    assert (left["cause"], left["part"]) == (Cause.JOINT_SENSOR_STUCK.name, STUCK)
+    assert FAULT_S < left["time_s"] < FAULT_S + 0.5
+
+
+def test_check_says_which_sensors_at_sprung_joints_could_stand_still_unseen() -> None:
+    for noise, told in ((0.3, True), (1.5, False)):
+        hand = parse_hand(_sdm([STUCK], noise_counts_rms=noise), "x.toml")
+        (sight,) = sights_of(hand)
+        assert any("stands still" in text and STUCK in text for text in sight.not_detected) is told
+
+
 def test_they_tell_joints_that_springs_share_out_and_those_beside_them(tmp_path: Path) -> None:
     """Eight joints on one cable, a sensor at the distal joint of each finger: the proximal ones follow."""
-    text, names = TEXTS["sdm"], joints_of(TEXTS["sdm"])
-    distal = [j for j in names if "distal" in j]
-    keys = ", ".join(f"{key} = {value}" for key, value in SENSOR.items())
-    rows = [f'{{ kind = "joint", at = "{j}", channel = {60 + k}, {keys} }},' for k, j in enumerate(distal)]
-    label = '[origin.sensors]\nspan_deg = "assumed"\naccuracy_deg = "assumed"\n'
-    sensed = text.replace("\nsensors = [", "\nsensors = [\n" + "\n".join(rows))
-    sensed = sensed.replace("[origin.sensors]\n", label)
-    reports = []
-    for name, hand in (("bare", text), ("sensed", sensed)):
+    reports, distal = [], [j for j in joints_of(TEXTS["sdm"]) if "distal" in j]
+    for name, hand in (("bare", TEXTS["sdm"]), ("sensed", _sdm(distal))):
         plant = _file(tmp_path, f"{name}_plant", _stiffer(hand))
         file = _file(tmp_path, name, hand)
         reports.append(run_lockstep(file, motion="open_close", seconds=2.0, plant=plant).report)
