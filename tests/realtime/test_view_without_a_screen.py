@@ -36,6 +36,8 @@ def looked_at(start, port_base):
         run = start(*words)
         _, told = bar.until(lambda told: told["head"] == "starting")
         assert "finger_bench starts" in told["text"] and told["stop"]
+        _, told = bar.until(lambda told: told["kind"] != "waiting", 120.0)
+        assert told["hand"] == "finger_bench" and told["kind"] != "gone", "its first word is a state"
         return run, page, onlooker, bar
 
     yield begin

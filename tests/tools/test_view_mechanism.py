@@ -9,18 +9,22 @@ from hand.mechanism_file import mechanism_hand_names
 from hand.options import RunOptions
 from mechanics.arm import dh_transform
 from mechanics.carpal_geometry import CarpalError, pose_of_legs
+from runtime.session import run_lockstep
 from runtime.setup import read_hand
 from sim.mechanisms.load import load_mechanism, shipped_mechanisms
 from telemetry.publish.drawing import geometry_of, mechanism_of
 from telemetry.publish.messages import meta_names, meta_units
+from telemetry.record.reader import LogError, read_log
 from tools.view.banner import Told
 from tools.view.bar import Bar
 from tools.view.mechanism import MechanismFigure, MechanismSource
+from trials.recorded import recorded_hand
 
 pytest.importorskip("viser")
 from benchmarks.onlooker import Onlooker
 from tools.view.page import Page
 from tools.view.serve import make_server
+from tools.view.source import LogSource
 
 
 def _played(name, rows=40):
@@ -140,6 +144,51 @@ def test_a_mechanism_as_a_hand_is_drawn_at_its_home_and_its_angles(name, port_ba
         assert np.allclose(seen.end, np.concatenate([line[1:] for line in lines]), atol=1e-9)
     finally:
         server.stop()
+
+
+MOTIONS = {
+    "carpal_wrist": ("carpal_circle", 1.5), "prosthesis_arm": ("arm_reach", 1.5),
+    "muscle_finger": ("muscle_close", 8.0),
+}  # fmt: skip
+"""Motion and time in which something moves: a muscle has to get warm first."""
+
+
+@pytest.mark.parametrize("name", mechanism_hand_names())
+def test_a_log_of_a_mechanism_as_a_hand_plays(name, tmp_path, port_base):
+    """Parts go where the mechanism's own law has them at the angles of the log; the first look holds all."""
+    path, (motion, seconds) = tmp_path / "a.mcap", MOTIONS[name]
+    run_lockstep(name, motion=motion, seconds=seconds, every=0, record=path)
+    source, log, mechanism = LogSource(path), read_log(path), load_mechanism(name).mechanism
+    home, n = read_hand(RunOptions(hand=name)).mechanism.home, len(mechanism.system.dofs)
+    angles = log.frames["state"]["joint_angle_rad"][:, :n].astype(float)
+    assert np.ptp(angles, axis=0).max() > np.radians(2.0), "it moves"
+    bar = Bar()
+    server = make_server(port_base, bar)
+    try:
+        page = Page(server, bar, source, None)
+        figure, source.playing = page.scene.figure, False
+        for k in (1, len(angles) // 2, len(angles) - 1):
+            source.at_s = float(source._times[k])
+            page.turn()
+            seen = figure.capsules(figure.places(source.view["pos"], source.view["axis"]))
+            lines = [line for _, line in mechanism.segments(home + angles[k])]
+            assert np.allclose(seen.end, np.concatenate([line[1:] for line in lines]), atol=1e-9)
+            page._curves.draw()
+        low, high = figure.reach().min(axis=0), figure.reach().max(axis=0)
+        slack = 0.1 * float((high - low).max())
+        assert np.all(seen.end > low - slack) and np.all(seen.end < high + slack)
+        assert source.told.kind == "log" and page._player is not None
+    finally:
+        server.stop()
+
+
+def test_a_log_without_its_hand_file_is_refused_by_name(tmp_path):
+    log = tmp_path / "a.mcap"
+    run_lockstep("carpal_wrist", motion="carpal_circle", seconds=0.05, every=0, record=log)
+    whole = read_log(log)
+    whole.attachments.clear()
+    with pytest.raises(LogError, match="does not hold its options and its hand file"):
+        recorded_hand(log, whole)
 
 
 def _is(nodes, wanted):

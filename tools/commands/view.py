@@ -98,15 +98,19 @@ def _live(hand: Any, bar: Any, place: tuple[str, int], wait_s: float) -> Any:
     from tools.view.source import LiveSource
 
     host, base = place
-    until = time.monotonic() + wait_s
+    until, source = time.monotonic() + wait_s, None
     while True:
         here = [run.hand for run in running(RUN) if host == "127.0.0.1" and run.port_base == base]
         bar.tell(waiting(f"{host}, port {base}", here[0] if here else ""))
         try:
-            return LiveSource(hand)
+            source = source or LiveSource(hand)
         except HandSilent:
             if time.monotonic() > until:
                 raise
+            continue
+        source.take()  # it waits for a view a little, as the first line waits for what the hand is
+        if source.view is not None or time.monotonic() > until:
+            return source
 
 
 def _notify(server: Any, text: str) -> None:
