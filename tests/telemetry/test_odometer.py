@@ -21,6 +21,7 @@ from hand.file import parse_hand
 from hand.file.life import Life
 from hand.hand import Hand
 from hand.options import RunOptions
+from runtime.processes.keeping import Keeping
 from runtime.setup import read_hand
 from signals.records import FRAME, RecordArray
 from telemetry.record.odometer import GAP_S, STEP_NS, TENDON_LOADS_N, TENDON_PLAY_M, Odometer, Ways
@@ -228,6 +229,29 @@ def test_a_tendon_that_was_replaced_begins_at_nothing_and_the_old_one_is_not_for
 
 def test_a_simulated_hand_wears_no_real_one() -> None:
     assert path_of("h", simulated=True) != path_of("h", simulated=False)
+
+
+BUS = '[[bus]]\nname = "board"\nfamily = "collector"\nhost = "127.0.0.1"\nport = 5\n'
+
+
+@pytest.mark.parametrize(
+    ("bus", "simulated"), [(None, True), (BUS, False), ('truth = "flexor-of-a-plant"\n' + BUS, True)]
+)
+def test_an_emulated_hand_wears_no_real_one_either(
+    bus: str | None, simulated: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bus file of an emulation says where its plant's truth is; that of a real hand knows no truth."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("runtime.processes.keeping.room", lambda _: False)
+    file = tmp_path / "bus.toml"
+    file.write_text(bus or "")
+    options = RunOptions(hand="finger_bench", bus=str(file) if bus else None, black_box_mb=0)
+    segment: Any = None
+    kept = Keeping(segment, options, HAND, 0, lambda *_: None)
+    kept.wear.see(MOVED)
+    assert kept.wear.close() == []
+    for each in (True, False):
+        assert path_of(HAND.name, each).exists() is (each is simulated)
 
 
 # --- a life -----------------------------------------------------------------------------------------------
