@@ -130,15 +130,41 @@ def test_what_was_found_is_not_lost_between_a_step_and_the_hand_file(bench, tmp_
     assert load_hand(str(tmp_path / "c" / "hand.toml")).identified["m_index_1"].gamma_2_nm == 0.7
 
 
-@pytest.mark.parametrize("changed", [{"bus": "bus.toml", "lockstep": False}, {"mismatch": 3}])
+BUS = '[[bus]]\nname = "board"\nfamily = "collector"\nhost = "127.0.0.1"\nport = 5\n'
+EMULATED = 'truth = "flexor-of-a-plant"\n' + BUS
+
+
+@pytest.mark.parametrize("changed", [{"bus": BUS}, {"bus": EMULATED}, {"mismatch": 3}])
 def test_a_folder_that_was_stopped_on_another_hand_is_refused(bench, tmp_path, changed):
     bench.raises = "wiring"
     assert _run(tmp_path / "c")[0] == 3
     options = commission.RunOptions(hand="finger_bench", lockstep=True)
     hand = commission.read_hand(options)
     with pytest.raises(commission.WrongChoice, match="a folder of its own"):
-        commission._same_subject(tmp_path / "c", hand, commission.replace(options, **changed))
+        commission._same_subject(tmp_path / "c", hand, _on(tmp_path, options, changed))
     assert bench.made == ["drives"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [(BUS, EMULATED), (EMULATED, BUS), (BUS, BUS), (EMULATED, EMULATED)]
+)
+def test_what_was_measured_on_an_emulation_is_not_taken_for_the_hardware(tmp_path, first, then):
+    options = commission.RunOptions(hand="finger_bench", lockstep=True)
+    hand = commission.read_hand(options)
+    commission._same_subject(tmp_path, hand, _on(tmp_path, options, {"bus": first}))
+    if first == then:
+        commission._same_subject(tmp_path, hand, _on(tmp_path, options, {"bus": then}))
+        return
+    with pytest.raises(commission.WrongChoice, match="a folder of its own"):
+        commission._same_subject(tmp_path, hand, _on(tmp_path, options, {"bus": then}))
+
+
+def _on(folder, options, changed):
+    """The options with something else; of a bus file the text is given."""
+    if "bus" in changed:
+        (folder / "bus.toml").write_text(changed["bus"])
+        changed = {"bus": str(folder / "bus.toml"), "lockstep": False}
+    return commission.replace(options, **changed)
 
 
 def test_what_has_no_interval_is_not_compared(bench, tmp_path):
