@@ -245,7 +245,8 @@ def _stop(
         rows.append(np.array([each[used].mean(axis=0) for each in seen]))
         torque.append(float(-side * P @ tension))
         angle.append(float(course.joint_rad[used, j].mean()))
-    spread, guided = hand.file.tolerances, m["guide_loss_frac"][course.tendons] * tension
+    spread, own = hand.file.tolerances, course.tendons
+    guided = m["guide_loss_frac"][own] * tension + m["guide_bending_n"][own]
     unsure = math.hypot(spread.torque_constant, spread.pulley_radius) * float(np.linalg.norm(P * tension))
     lost = float(np.abs(P) @ guided) + float(m["joint_coulomb_nm"][j])
     one, two = presses_nm(hand, j)

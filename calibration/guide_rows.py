@@ -109,7 +109,7 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: 
     T = np.column_stack([tensions[t] for t in tendons])
     speed = smooth(found.joint_rad, found.time_s)
     v = speed @ P[tendons].T
-    s = v / np.sqrt(v**2 + m["guide_speed_m_s"][tendons] ** 2)
+    s = v / np.sqrt(v**2 + m["guide_speed_m_s"] ** 2)
     v0 = float(m["joint_friction_speed_rad_s"])
     lost = T * (1.0 + m["guide_loss_frac"][tendons] * s)  # behind the guides: hardly differs both ways
     motor = m["tendon_motor"][tendons]
@@ -123,7 +123,10 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: 
             if used.sum() < LEAST_ROWS:
                 continue
             qd = speed[used, j]
-            torque = T[used] @ P[tendons, j] + float(m["joint_viscous_nms_rad"][j]) * qd
+            known = (
+                T[used] + m["guide_bending_n"][tendons] * s[used]
+            )  # the file's: a constant, as the joint's own
+            torque = known @ P[tendons, j] + float(m["joint_viscous_nms_rad"][j]) * qd
             columns = P[tendons, j] * T[used] * s[used]
             sign = qd / np.sqrt(qd**2 + v0**2)
             by_arm = np.zeros((int(used.sum()), len(tendons), len(joints)))

@@ -115,7 +115,8 @@ def behind_nm(hand: Hand, pair: Pair) -> float:
     """What guides and joint take of a motor's torque at the pretension, by the hand file [N m]."""
     m, t, j = hand.model[0], list(pair.tendons), pair.joint
     tension = float(m["pretension_n"][m["joint_finger"][j]])
-    guides = float(np.sum(np.abs(m["spool_radius_m"][t]) * m["guide_loss_frac"][t])) * tension
+    lost = m["guide_loss_frac"][t] * tension + m["guide_bending_n"][t]
+    guides = float(np.sum(np.abs(m["spool_radius_m"][t]) * lost))
     return guides + float(m["joint_coulomb_nm"][j]) / abs(pair.ratio)
 
 
@@ -143,7 +144,7 @@ def measured(hand: Hand, course: Course, pair: Pair, moves: tuple[Move, ...]) ->
     g1, g2, g3 = (float(m[name][i]) for name in names)
     spool = float(np.abs(m["spool_radius_m"][list(pair.tendons)]).mean())
     sweeps = cut("sweep", BLOCK_S)
-    fit = fit_pair(sweeps, behind, float(m["guide_speed_m_s"][pair.tendons[0]]) / spool, (g1, g2, g3))
+    fit = fit_pair(sweeps, behind, float(m["guide_speed_m_s"]) / spool, (g1, g2, g3))
     start = float(angle[max(int(np.searchsorted(time, 0.0)) - 1, 0)])
     ahead = behind / stiffness_nm_rad(hand, pair)
     most = SLACK_SHARE * slack_nm(hand, pair)

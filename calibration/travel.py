@@ -191,7 +191,9 @@ def stop_of(
         angle, torque = put_right(hand, j, seen, tensions, side)
         angles.append(angle)
         torques.append(torque)
-        lost = max(lost, float(np.sum(arms * m["guide_loss_frac"][:n] * tensions[:n])))
+        lost = max(
+            lost, float(np.sum(arms * (m["guide_loss_frac"][:n] * tensions[:n] + m["guide_bending_n"][:n])))
+        )
     free = (presses[1] - presses[0]) / float(m["joint_impedance_nm_rad"][j])
     if not side * (angles[1] - angles[0]) < TOUCH * free:
         return math.nan, math.nan

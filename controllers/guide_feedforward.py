@@ -1,11 +1,11 @@
 r"""Feedforward of joint friction and guide losses at the joints, from wanted speeds only.
 
-.. math:: \tau = \kappa\,\bigl(\tau_{fric}(\dot q_d) + P^T\,(f\,\ell\,s(v_d))\bigr), \qquad
+.. math:: \tau = \kappa\,\bigl(\tau_{fric}(\dot q_d) + P^T\,((f\,\ell + F_b)\,s(v_d))\bigr), \qquad
           v_d = P \dot q_d + \dot h_{wrist,d}
 
 with the joint's own friction (``mechanics.joint_friction``) and with what the guides take of each tension or
-add to it (paper eq. (4.1), ``mechanics.guides``: share l, smooth sign s). The tensions f are those wanted a
-cycle ago.
+add to it (paper eq. (4.1), ``mechanics.guides``: share l, bending's force F_b, smooth sign s). The tensions f
+are those wanted a cycle ago.
 Along the motion it never does more work than these frictions take, as the gain is at most 1. The measured
 speed never enters: where nothing is to move it is zero, so it cannot chatter. It is part of the wanted joint
 torque: the distribution keeps the tensions within their bounds with it, the guard all that comes after.
@@ -31,11 +31,11 @@ def add_guide_torques(m: Model, mem: ControllerMemory, s: State, f: int) -> None
     gain = gain_of(m.guide_gain, m.use_guides)
     if gain == 0.0:
         return
-    n_tendons, v0 = m.finger_n_tendons[f], m.joint_friction_speed_rad_s
+    n_tendons, v0, guide_v0 = m.finger_n_tendons[f], m.joint_friction_speed_rad_s, m.guide_speed_m_s
     for k in range(n_tendons):
         t = m.finger_tendon[f, k]
-        tension = mem.ref_tension_n[t]
-        behind, _ = guided_tension_n(tension, m.guide_loss_frac[t], mem.path_m_s[k], m.guide_speed_m_s[t])
+        tension, v = mem.ref_tension_n[t], mem.path_m_s[k]
+        behind, _ = guided_tension_n(tension, m.guide_loss_frac[t], m.guide_bending_n[t], v, guide_v0)
         mem.other_row[k] = behind - tension
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]

@@ -134,8 +134,8 @@ def pull(
             v += row[x] * mem.look_qd_rad_s[x]
         lever, tension = spring_state(m, t, mem.look_e_m[k], mem.look_lever_rad[k], 0.0)
         mem.look_lever_rad[k] = lever
-        v0 = m.guide_speed_m_s[t]
-        damping = tension * m.guide_loss_frac[t] / math.sqrt(v * v + v0 * v0)
+        v0 = m.guide_speed_m_s
+        damping = (tension * m.guide_loss_frac[t] + m.guide_bending_n[t]) / math.sqrt(v * v + v0 * v0)
         for x in range(n):
             px = row[x]
             if px != 0.0:

@@ -66,7 +66,7 @@ def read_tendon_hand(options: RunOptions) -> Hand:
     model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
     set_switches(model, options.without)
     if options.guides == "ideal":
-        model["guide_loss_frac"] = 0.0  # there is nothing to compensate then
+        model["guide_loss_frac"] = model["guide_bending_n"] = 0.0  # there is nothing to compensate then
     if options.sensors != "full":
         model["hall_noise_count"] = model["joint_noise_count"] = 0.0  # silence is no sign of a dead sensor
         model["lever_friction_frac"] = 0.0  # and the simulated levers have no friction

@@ -265,7 +265,8 @@ hall_rest_count            | count | tendon | f8 | configs | count in the start 
 hall_hysteresis_rad        | rad   | tendon | f8 | configs | magnetic hysteresis, full width in lever angle
 hall_filter_hz             | Hz    | tendon | f8 | configs | sensor's own low-pass
 guide_loss_frac            | 1     | tendon | f8 | configs | share of the tension lost in the guides
-guide_speed_m_s            | m/s   | tendon | f8 | configs | tendon speed that regularises the guides' sign
+guide_bending_n            | N     | tendon | f8 | configs | force that bending at the guides takes, at any tension
+guide_speed_m_s            | m/s   | -      | f8 | configs | tendon speed that regularises the guides' sign
 joint_finger               | index | joint  | i8 | configs | finger of the joint
 joint_min_rad              | rad   | joint  | f8 | configs | lower end of the range
 joint_max_rad              | rad   | joint  | f8 | configs | upper end of the range

@@ -253,7 +253,8 @@ class Model(Protocol):
     hall_hysteresis_rad: Annotated[FloatArray, "tendon"]
     hall_filter_hz: Annotated[FloatArray, "tendon"]
     guide_loss_frac: Annotated[FloatArray, "tendon"]
-    guide_speed_m_s: Annotated[FloatArray, "tendon"]
+    guide_bending_n: Annotated[FloatArray, "tendon"]
+    guide_speed_m_s: float
     joint_finger: Annotated[IntArray, "joint"]
     joint_min_rad: Annotated[FloatArray, "joint"]
     joint_max_rad: Annotated[FloatArray, "joint"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mechanics.guides import guided_tension_n
+from mechanics.guides import pulled_tension_n
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import hand_dynamics
 from mechanics.joint_friction import joint_friction_nm
@@ -86,9 +86,9 @@ def update_tensions(m: Model, p: PlantRecord) -> None:
                 p.lever_rad[t], p.loop_sign[t], tension[t] = m.lever_max_rad[m.tendon_spring[t]], 0.0, 0.0
     if p.guides_on:
         _path_speeds(m, p)
-        v, loss, v0 = p.path_speed_m_s, m.guide_loss_frac, m.guide_speed_m_s
+        v, loss, bending, v0 = p.path_speed_m_s, m.guide_loss_frac, m.guide_bending_n, m.guide_speed_m_s
         for t in range(m.n_tendons):
-            in_finger[t], slope[t] = guided_tension_n(tension[t], loss[t], v[t], v0[t])
+            in_finger[t], slope[t] = pulled_tension_n(tension[t], loss[t], bending[t], v[t], v0)
     else:
         for t in range(m.n_tendons):
             in_finger[t], slope[t] = tension[t], 0.0

@@ -80,7 +80,9 @@ def _tendons(plant: RecordArray, draws: _Draws, spread: Tolerances) -> None:
     m["insertion_bone_m"][:nt, 1:] *= draws.factor("insertion", spread.pulley_radius, (nt, 2))
     m["joint_spring_nm_rad"][:nj] *= draws.factor("joint spring", spread.spring_constant, (nj,))
     m["spring_scale"][:nt] *= draws.factor("spring", spread.spring_constant, (nt,))
-    m["guide_loss_frac"][:nt] *= draws.factor("guides", spread.guide_coefficient, (nt,))
+    guides = draws.factor("guides", spread.guide_coefficient, (nt,))
+    m["guide_loss_frac"][:nt] *= guides
+    m["guide_bending_n"][:nt] *= guides
 
 
 def _bones(plant: RecordArray, draws: _Draws, spread: Tolerances) -> None:

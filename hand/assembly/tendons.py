@@ -13,7 +13,7 @@ from hand.file.checks_sprung import are_independent
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 from hand.file.tendons import Guides
-from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide
+from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide, bending_loss_n
 from signals.modes import FingerKind, TendonKind
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -30,6 +30,12 @@ def guide_law(guides: Guides, pair: str, law: str) -> GuideLaw:
 def guide_of(hand: HandFile) -> GuideLaw:
     """The guides' friction law."""
     return guide_law(hand.guides, hand.guides.pair, hand.guides.law)
+
+
+def bending_of(guides: Guides) -> float:
+    """Force that bending at the guides takes [N]; 0 where the file does not say."""
+    bending = guides.bending
+    return 0.0 if bending is None else bending_loss_n(bending.moment_nm, bending.radii_m)
 
 
 def store_tendons(hand: HandFile, names: HandNames, model: RecordArray) -> None:
@@ -167,10 +173,11 @@ def _store_common(hand: HandFile, model: RecordArray, count: int) -> None:
         "lever_friction_frac": 0.0 if loop is None else loop.relative_half_width_frac,
         "lever_presliding_rad": math.radians(1.0 if loop is None else loop.presliding_lever_deg),
         "guide_loss_frac": guide_of(hand).loss_frac(hand.guides.bending_angle_rad),
-        "guide_speed_m_s": hand.guides.regularisation_speed_m_s,
+        "guide_bending_n": bending_of(hand.guides),
     }
     for name, value in common.items():
         m[name][:count] = value
+    m["guide_speed_m_s"] = hand.guides.regularisation_speed_m_s
     for t, tendon in enumerate(hand.tendons):
         found = hand.measured(tendon.name)
         if found.relative_half_width_frac is not None:

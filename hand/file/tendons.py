@@ -55,6 +55,16 @@ class GuidePair(Table):
     """Friction coefficient of the rope law."""
 
 
+class Bending(Table):
+    """What bending and straightening at the guides takes of a tendon, whatever its tension (4.2)."""
+
+    moment_nm: Positive
+    """Moment with which the tendon's fibres resist, by sliding on one another; half of what is between
+    bending and straightening it by hand."""
+    radii_m: Annotated[tuple[Positive, ...], Field(min_length=1)]
+    """Radius of every guide over which a tendon runs."""
+
+
 class Guides(Table):
     """Friction of the guides in palm and wrist."""
 
@@ -68,6 +78,8 @@ class Guides(Table):
     """Tendon speed over which the sign of the friction turns."""
     pairs: dict[Name, GuidePair]
     """Pairs by name."""
+    bending: Annotated[Bending | None, Field(exclude_if=_none)] = None
+    """Left out: bending takes nothing."""
 
 
 class Hysteresis(Table):

@@ -49,6 +49,8 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "guides.pairs.*.c0_frac": (8e-3, 1.0),
     "guides.pairs.*.c1_per_rad": (0.02, 10.0),
     "guides.pairs.*.rope_friction": (5e-3, 2.0),
+    "guides.bending.moment_nm": (1e-6, 0.1),
+    "guides.bending.radii_m": LENGTHS,
     "hysteresis.relative_half_width_frac": (5e-3, 1.0),
     "hysteresis.presliding_lever_deg": (0.01, 10.0),
     "hall.span_deg": (5.0, 720.0),

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hand.assembly.tendons import guide_law, guide_of
+from hand.assembly.tendons import bending_of, guide_law, guide_of
 from hand.hand import Hand
-from mechanics.guides import guided_tension_n
+from mechanics.guides import pulled_tension_n
 from reports.design.sheet import Sheet, Table
 from reports.picture import COLOURS, PALE
 from signals.choices import WrongChoice
@@ -42,13 +42,15 @@ def guide_sheet(
     speed = 20.0 * turning if speed_m_s is None else speed_m_s
     _check(route, tension, speed)
     figures: dict[str, Any] = {"tension_n": tension, "speed_m_s": speed, "sum_rad": math.radians(sum(route))}
+    figures["bending_n"] = bending_of(guides)
     figures |= {"pairs": _pairs(hand, figures), "route": _route(hand, route, tension)}
     own = next(p for p in figures["pairs"] if p["built_in"])
     return Sheet(
         name="guide",
         title=f"{hand.name}: losses of the tendon guides",
         line=f"{tension:g} N over {sum(route):.1f} deg of bends; built in: {guides.pair}, "
-        f"{guides.law} law; it loses {100.0 * own['loss_frac']:.1f} %.",
+        f"{guides.law} law; it loses {100.0 * own['loss_frac']:.1f} %"
+        + (f" and {figures['bending_n']:.3g} N by bending." if figures["bending_n"] else "."),
         figures={"hand": hand.name, "hand_sha256": hand.sha256} | figures,
         tables=[_pair_table(figures["pairs"]), _route_table(figures["route"])],
         draw=lambda figure: _draw(figure, hand, figures),
@@ -56,6 +58,7 @@ def guide_sheet(
         notes=(
             "The saturating law (4.1) knows the sum of the bends alone; the rope law (Euler) loses the same "
             "share at each bend of the same angle. They part where the sum grows.",
+            "Bending takes its force whatever the tension is; what the route's table says is without it.",
         ),
     )
 
@@ -67,8 +70,10 @@ def _pairs(hand: Hand, asked: dict[str, Any]) -> list[dict[str, Any]]:
     for pair in guides.pairs:
         for law in LAWS:
             loss = guide_law(guides, pair, law).loss_frac(asked["sum_rad"])
-            wound, _ = guided_tension_n(tension, loss, -speed, guides.regularisation_speed_m_s)
-            pulled, _ = guided_tension_n(tension, loss, speed, guides.regularisation_speed_m_s)
+            wound, pulled = (
+                pulled_tension_n(tension, loss, asked["bending_n"], v, guides.regularisation_speed_m_s)[0]
+                for v in (-speed, speed)
+            )
             found.append(
                 {
                     "pair": pair,
@@ -131,6 +136,7 @@ def _route_table(route: list[dict[str, Any]]) -> Table:
 
 def _draw(figure: Any, hand: Hand, figures: dict[str, Any]) -> None:
     total, tension_n, speed_m_s = (figures[key] for key in ("sum_rad", "tension_n", "speed_m_s"))
+    bending_n = figures["bending_n"]
     left, right = figure.subplots(1, 2)
     guides = hand.file.guides
     angles = np.linspace(0.0, max(1.5 * total, math.pi), 200)
@@ -143,7 +149,7 @@ def _draw(figure: Any, hand: Hand, figures: dict[str, Any]) -> None:
             left.plot(np.degrees(angles), losses, style, color=color, label=f"{pair}, {law}")
             loss = friction.loss_frac(total)
             reached = [
-                guided_tension_n(tension_n, loss, float(v), guides.regularisation_speed_m_s)[0]
+                pulled_tension_n(tension_n, loss, bending_n, float(v), guides.regularisation_speed_m_s)[0]
                 for v in speeds
             ]
             right.plot(1e3 * speeds, reached, style, color=color)

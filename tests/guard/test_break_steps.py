@@ -74,8 +74,8 @@ class Equations:
         return viscous + coulomb / np.sqrt(qd**2 + self.m["joint_friction_speed_rad_s"] ** 2)
 
     def guide_damping_ns(self, qd: FloatArray, tension: FloatArray) -> FloatArray:
-        loss, v0 = self.m["guide_loss_frac"][:TENDONS], self.m["guide_speed_m_s"][:TENDONS]
-        return tension * loss / np.sqrt((self.P @ qd) ** 2 + v0**2)
+        loss, v0 = self.m["guide_loss_frac"][:TENDONS], self.m["guide_speed_m_s"]
+        return (tension * loss + self.m["guide_bending_n"][:TENDONS]) / np.sqrt((self.P @ qd) ** 2 + v0**2)
 
     def stop_nm(self, beyond: FloatArray, qd: FloatArray) -> FloatArray:
         """Torque of the stops at angles beyond them."""

@@ -54,10 +54,10 @@ def test_equation_4_1_saturates_at_c0_and_starts_like_a_rope_of_mu_c0_c1(c0: flo
 @settings(deadline=None)
 @given(f=tensions, frac=fractions, v=speeds)
 def test_guides_are_passive_and_direction_dependent(f: float, frac: float, v: float) -> None:
-    behind, _ = guided_tension_n(f, frac, v, V0)
+    behind, _ = guided_tension_n(f, frac, 0.0, v, V0)
     assert (behind - f) * v >= 0.0
     assert abs(behind - f) <= f * frac + 1e-15 * f
-    against, _ = guided_tension_n(f, frac, -v, V0)
+    against, _ = guided_tension_n(f, frac, 0.0, -v, V0)
     assert behind + against == pytest.approx(2.0 * f, rel=1e-12)
 
 
@@ -66,8 +66,8 @@ def test_guides_are_passive_and_direction_dependent(f: float, frac: float, v: fl
 def test_the_loss_is_the_laws_and_independent_of_speed_beyond_the_smooth_range(
     f: float, frac: float, v: float
 ) -> None:
-    winding_in, _ = guided_tension_n(f, frac, -v, V0)
-    pulled_out, _ = guided_tension_n(f, frac, v, V0)
+    winding_in, _ = guided_tension_n(f, frac, 0.0, -v, V0)
+    pulled_out, _ = guided_tension_n(f, frac, 0.0, v, V0)
     assert winding_in == pytest.approx(f * (1.0 - frac), abs=f * frac * 2e-3 + 1e-12)
     assert pulled_out == pytest.approx(f * (1.0 + frac), abs=f * frac * 2e-3 + 1e-12)
 
@@ -75,9 +75,12 @@ def test_the_loss_is_the_laws_and_independent_of_speed_beyond_the_smooth_range(
 @settings(deadline=None)
 @given(f=tensions, frac=fractions, v=speeds)
 def test_slope_equals_finite_difference_and_damps(f: float, frac: float, v: float) -> None:
-    _, slope = guided_tension_n(f, frac, v, V0)
+    _, slope = guided_tension_n(f, frac, 0.0, v, V0)
     step = 1e-8
-    ahead, behind = guided_tension_n(f, frac, v + step, V0)[0], guided_tension_n(f, frac, v - step, V0)[0]
+    ahead, behind = (
+        guided_tension_n(f, frac, 0.0, v + step, V0)[0],
+        guided_tension_n(f, frac, 0.0, v - step, V0)[0],
+    )
     assert slope >= 0.0
     scale = f * frac / V0 + 1e-6
     assert slope == pytest.approx((ahead - behind) / (2 * step), abs=1e-5 * scale)
