@@ -4,16 +4,28 @@
     |AB| = coupler, uncrossed branch.
 
 Where coupler and rocker become collinear, |AD| = coupler + rocker, the rocker's speed per crank speed grows
-without bound and the crank can go no further: the paper's "locking motion towards the palm centre". The
-plant keeps a revolute joint; this function says where that joint locks and what the linkage makes of it.
+without bound and the crank can go no further: the paper's "locking motion towards the palm centre".
+
+The metacarpal is the crank: joint angle q is the crank past neutral. Where tendons wind on the rocker, a
+tendon of the lever arm P_0 at q = 0 has
+
+    h = P_0 (psi(q) - psi(0)) / rho(0),    P = P_0 rho(q) / rho(0),    rho = d psi / d q
+
+so that its arm grows towards the toggle, and what pushes the metacarpal there hardly loads it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from signals.compiled import law
+from signals.typed import Model
+
+LEAST_SINE: Final = 0.2
+"""Sine of the angle between coupler and rocker down to which a joint's range may reach: five times closer to
+the toggle, lever arms are beyond what tendons that stretch can be computed with."""
 
 
 @law
@@ -40,6 +52,33 @@ def four_bar(
     across = math.sin(rocker - coupler)
     ratio = crank_m * math.sin(crank_rad - coupler) / (rocker_m * across)
     return rocker, coupler, ratio, abs(across)
+
+
+@law
+def rocker_turn(m: Model, j: int, q: float) -> tuple[float, float, float]:
+    """Rocker's turn from angle 0 to ``q`` [rad] of joint ``j``, per its ratio at 0, and two derivatives.
+
+    Beyond the joint's range it goes on with the ratio of its end, as the stops hold the joint there.
+    """
+    ground, crank, coupler, rocker = (
+        m.four_bar_ground_m[j],
+        m.four_bar_crank_m[j],
+        m.four_bar_coupler_m[j],
+        m.four_bar_rocker_m[j],
+    )
+    inside = min(max(q, m.joint_min_rad[j]), m.joint_max_rad[j])
+    theta = m.four_bar_neutral_rad[j] + inside
+    psi, phi, ratio, _ = four_bar(ground, crank, coupler, rocker, theta)
+    neutral, _, neutral_ratio, _ = four_bar(ground, crank, coupler, rocker, m.four_bar_neutral_rad[j])
+    scale = 1.0 / neutral_ratio
+    turn = scale * (psi - neutral + ratio * (q - inside))
+    if q != inside:
+        return turn, scale * ratio, 0.0
+    # derivative of crank sin(theta - phi) / (rocker sin(psi - phi)), with that of the coupler's angle
+    turning = crank * math.sin(theta - psi) / (coupler * math.sin(psi - phi))
+    above, below = math.sin(theta - phi), math.sin(psi - phi)
+    rise = math.cos(theta - phi) * (1.0 - turning) * below - above * math.cos(psi - phi) * (ratio - turning)
+    return turn, scale * ratio, scale * crank / rocker * rise / (below * below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

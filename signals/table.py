@@ -240,6 +240,11 @@ elongation_min_m           | m     | tendon | f8 | configs | elongation down to 
 elongation_max_m           | m     | tendon | f8 | configs | elongation up to which the guard lets a motor stretch the tendon
 P_tj_m                     | m/rad | tendon x joint | f8 | configs | dh/dq of the pulley part
 curve_m                    | m     | tendon x joint x xyz | f8 | configs | dh/dq beside P_tj_m: coefficients of q, q^2, q^3
+four_bar_ground_m          | m     | joint  | f8 | configs | linkage on whose rocker the joint's tendons wind: fixed bar
+four_bar_crank_m           | m     | joint  | f8 | configs | its crank, the metacarpal; 0: the joint has no such linkage
+four_bar_coupler_m         | m     | joint  | f8 | configs | its coupler
+four_bar_rocker_m          | m     | joint  | f8 | configs | its rocker
+four_bar_neutral_rad       | rad   | joint  | f8 | configs | crank angle at joint angle 0
 pinv_jt_1_m                | rad/m | joint x tendon | f8 | configs | pseudo-inverse of each finger's pulley coupling
 insertion_palm_m           | m     | tendon x xyz | f8 | configs | X0 of a base tendon, frame {10}
 insertion_bone_m           | m     | tendon x xyz | f8 | configs | X of a base tendon, frame {12}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from hand.assembly.straight import straight_jacobian
-from hand.file.fingers import ChainFinger, HingeFinger, TreeBone, TreeFinger
+from hand.file.fingers import ChainFinger, FourBar, HingeFinger, TreeBone, TreeFinger
 from hand.file.hand import HandFile
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import rotation_rpy
@@ -48,7 +48,16 @@ def store_fingers(hand: HandFile, names: HandNames, model: RecordArray) -> None:
                 m["finger_loaded"][f] = 1
             m["joint_impedance_nm_rad"][j] = joint.impedance_nm_rad
             m["joint_damping_nms_rad"][j] = joint.damping_nms_rad
+        if isinstance(finger, HingeFinger) and finger.four_bar is not None and finger.four_bar.tendons_on:
+            m["finger_kind"][f] = FingerKind.CURVED
+            _store_linkage(finger.four_bar, m, joints[0])
     _store_bodies(hand, names, model)
+
+
+def _store_linkage(bars: FourBar, m: np.void, j: int) -> None:
+    for bar in ("ground", "crank", "coupler", "rocker"):
+        m[f"four_bar_{bar}_m"][j] = getattr(bars, f"{bar}_m")
+    m["four_bar_neutral_rad"][j] = math.radians(bars.neutral_crank_deg)
 
 
 def store_condition(model: RecordArray) -> None:

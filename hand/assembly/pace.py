@@ -18,6 +18,7 @@ from controllers.reference import TORQUE_SHARE
 from hand.assembly.straight import elongation_of_tension_m, greatest_tensions_n, straight_jacobian
 from hand.assembly.tendons import sprung_fingers
 from hand.file.hand import HandFile
+from mechanics.fourbar import rocker_turn
 from mechanics.wrist import wrist_lengths
 from signals.records import RecordArray
 
@@ -81,6 +82,8 @@ def greatest_arms_m(model: RecordArray) -> FloatArray:
         q = m["joint_min_rad"] + share * (m["joint_max_rad"] - m["joint_min_rad"])
         c = m["curve_m"]
         bent = arms + q * (c[..., 0] + q * (c[..., 1] + q * c[..., 2]))
+        for j in np.flatnonzero(m["four_bar_crank_m"]):
+            bent[:, j] += arms[:, j] * (rocker_turn(m, int(j), float(q[j]))[1] - 1.0)
         greatest = np.maximum(greatest, np.abs(bent))
     return greatest
 

@@ -43,6 +43,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_identified.identified_refusals,
     checks_coupling.coupling_refusals,
     checks_curves.curve_refusals,
+    checks_curves.linkage_refusals,
     checks_physics.spring_refusals,
     sensors.sensor_refusals,
     checks_size.size_refusals,

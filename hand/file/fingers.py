@@ -94,7 +94,7 @@ class InsertionSet(Table):
 
 
 class FourBar(Table):
-    """Planar four-bar linkage of a metacarpal; a function beside the model, which has a hinge."""
+    """Planar four-bar linkage of a metacarpal, which is its crank."""
 
     ground_m: Positive
     """Fixed bar."""
@@ -106,6 +106,9 @@ class FourBar(Table):
     """Third bar."""
     neutral_crank_deg: float
     """Crank angle of the neutral hand."""
+    tendons_on: Annotated[Literal["rocker"] | None, Field(exclude_if=left_out)] = None
+    """``rocker``: the joint's tendons wind on the rocker, their lever arms at joint angle 0 are those of
+    ``dh_dq_m_rad``; left out: on the metacarpal itself, and the linkage is a function beside the model."""
 
 
 class _FingerBase(Table):

@@ -21,7 +21,7 @@ BOARD = parse_bus_file('[[bus]]\nname = "b"\nfamily = "collector"\nhost = "127.0
 DOCUMENTATION = {
     "description": "a sentence for people",
     "fingers.*.number": "the paper's number of the finger",
-    "fingers.*.four_bar.coupler_m": "the plant couples the joint of the fifth metacarpal by a constant",
+    "fingers.*.four_bar.coupler_m": "for people, where the linkage has no tendons_on",
     "fingers.*.four_bar.crank_m": "as coupler_m",
     "fingers.*.four_bar.ground_m": "as coupler_m",
     "fingers.*.four_bar.neutral_crank_deg": "as coupler_m",
