@@ -342,6 +342,10 @@ axis_torque_limit_nm       | N m   | axis   | f8 | configs | torque of the wrist
 axis_speed_limit_rad_s     | rad/s | axis   | f8 | configs | speed of the wrist drive
 axis_bandwidth_hz          | Hz    | axis   | f8 | configs | bandwidth of the wrist drive's position loop
 axis_damping_ratio         | 1     | axis   | f8 | configs | damping of the wrist drive's position loop
+axis_spring_arm_m          | m     | axis   | f8 | configs | lever arm of the springs between axis and drive; 0: there are none
+axis_spring_force_n        | N     | axis   | f8 | configs | their force at no load
+axis_spring_length_m       | m     | axis   | f8 | configs | elongation over which that force grows e-fold
+axis_spring_damping_nms_rad | N m s/rad | axis | f8 | configs | their damping
 axis_speed_max_rad_s       | rad/s | axis   | f8 | configs | greatest speed of the axis' reference
 axis_acceleration_max_rad_s2 | rad/s2 | axis | f8 | configs | greatest acceleration of the axis' reference
 tension_kp_nm_n            | N m/N | -      | f8 | configs | tension loop, proportional

@@ -330,6 +330,10 @@ class Model(Protocol):
     axis_speed_limit_rad_s: Annotated[FloatArray, "axis"]
     axis_bandwidth_hz: Annotated[FloatArray, "axis"]
     axis_damping_ratio: Annotated[FloatArray, "axis"]
+    axis_spring_arm_m: Annotated[FloatArray, "axis"]
+    axis_spring_force_n: Annotated[FloatArray, "axis"]
+    axis_spring_length_m: Annotated[FloatArray, "axis"]
+    axis_spring_damping_nms_rad: Annotated[FloatArray, "axis"]
     axis_speed_max_rad_s: Annotated[FloatArray, "axis"]
     axis_acceleration_max_rad_s2: Annotated[FloatArray, "axis"]
     tension_kp_nm_n: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import energies, hand_dynamics
 from mechanics.interpolation import hermite_or_line, interval_of
+from mechanics.wrist_springs import axis_spring, is_sprung
 from signals.compiled import law
 from signals.typed import Model
 from sim.plant_record import PlantRecord
@@ -30,7 +31,7 @@ def spring_energy(m: Model, t: int, lever_rad: float) -> float:
 
 @law
 def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
-    """Kinetic energy of joints, axes, rotors; elastic energy of springs, tendons, joints and stops [J]."""
+    """Kinetic energy of joints, axes, rotors; elastic energy of all springs, tendons and stops [J]."""
     hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
     kinetic, potential = energies(m, p.axis_rad_s, p.qd_rad_s, k)
     total = kinetic + potential
@@ -44,4 +45,7 @@ def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
         beyond = max(p.q_rad[j] - m.joint_max_rad[j], 0.0) + min(p.q_rad[j] - m.joint_min_rad[j], 0.0)
         total += 0.5 * m.stop_stiffness_nm_rad * beyond * beyond
         total += 0.5 * m.joint_spring_nm_rad[j] * (p.q_rad[j] - m.joint_rest_rad[j]) ** 2
+    if m.n_axes and is_sprung(m):
+        for a in range(m.n_axes):
+            total += axis_spring(m, a, p.drive_rad[a] - p.axis_rad[a])[2]
     return total

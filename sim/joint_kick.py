@@ -6,10 +6,12 @@ import math
 
 from mechanics.handlayout import HandtreeWork
 from mechanics.joint_friction import joint_friction_nm
+from mechanics.wrist_springs import is_sprung
 from signals.compiled import law
 from signals.typed import Model
 from sim.branches import LANES, factorise_blocks, solve_blocks, sum_of
 from sim.plant_record import PlantRecord
+from sim.wrist_kick import account_springs, kick_sprung_axes
 
 
 @law
@@ -58,6 +60,8 @@ def _kick_axes(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> tuple[flo
             s00 -= b0 * right[1, x, b]
             s01 -= b0 * right[2, x, b]
             s11 -= b1 * right[2, x, b]
+    if is_sprung(m):
+        return kick_sprung_axes(m, p, s00, s01, s11, r0, r1, h)
     d0, d1 = h * _axis_acceleration(m, p, 0), h * _axis_acceleration(m, p, 1)
     t0 = (s00 * d0 + s01 * d1 - r0) / h
     t1 = (s01 * d0 + s11 * d1 - r1) / h
@@ -110,9 +114,12 @@ def _axis_acceleration(m: Model, p: PlantRecord, a: int) -> float:
 def account_joints(m: Model, p: PlantRecord, h: float) -> None:
     """Work of the drive and of external wrenches, heat of joints and guides, over this kick."""
     na = m.n_axes
-    for a in range(na):
-        mean = p.axis_rad_s[a] - 0.5 * p.delta_rad_s[a]
-        p.energy_in_j += h * p.axis_torque_nm[a] * mean
+    if na and is_sprung(m):
+        account_springs(m, p, h)
+    else:
+        for a in range(na):
+            mean = p.axis_rad_s[a] - 0.5 * p.delta_rad_s[a]
+            p.energy_in_j += h * p.axis_torque_nm[a] * mean
     for c in range(na):
         p.energy_in_j += h * p.external_nm[c] * (p.axis_rad_s[c] - 0.5 * p.delta_rad_s[c])
     for j in range(m.n_joints):

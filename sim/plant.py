@@ -42,6 +42,7 @@ def _drift(m: Model, p: PlantRecord, h: float) -> None:
         theta[i] += h * w[i]
     for a in range(m.n_axes):
         p.axis_rad[a] += h * p.axis_rad_s[a]
+        p.drive_rad[a] += h * p.drive_rad_s[a]
 
 
 @law

@@ -32,6 +32,8 @@ class PlantRecord(Branches, Tensions, Protocol):
     w_rad_s: Annotated[FloatArray, MOTORS]
     axis_rad: Annotated[FloatArray, AXES]
     axis_rad_s: Annotated[FloatArray, AXES]
+    drive_rad: Annotated[FloatArray, AXES]
+    drive_rad_s: Annotated[FloatArray, AXES]
     e0_m: Annotated[FloatArray, TENDONS]
     winding_degc: Annotated[FloatArray, MOTORS]
     case_degc: Annotated[FloatArray, MOTORS]
@@ -93,6 +95,7 @@ class PlantRecord(Branches, Tensions, Protocol):
     ripple_phase_rad: Annotated[FloatArray, RIPPLES, MOTORS]
     delta_rad_s: Annotated[FloatArray, COORDINATES]
     axis_torque_nm: Annotated[FloatArray, AXES]
+    drive_kick_rad_s: Annotated[FloatArray, AXES]
     energy_in_j: float
     energy_lost_j: float
     diverged: int

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import spring_at
 from mechanics.start_tension import start_tension_n
+from mechanics.wrist import wrist_jacobian
+from mechanics.wrist_springs import spring_ahead_rad
 from signals.choices import WrongChoice
 from signals.compiled import law
 from signals.layout import Records
@@ -93,6 +95,15 @@ def _branches(model: RecordArray, plant: RecordArray) -> None:
     p["most_joints"], p["most_tendons"] = p["branch_joints"].max(), p["branch_tendons"].max()
 
 
+def _load_wrist_springs(model: RecordArray, plant: RecordArray) -> None:
+    """The wrist's drive as far ahead of its axes as holds them against the tendons."""
+    m, p = model[0], plant[0]
+    P_w = np.zeros_like(p["P_tw_m"])
+    wrist_jacobian(m, float(p["axis_rad"][0]), float(p["axis_rad"][1]), P_w)
+    for a in range(int(m["n_axes"])):
+        p["drive_rad"][a] += spring_ahead_rad(m, a, float(P_w[:, a] @ p["tension_n"]))
+
+
 def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng: NDArray[np.uint64]) -> None:
     """Bring a zeroed plant record into its start pose: q = 0, motors at 0, neutral wrist."""
     m, p = model[0], plant[0]
@@ -105,9 +116,11 @@ def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng:
     p["friction_scale"] = 1.0
     p["hall_noise_scale"] = p["joint_noise_scale"] = 1.0
     p["winding_degc"] = p["case_degc"] = m["ambient_degc"]
-    p["axis_rad"] = m["wrist_neutral_rad"]
+    p["axis_rad"] = p["drive_rad"] = m["wrist_neutral_rad"]
     p["axis_wanted_rad"] = m["wrist_neutral_rad"]
     p["wrist_length_m"] = m["wrist_neutral_length_m"]
     _branches(model, plant)
     _lengths_at_start(model, plant)
     _pretension(model, plant, start_tension_n(m, options.pretension_n))
+    if m["axis_spring_arm_m"][0] > 0.0:
+        _load_wrist_springs(model, plant)

@@ -64,6 +64,11 @@ def _store_devices(wrist: Wrist, model: RecordArray) -> None:
     m["axis_speed_limit_rad_s"] = math.radians(drive.speed_max_deg_s)
     m["axis_bandwidth_hz"] = drive.bandwidth_hz
     m["axis_damping_ratio"] = drive.damping_ratio
+    if drive.springs is not None:
+        m["axis_spring_arm_m"] = drive.springs.lever_arm_m
+        m["axis_spring_force_n"] = drive.springs.pretension_n
+        m["axis_spring_length_m"] = drive.springs.force_length_m
+        m["axis_spring_damping_nms_rad"] = drive.springs.damping_nms_rad
 
 
 def _radians(pair: tuple[float, float]) -> tuple[float, float]:

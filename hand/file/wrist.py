@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hand.file.values import Count, Interval, NonNegative, Positive, Vec2
+from hand.file.values import Count, Interval, NonNegative, Positive, Vec2, left_out
 from signals.tables import Table
 
 
@@ -19,6 +19,19 @@ class Potentiometer(Table):
     """Range."""
     noise_deg_rms: NonNegative
     """Noise."""
+
+
+class WristSprings(Table):
+    """Two opposed springs between each axis (flexion, abduction) and its two motors, which pull them taut."""
+
+    lever_arm_m: tuple[Positive, Positive]
+    """Lever arm of the springs about the axis."""
+    pretension_n: tuple[Positive, Positive]
+    """Force of both springs at no load: it sets the axis' stiffness."""
+    force_length_m: tuple[Positive, Positive]
+    """Elongation over which a spring's force grows e-fold."""
+    damping_nms_rad: tuple[NonNegative, NonNegative]
+    """Damping between motors and axis."""
 
 
 class WristDrive(Table):
@@ -34,6 +47,8 @@ class WristDrive(Table):
     """Fastest axis speed."""
     torque_max_nm: tuple[Positive, Positive]
     """Torque of flexion and abduction axis."""
+    springs: Annotated[WristSprings | None, Field(exclude_if=left_out)] = None
+    """Left out: axes and motors are one."""
 
 
 class Wrist(Table):

@@ -111,7 +111,7 @@ def _figures(hand: Hand, finger: Finger, common: float) -> dict[str, Any]:
     most = finger.greatest_torques_nm()
     held, tension = finger.held(common)
     K = finger.joint_stiffness_nm_rad(tension)
-    C = finger.tip_compliance_m_n(K)
+    C, yielding = finger.tip_compliance_m_n(K), finger.yielding_stiffness_nm_rad(tension)
     singular = np.linalg.svd(finger.P, compute_uv=False)
     return {
         "finger": names.fingers[finger.index],
@@ -128,6 +128,7 @@ def _figures(hand: Hand, finger: Finger, common: float) -> dict[str, Any]:
         "torque_greatest_nm": most[:, 0].tolist(),
         "stiffness_nm_rad": K.tolist(),
         "stiffness_eigen_nm_rad": np.linalg.eigvalsh(0.5 * (K + K.T)).tolist(),
+        "stiffness_yielding_nm_rad": None if yielding is None else yielding.tolist(),
         "tip_compliance_m_n": None if C is None else C.tolist(),
         "tip_axes_m_n": None if C is None else np.linalg.eigvalsh(C).tolist(),
         "sections": [
@@ -164,6 +165,13 @@ def _tables(figures: dict[str, Any]) -> list[Table]:
         ),
         Table(title="Lever arms dh/dq [mm/rad]", heads=("tendon", *joints, "held at N"), rows=arms),
     ]
+    if figures["stiffness_yielding_nm_rad"] is not None:
+        rows = [
+            (name, *(f"{round(value, 3) + 0.0:.3f}" for value in row))
+            for name, row in zip(joints, figures["stiffness_yielding_nm_rad"], strict=True)
+        ]
+        title = "Joint stiffness where wrist and other fingers give way [N m/rad]"
+        found.append(Table(title=title, heads=("joint", *joints), rows=rows))
     if figures["tip_axes_m_n"] is not None:
         axes = [
             (f"{1e3 * c:.4f}", f"{1e-3 / c:.3f}" if c > 1e-12 else "rigid") for c in figures["tip_axes_m_n"]

@@ -12,6 +12,8 @@ from controllers.torque_set import feasible_share
 from mechanics.coupling import joint_stiffness, tendon_jacobian
 from mechanics.kinematics import fingertips, tip_jacobian
 from mechanics.springs import stiffness_of_force
+from mechanics.wrist import wrist_jacobian
+from mechanics.wrist_springs import axis_spring, is_sprung, seen_stiffness, spring_ahead_rad
 from signals.layout import FloatArray
 from signals.records import RecordArray
 
@@ -20,6 +22,8 @@ BEYOND: Final = 4.0
 DIRECTIONS: Final = 360
 """Directions in which a section's edges are looked for: one of less than a degree may be missed."""
 SAME: Final = 1e-9
+WRIST_STEP_RAD: Final = 1e-5
+"""Of the differences for how lever arms about the wrist change."""
 
 
 class Finger:
@@ -113,6 +117,49 @@ class Finger:
         joint_stiffness(m, self._q, tension, stiffness, self._rows, K)
         found: FloatArray = K[np.ix_(self.joints, self.joints)]
         return found
+
+    def whole_pose_rad(self) -> FloatArray:
+        """Angles of all joints of the hand, shape (J,) of the record."""
+        return self._q.copy()
+
+    def yielding_stiffness_nm_rad(self, tension_n: FloatArray) -> FloatArray | None:
+        """As ``joint_stiffness_nm_rad`` where wrist and other fingers give way too, shape (joints, joints).
+
+        The wrist is neutral, the other fingers have their pretension. None without springs at the wrist.
+        """
+        m = self.model[0]
+        nt, nj = int(m["n_tendons"]), int(m["n_joints"])
+        if not is_sprung(m):
+            return None
+        tension = np.zeros(len(self._rows))
+        tension[:nt] = m["pretension_n"][m["tendon_finger"][:nt]]
+        tension[self.tendons] = tension_n
+        stiffness = np.zeros(len(self._rows))
+        stiffness[:nt] = [stiffness_of_force(m, t, float(tension[t])) for t in range(nt)]
+        K_joints = np.zeros((self._rows.shape[1],) * 2)
+        joint_stiffness(m, self._q, tension, stiffness, self._rows, K_joints)
+        P_w, bends = self._wrist_rows()
+        P = np.hstack([self._rows[:nt, :nj], P_w[:nt]])
+        K: FloatArray = (P.T * stiffness[:nt]) @ P
+        K[:nj, :nj] = K_joints[:nj, :nj]
+        for a in range(2):
+            K[nj + a, nj:] += bends[a, :nt].T @ tension[:nt]
+            torque = float(P_w[:nt, a] @ tension[:nt])
+            K[nj + a, nj + a] += axis_spring(m, a, spring_ahead_rad(m, a, torque))[1]
+        return seen_stiffness(K, self.joints)
+
+    def _wrist_rows(self) -> tuple[FloatArray, FloatArray]:
+        """P_w of the neutral wrist, shape (T, 2), and its derivative by each axis, shape (2, T, 2)."""
+        m = self.model[0]
+
+        def rows(axes: FloatArray) -> FloatArray:
+            P_w = np.zeros((len(self._rows), 2))
+            wrist_jacobian(m, float(axes[0]), float(axes[1]), P_w)
+            return P_w
+
+        neutral, steps = np.array(m["wrist_neutral_rad"]), WRIST_STEP_RAD * np.eye(2)
+        bends = [(rows(neutral + d) - rows(neutral - d)) / (2.0 * WRIST_STEP_RAD) for d in steps]
+        return rows(neutral), np.array(bends)
 
     def tip_jacobian_m_rad(self) -> FloatArray | None:
         """Of the fingertip by the finger's own joints, palm frame, shape (3, joints); none without a tip."""
