@@ -11,7 +11,7 @@ from typing import Final
 
 from guard.memory import GuardMemory
 from mechanics.blend import fading
-from signals.compiled import law
+from signals.compiled import inlined, law
 from signals.typed import Model, State
 
 FADE_S: Final = 0.05
@@ -28,14 +28,20 @@ def begin_hold(m: Model, mem: GuardMemory, s: State, f: int) -> None:
         mem.fade_torque_nm[i] = mem.last_torque_nm[i] + m.position_kd_nms_rad * s.motor_speed_rad_s[i]
 
 
+@inlined
+def held_angle_rad(m: Model, mem: GuardMemory, s: State, t: int) -> float:
+    """Angle [rad] at which the motor of tendon ``t`` was held, less what the wrist has taken since."""
+    wrist = (s.wrist_length_m[t] - mem.hold_wrist_m[t]) / m.spool_radius_m[t]
+    return float(mem.hold_angle_rad[m.tendon_motor[t]] - wrist)
+
+
 @law
 def hold_torque_nm(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     """Torque [N m] that keeps the motor of tendon ``t`` where holding began."""
     i = m.tendon_motor[t]
-    wrist = (s.wrist_length_m[t] - mem.hold_wrist_m[t]) / m.spool_radius_m[t]
     mem.fade_torque_nm[i] = fading(mem.fade_torque_nm[i], m.dt_s, FADE_S)
     return float(
-        m.position_kp_nm_rad * (mem.hold_angle_rad[i] - wrist - s.motor_angle_rad[i])
+        m.position_kp_nm_rad * (held_angle_rad(m, mem, s, t) - s.motor_angle_rad[i])
         - m.position_kd_nms_rad * s.motor_speed_rad_s[i]
         + mem.fade_torque_nm[i]
     )

@@ -53,20 +53,24 @@ def bounded(x: float, low: float, high: float, bit: int, bits: int) -> tuple[flo
 
 
 @law
-def room_in_range(m: Model, P: FloatArray, s: State, f: int, t: int) -> float:
-    """Share 0..1 of its torque that tendon ``t`` may pull with: less as that drives a joint out of range."""
-    room = 1.0
+def beyond_range_rad(m: Model, P: FloatArray, s: State, f: int, t: int) -> float:
+    """How far [rad] a joint that tendon ``t`` pulls further out is out of its range, at most; < 0: within."""
+    most = -math.inf
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         # pulling turns the joint towards -P
         if P[t, j] < 0.0:
-            beyond = s.joint_angle_rad[j] - m.joint_max_rad[j]
+            most = max(most, s.joint_angle_rad[j] - m.joint_max_rad[j])
         elif P[t, j] > 0.0:
-            beyond = m.joint_min_rad[j] - s.joint_angle_rad[j]
-        else:
-            beyond = -1.0
-        room = min(room, 1.0 - (beyond - SOFT_STOP_RAD) / SOFT_STOP_WIDTH_RAD)
-    return max(room, 0.0)
+            most = max(most, m.joint_min_rad[j] - s.joint_angle_rad[j])
+    return most
+
+
+@law
+def room_in_range(m: Model, P: FloatArray, s: State, f: int, t: int) -> float:
+    """Share 0..1 of its torque that tendon ``t`` may pull with: less as that drives a joint out of range."""
+    beyond = beyond_range_rad(m, P, s, f, t)
+    return min(max(1.0 - (beyond - SOFT_STOP_RAD) / SOFT_STOP_WIDTH_RAD, 0.0), 1.0)
 
 
 @law

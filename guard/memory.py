@@ -34,8 +34,7 @@ class GuardMemory(FingerRows, Protocol):
     hold_axis_rad: Annotated[FloatArray, AXES]
     axis_held: int
     fade_torque_nm: Annotated[FloatArray, MOTORS]
-    # drives that take angles: cycle of the goal, goal, the one before, greatest torque, share by the state
-    servo_tick: Annotated[IntArray, MOTORS]
+    # drives that take angles: goal, the one before, greatest torque, share by the state
     servo_goal_rad: Annotated[FloatArray, MOTORS]
     servo_before_rad: Annotated[FloatArray, MOTORS]
     servo_cap_nm: Annotated[FloatArray, MOTORS]

@@ -90,7 +90,7 @@ def check_standstill(m: Model, mem: GuardMemory, s: State, f: int, t: int, time_
     if stretched or contradicted:
         latch_finger(s, f, ENCODER_STUCK, i, 1e3 * mem.still_s[i], 1e3 * STILL_S)
     if mem.blocked_s[i] > BLOCKED_S:
-        amperes = s.motor_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
+        amperes = s.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i]
         latch_finger(s, f, MOTOR_BLOCKED, i, amperes, m.motor_current_limit_a[i])
 
 
@@ -149,10 +149,8 @@ def servo_torque_nm(m: Model, mem: GuardMemory, s: State, i: int) -> float:
     """Torque [N m] of servo ``i`` at a standstill: by its current, or by its loop where it reports none."""
     if tells_current(m, i):
         return float(mem.last_torque_nm[i])
-    missing, dead = (
-        mem.servo_goal_rad[i] - s.motor_angle_rad[i],
-        m.servo_deadband_rad[i] + m.encoder_step_rad[i],
-    )
+    missing = mem.servo_goal_rad[i] - s.motor_angle_rad[i]
+    dead = m.servo_deadband_rad[i] + m.encoder_step_rad[i]
     missing -= min(max(missing, -dead), dead)
     most = m.motor_torque_limit_nm[i]
     return float(min(max(m.servo_stiffness_nm_rad[i] * missing, -most), most))
@@ -167,7 +165,7 @@ def check_servo(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
     excess = abs(torque - motor_load_nm(m, s, f, t)) > m.excess_torque_nm
     mem.blocked_s[i] = mem.blocked_s[i] + m.dt_s if stands and excess and mem.servo_share[i] >= 1.0 else 0.0
     if mem.blocked_s[i] > BLOCKED_S:
-        amperes = torque / max(m.motor_torque_constant_nm_a[i], 1e-9)
+        amperes = torque / m.motor_torque_constant_nm_a[i]
         latch_finger(s, f, MOTOR_BLOCKED, i, amperes, m.motor_current_limit_a[i])
 
 

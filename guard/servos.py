@@ -14,12 +14,15 @@ import math
 from typing import Final
 
 from guard.channel_checks import degraded
+from guard.hold import held_angle_rad
 from guard.latch import FAULT, latch_finger
+from guard.limits import beyond_range_rad
 from guard.machine import ACTIVE, HOLDING
 from guard.memory import GuardMemory
 from guard.reaction import RELEASE, RELEASE_S, reaction_of
 from guard.winding import derating
 from mechanics.drives import is_servo, tells_current
+from mechanics.lines import sense_of
 from mechanics.plausible import usable
 from mechanics.springs import stiffness_of_force
 from signals.compiled import law
@@ -60,8 +63,8 @@ def one_sided(m: Model, f: int, i: int) -> float:
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         if m.tendon_motor[t] == i:
-            own = 1.0 if m.spool_radius_m[t] > 0.0 else -1.0
-            if m.tension_max_n[t] <= 0.0 or sense * own < 0.0:
+            own = sense_of(m, t)
+            if m.tension_max_n[t] <= 0.0 or sense == -own:
                 return 0.0
             sense = own
     return sense
@@ -86,15 +89,7 @@ def leads_out(m: Model, mem: GuardMemory, s: State, f: int, t: int, change: floa
         return 0
     if tensed and s.tension_n[t] > m.tension_max_n[t]:
         return TENSION_MAX
-    for b in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, b]
-        arm = mem.P_tj_m[t, j]  # pulling turns the joint towards -P
-        beyond = s.joint_angle_rad[j] - m.joint_max_rad[j] if arm < 0.0 else -1.0
-        if arm > 0.0:
-            beyond = m.joint_min_rad[j] - s.joint_angle_rad[j]
-        if beyond > SOFT_RANGE_RAD:
-            return JOINT_RANGE
-    return 0
+    return JOINT_RANGE if beyond_range_rad(m, mem.P_tj_m, s, f, t) > SOFT_RANGE_RAD else 0
 
 
 @law
@@ -113,29 +108,27 @@ def goal_by_state(
         step = m.motor_speed_limit_rad_s[i] * m.dt_s
         goal = min(max(wanted, last - step), last + step)
         return float(goal), 1.0, 0 if goal == wanted else RATE
-    held = mem.hold_angle_rad[i] - (s.wrist_length_m[t] - mem.hold_wrist_m[t]) / m.spool_radius_m[t]
+    held = held_angle_rad(m, mem, s, t)
     if state == FAULT and reaction == RELEASE:
         left = max(1.0 - mem.fault_age_s[f] / RELEASE_S, 0.0)
-        sense = one_sided(m, f, i)
-        if sense == 0.0:
+        if one_sided(m, f, i) == 0.0:
             return float(last), left, STATE
         common = m.pretension_n[f]
-        stretch = common / max(stiffness_of_force(m, t, 0.5 * common), 1.0)
+        stretch = common / stiffness_of_force(m, t, 0.5 * common)
         unwound = (1.0 - left) * stretch / m.spool_radius_m[t]
-        return float(held - unwound), left, STATE
-    return float(held), 1.0, STATE if state == FAULT else 0
+        return held - unwound, left, STATE
+    return held, 1.0, STATE if state == FAULT else 0
 
 
 @law
 def command_servos(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Command, f: int) -> None:
     """Goals [rad] and greatest currents [A] of the motors of finger ``f`` into the command."""
-    powered, reaction, tick = s.finger_state[f] >= HOLDING, reaction_of(m, s, f), int(s.tick) + 1
+    powered, reaction = s.finger_state[f] >= HOLDING, reaction_of(m, s, f)
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
-        if mem.servo_tick[i] != tick:  # a motor's first line: the others bound what it decides
-            mem.servo_tick[i], mem.servo_before_rad[i] = tick, mem.servo_goal_rad[i]
-            bits = 0
+        if m.tendon_follows[t] == 0:  # a motor's first line: the others bound what it decides
+            mem.servo_before_rad[i] = mem.servo_goal_rad[i]
             if powered:
                 mem.servo_goal_rad[i], share, bits = goal_by_state(m, mem, z, s, f, t, reaction)
                 mem.servo_cap_nm[i] = share * m.motor_torque_limit_nm[i]
@@ -144,7 +137,7 @@ def command_servos(m: Model, mem: GuardMemory, z: Measurement, s: State, c: Comm
                     mem.servo_cap_nm[i], bits = hot * mem.servo_cap_nm[i], bits | TEMPERATURE
                 mem.servo_share[i] = share
             else:
-                mem.servo_goal_rad[i] = mem.servo_before_rad[i] = s.motor_angle_rad[i]
+                mem.servo_goal_rad[i] = s.motor_angle_rad[i]
                 mem.servo_cap_nm[i] = mem.servo_share[i] = 0.0
                 bits = STATE if s.ref_motor_speed_rad_s[i] != 0.0 else 0
             s.clip[i] = bits

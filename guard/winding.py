@@ -44,7 +44,7 @@ def warm_winding(
     report = z.motor_temperature_degc[i]
     winding, case = mem.winding_degc[i], mem.case_degc[i]
     if modelled:
-        current = mem.last_torque_nm[i] / max(m.motor_torque_constant_nm_a[i], 1e-9)
+        current = mem.last_torque_nm[i] / m.motor_torque_constant_nm_a[i]
         winding, case = thermal_move(shares, winding, case, copper_loss_w(m, i, current))
     shown = winding
     if plausible(report):
