@@ -261,3 +261,12 @@ def test_two_breaks_in_a_row_are_what_each_is_alone(first: int, second: int) -> 
     assert finger.mem["look_away_rad"][:JOINTS].max() > AWAY_RAD
     after, alone = beside_its_stop(finger), beside_its_stop(Ahead())
     assert all(np.array_equal(a, b) for a, b in zip(after, alone, strict=True))
+
+
+def test_a_look_is_the_same_a_second_time_also_where_tendons_got_slack() -> None:
+    finger = Ahead().pose((0.0, 0.6, 0.6, 0.6)).pull(20.0).begin(0)
+    finger.throw(0xFE)
+    first = scratch(finger)
+    assert finger.mem["look_slack"][1:TENDONS].any()
+    finger.throw(0xFE)
+    assert all(np.array_equal(a, b) for a, b in zip(first, scratch(finger), strict=True))

@@ -69,6 +69,8 @@ FIRST = (
     "tests/guard/test_break_steps.py",
     "tests/guard/test_simulated_break.py",
     "tests/guard/test_shared_laws.py",
+    "tests/guard/test_servos.py",
+    "tests/guard/test_joint_sensor_laws.py",
     "tests/guard/test_quiet_cycles.py",
     "tests/guard/test_spared_work.py",
 )
