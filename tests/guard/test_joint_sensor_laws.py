@@ -7,12 +7,16 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from guard.channel_checks import CHANGING, RATE_SHARE, SILENT
 from guard.joint_sensor_checks import (
     APART_S,
     BANDS,
     JUMP_CYCLES,
     JUMP_S,
+    MOVED_RAD,
     NOISE_FACTOR,
     NOISE_SHARE,
     SAME,
@@ -20,7 +24,7 @@ from guard.joint_sensor_checks import (
     check_joint_sensors,
 )
 from guard.machine import clear_causes
-from mechanics.plausible import JOINT_NOISE, NEWEST_NS
+from mechanics.plausible import JOINT_NOISE, LEAST_NOISE, NEWEST_NS
 from signals.faults import Cause
 from signals.modes import ChannelStatus, MachineState
 from tests.rigs.bare import Bare
@@ -315,6 +319,54 @@ def test_a_few_samples_of_the_same_count_are_not_stuck() -> None:
         assert not bench.cause
     thrown(False)
     assert bench.cause is Cause.JOINT_SENSOR_STUCK
+
+
+RATE = 0.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "turned", "rate", "noise_count", "stuck"),
+    [
+        (1.02, 1.01, RATE, LEAST_NOISE, True),
+        (0.98, 1.01, RATE, LEAST_NOISE, False),
+        (1.02, 0.99, RATE, LEAST_NOISE, False),
+        (1.02, -1.01, RATE, LEAST_NOISE, True),
+        (1.02, 1.01, 1.05 * CHANGING, LEAST_NOISE, True),
+        (1.02, 1.01, 0.95 * CHANGING, LEAST_NOISE, False),
+        (1.02, 1.01, RATE, 0.99 * LEAST_NOISE, False),
+    ],
+)
+def test_a_noisy_count_that_stands_is_stuck_once_its_noise_would_have_changed_it_often(
+    changes: float, turned: float, rate: float, noise_count: float, stuck: bool
+) -> None:
+    """Where the joint turns by less than friction may hide; a quiet count may stand there."""
+    bench = Sensed()
+    bench.m["joint_noise_count"][J] = noise_count
+    bench.mem["joint_change_rate"][J] = (rate - RATE_SHARE) / (1.0 - RATE_SHARE)
+    bench.look(0.0)
+    assert bench.mem["joint_anchor_rate"][J] == pytest.approx(rate)
+    last = math.ceil(changes * SILENT / rate)
+    for k in range(last):
+        bench.look(turned * MOVED_RAD * min(1.0, k / 10), changes=False)
+        assert not bench.cause or k == last - 1 or changes > 1.0
+    assert bench.cause is (Cause.JOINT_SENSOR_STUCK if stuck else Cause.NONE)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=40))
+def test_how_often_a_count_changes_is_an_average_over_its_samples(changed: list[bool]) -> None:
+    """Noted anew as the count changes and where all begins: what is compared is from before it stood."""
+    bench, rate = Sensed(), 0.3
+    bench.mem["joint_change_rate"][J] = rate
+    anchor = float(bench.mem["joint_anchor_rate"][J])
+    for one in changed:
+        bench.look(changes=one)
+        rate = (1.0 - RATE_SHARE) * rate + RATE_SHARE * one
+        anchor = rate if one else anchor
+        assert bench.mem["joint_change_rate"][J] == pytest.approx(rate)
+        assert bench.mem["joint_anchor_rate"][J] == pytest.approx(anchor)
+    bench.mem["started"] = 0
+    bench.look()
+    assert bench.mem["joint_anchor_rate"][J] == pytest.approx(rate)
 
 
 # --- two sides --------------------------------------------------------------------------------------------
