@@ -28,18 +28,19 @@ ROUNDS: Final = 12
 """Gauss-Newton rounds at most; three or four are enough."""
 BLOCK_S: Final = 1.0
 """Residuals of one block count as dependent: the covariance sums their scores."""
-SIGMA_S: Final = 0.002
-"""Width of the Gaussian: speeds and accelerations up to about 80 Hz."""
 SHORT_S: Final = 0.001
-"""Width of the one that makes the speed inside of the arctangent."""
-GONE_HZ: Final = 500.0
-"""The Gaussian leaves 3e-9 of it; faster waves are left out, or samples would make slow ones of them."""
+"""Least width of the Gaussian that makes the speed inside of the arctangent."""
+SHORT_SAMPLES: Final = 1.5
+"""The same in samples: a narrower one is no Gaussian any more."""
+SPEED_RAD_S: Final = 0.01
+"""Noise of that speed by the steps of the encoder; a tenth of where friction usually turns."""
 REACH: Final = 5.0
 """The kernels end at so many widths."""
 THIN: Final = 4
 """Every so many samples are fitted: behind the filter neighbours say the same."""
 FLOOR: Final = 0.005
-"""Share of friction and inertia that the method leaves open: found on simulated drives without noise."""
+"""Share of friction and inertia that the narrowest filter leaves open, and a wider one as much more: found on
+simulated drives without noise."""
 WAVE_FLOOR: Final = 0.001
 """The same for a harmonic's sine and cosine, as a share of the friction's plateau."""
 LEAST_SPEED_RAD_S: Final = 0.2
@@ -108,9 +109,35 @@ class Turning:
 
 @dataclass(frozen=True, slots=True)
 class _Filter:
-    """Kernels over one spacing of samples."""
+    """Kernels over one spacing of samples: a short one, and one of twice its width."""
 
     step_s: float
+    short_s: float
+
+    @classmethod
+    def of(cls, step_s: float, encoder_step_rad: float) -> _Filter:
+        r"""As narrow as samples and encoder allow.
+
+        White noise of variance :math:`v` has behind the derivative of a Gaussian of width :math:`s` the
+        variance :math:`v h / (4 \sqrt{\pi} s^3)`.
+
+        Args:
+            step_s: between two samples.
+            encoder_step_rad: of the angle.
+        """
+        rounding = encoder_step_rad**2 / 12.0
+        smooth_s = np.cbrt(rounding * step_s / (4.0 * np.sqrt(np.pi) * SPEED_RAD_S**2))
+        return cls(step_s, max(SHORT_S, SHORT_SAMPLES * step_s, float(smooth_s)))
+
+    @property
+    def sigma_s(self) -> float:
+        """Width of the Gaussian of everything else: at the least one speeds up to about 80 Hz."""
+        return 2.0 * self.short_s
+
+    @property
+    def gone_hz(self) -> float:
+        """The Gaussian leaves 3e-9 of it; faster waves are left out, or samples make slow ones of them."""
+        return 1.0 / self.sigma_s
 
     def _x(self, sigma_s: float) -> Floats:
         half = max(3, round(REACH * sigma_s / self.step_s))
@@ -118,11 +145,11 @@ class _Filter:
 
     def mean(self, values: Floats, shift_s: float = 0.0) -> Floats:
         """Values behind the Gaussian, ``shift_s`` later."""
-        x = self._x(SIGMA_S)
-        kernel = np.exp(-0.5 * ((x + shift_s) / SIGMA_S) ** 2)
+        x = self._x(self.sigma_s)
+        kernel = np.exp(-0.5 * ((x + shift_s) / self.sigma_s) ** 2)
         return np.convolve(values, kernel / kernel.sum(), mode="same")
 
-    def rate(self, values: Floats, sigma_s: float = SIGMA_S) -> Floats:
+    def rate(self, values: Floats, sigma_s: float) -> Floats:
         """First derivative behind the Gaussian; exact for a straight line."""
         x = self._x(sigma_s)
         kernel = -x * np.exp(-0.5 * (x / sigma_s) ** 2)
@@ -130,32 +157,32 @@ class _Filter:
 
     def bend(self, values: Floats) -> Floats:
         """Second derivative behind the Gaussian; exact for a parabola."""
-        x = self._x(SIGMA_S)
-        kernel = ((x / SIGMA_S) ** 2 - 1.0) * np.exp(-0.5 * (x / SIGMA_S) ** 2)
+        x = self._x(self.sigma_s)
+        kernel = ((x / self.sigma_s) ** 2 - 1.0) * np.exp(-0.5 * (x / self.sigma_s) ** 2)
         kernel -= kernel.mean()
         return np.convolve(values, kernel / (0.5 * np.sum(kernel * x**2)), mode="same")
 
     @property
     def edge(self) -> int:
         """Samples at each end that the kernels do not reach."""
-        return 2 * len(self._x(SIGMA_S))
+        return 2 * len(self._x(self.sigma_s))
 
 
 class _Stretch:
     """One stretch behind the filter; what does not change from round to round is made once."""
 
-    def __init__(self, turning: Turning, turn: Floats, number: int) -> None:
-        self.filter = _Filter(float(np.median(np.diff(turning.time_s))))
+    def __init__(self, turning: Turning, turn: Floats, number: int, encoder_step_rad: float) -> None:
+        self.filter = _Filter.of(float(np.median(np.diff(turning.time_s))), encoder_step_rad)
         edge = self.filter.edge
         if len(turning.time_s) < 4 * edge:
             raise ValueError(f"{len(turning.time_s)} samples in a stretch; legal are {4 * edge} and more")
         self.inner = slice(edge, -edge, THIN)
         angle, self.torque = turning.angle_rad, turning.torque_nm
-        self.fast = self.filter.rate(angle, SHORT_S)
-        self.speed = self.filter.rate(angle)[self.inner]
+        self.fast = self.filter.rate(angle, self.filter.short_s)
+        self.speed = self.filter.rate(angle, self.filter.sigma_s)[self.inner]
         self.fixed = [self.filter.bend(angle)[self.inner], self.speed]
         for order in turn:
-            seen = np.abs(order * self.fast) < 2.0 * np.pi * GONE_HZ
+            seen = np.abs(order * self.fast) < 2.0 * np.pi * self.filter.gone_hz
             self.fixed += [
                 self.filter.mean(wave(order * angle) * seen)[self.inner] for wave in (np.sin, np.cos)
             ]
@@ -175,7 +202,11 @@ class _Stretch:
 
 
 def fit_drive(
-    stretches: list[Turning], harmonics: tuple[Harmonic, ...], ratio: float, gamma_1_s_rad: float = 10.0
+    stretches: list[Turning],
+    harmonics: tuple[Harmonic, ...],
+    ratio: float,
+    gamma_1_s_rad: float = 10.0,
+    encoder_step_rad: float = 0.0,
 ) -> DriveFit:
     """Fit everything at once.
 
@@ -184,12 +215,13 @@ def fit_drive(
         harmonics: orders to look for.
         ratio: input turns per output turn.
         gamma_1_s_rad: where the search begins.
+        encoder_step_rad: step of the angles.
 
     Raises:
         ValueError: too little data, or the drive hardly turned.
     """
     turn = np.array([h.order * (ratio if h.of_input else 1.0) for h in harmonics])
-    data = [_Stretch(stretch, turn, k) for k, stretch in enumerate(stretches)]
+    data = [_Stretch(stretch, turn, k, encoder_step_rad) for k, stretch in enumerate(stretches)]
     fastest = max(float(np.max(np.abs(d.speed))) for d in data)
     if fastest < LEAST_SPEED_RAD_S:
         raise ValueError(
@@ -207,7 +239,8 @@ def fit_drive(
             break
     full, torque, linear = _linearised(data, fixed, log_g1, delay_s)
     residual = torque - full[:, :-2] @ linear
-    estimates = _estimates(linear, _covariance(full, residual, block), log_g1, harmonics)
+    floor = FLOOR * max(d.filter.short_s for d in data) / SHORT_S
+    estimates = _estimates(linear, _covariance(full, residual, block), log_g1, harmonics, floor)
     explained = 1.0 - float(np.var(residual)) / max(float(np.var(torque)), 1e-30)
     return DriveFit(estimates, float(np.sqrt(np.mean(residual**2))), explained, delay_s)
 
@@ -235,14 +268,14 @@ def _covariance(columns: Floats, residual: Floats, block: NDArray[np.int64]) -> 
 
 
 def _estimates(
-    linear: Floats, covariance: Floats, log_g1: float, harmonics: tuple[Harmonic, ...]
+    linear: Floats, covariance: Floats, log_g1: float, harmonics: tuple[Harmonic, ...], floor: float
 ) -> tuple[Estimate, ...]:
     spread = TWO_SIDED_95 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     g1, plateau = float(np.exp(log_g1)), 0.5 * np.pi * abs(float(linear[0]))
     found = [
-        _plain("gamma_1_s_rad", g1, _with_floor(float(spread[-2]) * g1, FLOOR * g1), "s/rad"),
+        _plain("gamma_1_s_rad", g1, _with_floor(float(spread[-2]) * g1, floor * g1), "s/rad"),
         *(
-            _plain(name, float(linear[k]), _with_floor(float(spread[k]), FLOOR * abs(float(linear[k]))), unit)
+            _plain(name, float(linear[k]), _with_floor(float(spread[k]), floor * abs(float(linear[k]))), unit)
             for name, k, unit in (
                 ("gamma_2_nm", 0, "N m"),
                 ("gamma_3_nms_rad", 2, "N m s/rad"),

@@ -71,8 +71,9 @@ def fits_of(hand: Hand, measured: Measured, motors: list[int]) -> dict[str, Driv
     for k, i in enumerate(motors):
         stretches = measured.turning(k, float(m["motor_torque_constant_nm_a"][i]))
         start = float(m["friction_gamma_1_s_rad"][i])
+        step = float(m["encoder_step_rad"][i])
         found[hand.names.motors[i]] = fit_drive(
-            stretches, harmonics_of(hand), float(m["gear_ratio"][i]), start
+            stretches, harmonics_of(hand), float(m["gear_ratio"][i]), start, step
         )
     return found
 

@@ -69,6 +69,29 @@ def test_true_values_lie_in_the_intervals(noise_nm):
     assert len(hits) == 60 and np.mean(hits) >= 0.9
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_an_encoder_of_few_steps_that_is_read_seldom_tells_friction_and_inertia_too(seed):
+    """A step is 0.38 rad/s from sample to sample, where friction turns at 0.1 rad/s; the torque is small."""
+    rng, rate_hz = np.random.default_rng(seed), 500.0
+    true = {
+        "gamma_1_s_rad": 10.0, "gamma_2_nm": rng.uniform(0.03, 0.1),
+        "gamma_3_nms_rad": rng.uniform(0.005, 0.02),
+        "motor_inertia_kg_m2": rng.uniform(1e-3, 4e-3),
+    }  # fmt: skip
+    g1, g2, g3, inertia = true.values()
+    step_rad, stretches = 2.0 * np.pi / 8192, []
+    for a, hz, seconds in ((3.3, 0.0125, 80.0), (3.3, 0.1, 20.0), (0.5, 2.0, 12.0)):
+        t, w = np.arange(round(seconds * rate_hz)) / rate_hz, 2.0 * np.pi * hz
+        angle, speed = a * np.sin(w * t), a * w * np.cos(w * t)
+        torque = -inertia * w**2 * angle + g2 * np.arctan(g1 * speed) + g3 * speed
+        stretches.append(Turning(t, np.round(angle / step_rad) * step_rad, torque))
+    fit = fit_drive(stretches, (Harmonic(True, 1), Harmonic(False, 1)), 1.0, 10.0, step_rad)
+    assert fit.explained > 0.995
+    for name, value in true.items():
+        found = fit.of(name)
+        assert inside(found, value) and found.high - found.low < 0.1 * value, name
+
+
 def test_intervals_shrink_with_noise_and_are_not_wide_without():
     quiet, true = drive(3)
     loud, _ = drive(3, 0.3)

@@ -45,6 +45,21 @@ def looked_at(start, port_base):
         close()
 
 
+def test_the_stop_ends_a_hand_that_still_starts(start, port_base):
+    """Nobody answers there yet; its first process is told to end, as by flexor stop."""
+    page = Page("view", "--port-base", str(port_base), "--wait", "120")
+    bar = BarReader(page.url)
+    try:
+        run = start()
+        bar.until(lambda told: told["head"] == "starting")
+        bar.send("stop")
+        assert run.process.wait(30.0) != 0
+        assert not any(told["kind"] == "active" for _, told in bar.told)
+    finally:
+        bar.close()
+        page.close()
+
+
 def test_a_client_gets_pictures_all_the_time(looked_at):
     _, page, onlooker, _ = looked_at("--motion", "finger_wave", "--for", "120")
     times = [s.at for s in onlooker.look(4.0) if s.of == "/hand/balls" and PICTURE in s.props]

@@ -70,8 +70,8 @@ def test_a_tendon_is_drawn_where_its_moment_arm_is(name):
     """The length of the drawn way changes with a joint as dh/dq says, where a point lies beside one axis."""
     hand, figure = _figure(name)
     m, checked = figure.m, 0
-    for t in range(m.n_tendons):
-        for via in figure.vias[t][:-1]:
+    for t, line in figure.strands:
+        for via in line[:-1]:
             if via.body < 1 or m.body_joint[via.body] < 0:
                 continue
             arm = m.P_tj_m[t, m.body_joint[via.body]]
@@ -79,6 +79,25 @@ def test_a_tendon_is_drawn_where_its_moment_arm_is(name):
             assert beside == pytest.approx(arm, abs=1e-12), (hand.names.tendons[t], via)
             checked += 1
     assert checked >= m.n_tendons // 2
+
+
+@pytest.mark.parametrize("name", ["hasy", "orca_v2", "leap_v1", "n_plus_one", "sdm"])
+def test_every_tendon_is_drawn_and_goes_from_bone_to_bone_outwards(name):
+    """A cable that closes several fingers branches; it does not go from a fingertip to the next finger."""
+    hand, figure = _figure(name)
+    m, seen = figure.m, set()
+    for t, line in figure.strands:
+        for near, far in zip(line, line[1:], strict=False):
+            body = far.body
+            while body != near.body and body > 0:
+                body = int(m.body_parent[body])
+            assert body == near.body or near.body < 1, (hand.names.tendons[t], near, far)
+        joints = {int(m.body_joint[via.body]) for via in line if via.body > 0}
+        seen |= {(t, j) for j in joints if j >= 0 and m.P_tj_m[t, j] != 0.0}
+    moved = {(int(t), int(j)) for t, j in zip(*np.nonzero(m.P_tj_m), strict=True)}
+    assert {t for t, _ in figure.strands} == set(range(m.n_tendons))
+    if name != "hasy" and name != "n_plus_one":  # there two axes may share a point
+        assert seen == moved
 
 
 def test_capsules_turn_x_into_their_direction():

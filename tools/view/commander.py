@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import signal
 from collections.abc import Callable
 from threading import RLock
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import flexor
 from flexor.control import Control
 from flexor.errors import HandError
+from flexor.places import LOOPBACK
+from flexor.runs import chosen
 
 
 def name_of_page() -> str:
@@ -92,7 +95,18 @@ class Commander:
             with flexor.Hand(self._host, port_base=self._port_base, timeout_s=1.0) as hand:
                 hand.stop(by=self.name)
         except HandError as error:
-            self._tell(f"STOP: {error}")
+            self._tell(f"STOP: {self._end_start() or error}")
+
+    def _end_start(self) -> str:
+        """A run that answers nobody is starting, or stuck: its own way to end is a signal."""
+        run = chosen(self._port_base, None)[1] if self._host == LOOPBACK else None
+        if run is None:
+            return ""
+        try:
+            os.kill(run.pid, signal.SIGINT)
+        except OSError as error:
+            return f"process {run.pid} of {run.hand}: {error.strerror}"
+        return f"{run.hand} answers nobody yet; it was told to end"
 
     def close(self) -> None:
         """Return the lease, close the connection."""

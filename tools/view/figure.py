@@ -110,14 +110,16 @@ class Figure:
         self.radii_m = np.array([bone.radius_m for bone in self.bones])
         self.fingers = np.array([bone.finger for bone in self.bones])
         self.colours = np.where(self.fingers[:, None] >= 0, np.array(BONE), np.array(PALM)).astype(np.uint8)
-        self.vias = vias = routes(self.m)
+        self.strands = routes(self.m)
+        vias = [line for _, line in self.strands]
         self._via_body = np.array([via.body for line in vias for via in line], dtype=int)
         self._via_at = np.array([via.at for line in vias for via in line]).reshape(-1, 3)
         ends = np.cumsum([len(line) for line in vias])
         last = np.zeros(len(self._via_body), dtype=bool)
         last[ends - 1] = True
         self._from = np.flatnonzero(~last)
-        self.tendon_of_line = np.repeat(np.arange(len(vias)), [len(line) - 1 for line in vias])
+        tendons = [t for t, _ in self.strands]
+        self.tendon_of_line = np.repeat(tendons, [len(line) - 1 for line in vias])
 
     def places(self, joints: dict[str, float], axes: dict[str, float]) -> Places:
         """Poses of forearm (first row) and bodies, of angles by name [rad]; what is no number counts as 0."""

@@ -55,46 +55,59 @@ class Places:
         return found
 
 
-def routes(m: Any) -> list[list[Via]]:
-    """Points along each tendon, from the forearm to its end; at least two of each.
+def routes(m: Any) -> list[tuple[int, list[Via]]]:
+    """(tendon, points from the forearm to its end), at least two points; a tendon that branches has several.
 
     Args:
         m: geometry, fields as arrays.
     """
-    return [_route(m, t) for t in range(m.n_tendons)]
+    return [(t, line) for t in range(m.n_tendons) for line in _lines(m, t)]
 
 
-def _route(m: Any, t: int) -> list[Via]:
+def _lines(m: Any, t: int) -> list[list[Via]]:
     through = _base(m, t) if m.tendon_kind[t] == TendonKind.INSERTION_POINTS else []
-    pulleys = _pulleys(m, t)
-    if not through and not pulleys:
-        return [Via(-1, m.forearm_point_m[t]), Via(0, m.palm_point_m[t])]
+    branches = _branches(m, t)
+    if not through and not branches:
+        return [[Via(-1, m.forearm_point_m[t]), Via(0, m.palm_point_m[t])]]
+    return [_lead(m, t, through + branch) + through + branch for branch in branches or [[]]]
+
+
+def _lead(m: Any, t: int, line: list[Via]) -> list[Via]:
+    """The way to a line's first point."""
     if m.n_axes == 2:
         behind = m.forearm_point_m[t] - _BEHIND_M * _ALONG
-        lead = [Via(-1, behind), Via(-1, m.forearm_point_m[t]), Via(0, m.palm_point_m[t])]
-    else:
-        first = (through + pulleys)[0]
-        lead = [Via(first.body, first.at - _LEAD_M * _ALONG)]
-    return lead + through + pulleys
+        return [Via(-1, behind), Via(-1, m.forearm_point_m[t]), Via(0, m.palm_point_m[t])]
+    return [Via(line[0].body, line[0].at - _LEAD_M * _ALONG)]
 
 
-def _pulleys(m: Any, t: int) -> list[Via]:
-    """A point beside each joint axis that the tendon has an arm about, and its end on the last bone."""
-    found: list[Via] = []
+def _branches(m: Any, t: int) -> list[list[Via]]:
+    """Points beside the joint axes that the tendon has an arm about, bone by bone outwards, and its ends."""
+    found: list[list[Via]] = []
     for b in range(1, m.n_bodies):
         joint = m.body_joint[b]
         arm = m.P_tj_m[t, joint] if joint >= 0 else 0.0
         if arm == 0.0:
             continue
+        before = _before(m, b, found)
         beside = np.cross(_ALONG, m.body_axis[b])
         at = arm * beside / max(float(beside @ beside), _LEAST_SINE**2)
-        if found and m.body_parent[b] == found[-1].body and np.linalg.norm(m.body_origin_m[b]) < _SAME_M:
-            at = at + m.body_rotation[b].T @ found.pop().at  # two axes through one joint: one point
-        found.append(Via(b, at))
-    if found:
-        last = found[-1]
-        found.append(Via(last.body, _END_M * _ALONG + 0.6 * last.at))
-    return found
+        if before and m.body_parent[b] == before[-1].body and np.linalg.norm(m.body_origin_m[b]) < _SAME_M:
+            at = at + m.body_rotation[b].T @ before[-1].at  # two axes through one joint: one point
+            found = [line for line in found if line != before]
+            before = before[:-1]
+        found = [line for line in found if line != before]
+        found.append([*before, Via(b, at)])
+    return [[*line, Via(line[-1].body, _END_M * _ALONG + 0.6 * line[-1].at)] for line in found]
+
+
+def _before(m: Any, b: int, lines: list[list[Via]]) -> list[Via]:
+    """The longest beginning of a line that lies on bones between body ``b`` and the palm."""
+    inside, body = set(), int(m.body_parent[b])
+    while body > 0:
+        inside.add(body)
+        body = int(m.body_parent[body])
+    begins = ([via for via in line if via.body in inside] for line in lines)
+    return max(begins, key=len, default=[])
 
 
 def _base(m: Any, t: int) -> list[Via]:
