@@ -333,10 +333,11 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
     }
     double guide_gain = m->use_guides ? clip(m->guide_gain, 0.0, 1.0) : 0.0, taken[COLUMN];
     for (int k = 0; k < g->tendons; k++) {
-        double path = 0.0, v0 = m->guide_speed_m_s[g->t[k]];
+        double path = 0.0, v0 = m->guide_speed_m_s;
         for (int b = 0; b < g->joints; b++)
             path += g->P[b][k] * c->shaped_speed_rad_s[g->j[b]];
-        taken[k] = c->ref_tension_n[g->t[k]] * m->guide_loss_frac[g->t[k]] * path / sqrt(path * path + v0 * v0);
+        double lost = c->ref_tension_n[g->t[k]] * m->guide_loss_frac[g->t[k]] + m->guide_bending_n[g->t[k]];
+        taken[k] = lost * path / sqrt(path * path + v0 * v0);
     }
     for (int b = 0; b < g->joints; b++) {
         int j = g->j[b];
