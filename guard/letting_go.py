@@ -89,7 +89,8 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     if mem.probe_phase[f] != 0 and early:
         return 0.0
     before = mem.release_n[t]
-    mem.release_n[t] = max(before - mem.release_n_s[f] * m.dt_s, mem.release_to_n[t])
+    down_n = mem.release_n_s[f] * mem.release_share[t] * m.dt_s
+    mem.release_n[t] = max(before - down_n, mem.release_to_n[t])
     rate = (mem.release_n[t] - before) / m.dt_s
     speed = rate / max(s.tendon_stiffness_n_m[t], 1.0) / m.spool_radius_m[t]
     g1, g2, g3 = (

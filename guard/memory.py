@@ -45,6 +45,7 @@ class GuardMemory(FingerRows, Protocol):
     release_n_s: Annotated[FloatArray, FINGERS]
     led_n: Annotated[FloatArray, TENDONS]
     led_m: Annotated[FloatArray, TENDONS]
+    release_share: Annotated[FloatArray, TENDONS]
     release_n: Annotated[FloatArray, TENDONS]
     release_to_n: Annotated[FloatArray, TENDONS]
     least_n: Annotated[FloatArray, TENDONS]

@@ -1,11 +1,13 @@
 """What a finger in fault does: let its tendons go, or hold. No motor of it pulls any more, but the probe.
 
-Letting go is an act: the gears' friction holds 88 N of tension against a motor without torque. So the
-tension of every tendon that can be led is led down to the least one, all at one rate, so that the joints stay
-in balance; then the motor is off. In a finger at ease every motor can follow that rate, whatever its
-friction: a faster one is a race, and the joints are thrown by who wins it. Nor is a motor unwound further
-than its tendon would need if the joints stood still: one that followed what is seen alone would give way to
-whoever pushes the finger, up to its stop, and without end where a count stands. Two are treated otherwise:
+Letting go is an act: the gears' friction holds 88 N of tension against a motor without torque. So the tension
+of every tendon that can be led is led down to the least one, each at a rate in proportion to it: what
+balances a joint, and the friction that helps, fall alike, whatever arms the tendons have. Then the motor is
+off. In a finger at ease every motor can follow that rate, whatever its friction: a faster one is a race, and
+the joints are thrown by who wins it. Beside a tendon that is lost nothing is in balance: there the rate is
+one. Nor is a motor unwound further than its tendon would need if the joints stood still: one that followed
+what is seen alone would give way to whoever pushes the finger, up to its stop, and without end where a count
+stands. Two are treated otherwise:
 
 * the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
   stop, and so is what else pulls the joint that gets there first; but not a millimetre further than slack, so
@@ -45,7 +47,7 @@ HALL: Final = int(Blinds.HALL)
 MOTOR: Final = int(Blinds.MOTOR)
 
 RELEASE_S: Final = 0.8
-"""Time in which the greatest tension of a finger at ease is led down, all others at its rate."""
+"""Time in which the greatest tension of a finger at ease is led down, all others in proportion to it."""
 PRESSES_SHARE: Final = 0.5
 """Least over greatest tension below which a finger presses on something."""
 HOLD_SHARE: Final = 0.5
@@ -168,6 +170,11 @@ def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int)
             most_n, least_n = max(most_n, s.tension_n[t]), min(least_n, s.tension_n[t])
     fast = cause == TENSION_LOST or least_n < PRESSES_SHARE * most_n
     mem.release_n_s[f] = m.release_rate_n_s if fast else most_n / RELEASE_S
+    in_proportion = cause != TENSION_LOST and m.finger_shares[f] == 0 and most_n > 0.0
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        share = s.tension_n[t] / most_n if in_proportion else 1.0
+        mem.release_share[t] = min(max(share, 0.0), 1.0)
     if m.finger_shares[f] != 0:
         level_shared(m, mem, s, f, part if cause == TENSION_LOST else -1)
     for k in range(m.finger_n_tendons[f]):

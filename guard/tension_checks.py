@@ -73,10 +73,15 @@ def allowed_slack_s(m: Model, wanted_n: float, taut: bool, snapped: bool) -> flo
 
 @law
 def wanted_tension_n(m: Model, mem: GuardMemory, s: State, t: int) -> float:
-    """Tension that should be there: the reference, or the least one where a motor only holds its place."""
-    if s.ref_tension_n[t] > 0.0:
-        return float(s.ref_tension_n[t])
-    return float(m.tension_min_n[t]) if mem.taut[t] != 0 else 0.0
+    """Tension that should be there: the reference, or the least one where a motor only holds its place.
+
+    No less than that either after a fall that only a break can make: a goal that lets a tendon go meanwhile
+    does not make it whole.
+    """
+    least_n = float(m.tension_min_n[t]) if mem.taut[t] != 0 else 0.0
+    if s.ref_tension_n[t] <= 0.0:
+        return least_n
+    return max(float(s.ref_tension_n[t]), least_n if mem.snapped[t] != 0 else 0.0)
 
 
 @law

@@ -57,6 +57,17 @@ def test_a_tension_is_wanted_however_small_it_is(wanted: float, taut: int, there
     assert wanted_tension_n(bench.m, bench.mem, bench.s, 3) == there
 
 
+@pytest.mark.parametrize(
+    ("wanted", "taut", "there"), [(0.5, 1, 5.0), (7.0, 1, 7.0), (0.5, 0, 0.5), (0.0, 1, 5.0)]
+)
+def test_a_goal_that_lets_a_tendon_go_does_not_make_one_whole_that_snapped(
+    wanted: float, taut: int, there: float
+) -> None:
+    bench = Bare()
+    bench.s["ref_tension_n"][3], bench.mem["taut"][3], bench.mem["snapped"][3] = wanted, taut, 1
+    assert wanted_tension_n(bench.m, bench.mem, bench.s, 3) == there
+
+
 @pytest.mark.parametrize("limit", [0.0, LITTLE])
 def test_a_winding_may_have_a_low_limit(limit: float) -> None:
     bench = Bare()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guard.channel_checks import LOST_S
@@ -239,7 +239,7 @@ def test_a_finger_at_ease_is_led_down_by_the_loop_in_the_time_of_its_greatest_te
     fault.s["tension_n"][4] = most_n
     fault.begin()
     laws = [float(fault.m[n][1]) for n in _FRICTION]
-    rate = -most_n / RELEASE_S
+    rate = -20.0 / RELEASE_S  # in proportion to its own, whatever the greatest is
     for k in range(1, 100):
         wanted = 20.0 + rate * k / 3000.0
         speed = rate / 7176.0 / RADIUS_M
@@ -258,7 +258,35 @@ def test_a_finger_that_lost_a_tendon_or_presses_on_something_is_led_down_at_once
     fault.mem["urgent"][:8], fault.mem["fault_age_s"][0] = 0, 0.02
     for k in range(1, 20):
         fault.torque(1)
-        assert fault.mem["release_n"][1] == pytest.approx(max(20.0 - 500.0 * k / 3000.0, 5.0))
+        own = 500.0 if why == "lost" else 500.0 * 20.0 / 40.1
+        assert fault.mem["release_n"][1] == pytest.approx(max(20.0 - own * k / 3000.0, 5.0))
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.floats(0.02, 1.0), min_size=8, max_size=8),
+    st.lists(st.floats(8.0, 90.0), min_size=8, max_size=8),
+)
+def test_what_balances_the_joints_of_a_finger_falls_alike_whatever_its_arms(
+    arms: list[float], tension_n: list[float]
+) -> None:
+    """Torque of every joint over that at first: one share for all, however unequal the arms."""
+    fault = Faulted(Cause.MOTOR_BLOCKED)
+    P = np.sign(fault.mem["P_tj_m"][:8, :4]) * np.outer(arms, np.ones(4)) * 0.01
+    fault.s["tension_n"][:8] = tension_n
+    fault.begin()
+    at_first = P.T @ np.array(tension_n)
+    before = np.zeros(8)
+    for _ in range(10):
+        before[:] = fault.mem["release_n"][:8]
+        for t in range(8):
+            fault.torque(t)
+        now = fault.mem["release_n"][:8].copy()
+        if now.min() <= 5.0:
+            break
+        shares = now / np.array(tension_n)
+        assert now.max() < before.max()
+        assert P.T @ now == pytest.approx(shares[0] * at_first, abs=1e-9)
 
 
 @pytest.mark.parametrize("by", ["motor", "wrist"])
