@@ -46,11 +46,12 @@ NO_LOADS: Final[FloatArray] = np.zeros((0, 6))
 
 
 @law
-def goal_rates(m: Model, g: Goal, mem: InverseDynamicsMemory, dt_s: float) -> None:
-    """Filtered rate of the goal's joint speeds [rad/s2]."""
+def goal_rates(m: Model, g: Goal, mem: InverseDynamicsMemory, finger: int) -> None:
+    """Filtered rate of the goal's joint speeds [rad/s2]; a mechanism is one "finger" of the records."""
+    dt_s = m.dt_s
     share = 1.0 - math.exp(-2.0 * math.pi * FILTER_HZ * dt_s)
-    for j in range(m.n_joints):
-        rate = 0.0
+    for k in range(m.finger_n_joints[finger]):
+        j, rate = m.finger_joint[finger, k], 0.0
         if mem.started != 0:
             rate = (g.joint_speed_rad_s[j] - mem.goal_speed_rad_s[j]) / dt_s
         mem.goal_rate_rad_s2[j] += share * (rate - mem.goal_rate_rad_s2[j])
@@ -60,26 +61,34 @@ def goal_rates(m: Model, g: Goal, mem: InverseDynamicsMemory, dt_s: float) -> No
 
 @law
 def wanted_accelerations(
-    m: Model, g: Goal, mem: InverseDynamicsMemory, s: State, bandwidth_rad_s: float, damping: float
+    m: Model,
+    g: Goal,
+    mem: InverseDynamicsMemory,
+    s: State,
+    finger: int,
+    bandwidth_rad_s: float,
+    damping: float,
 ) -> None:
     """Accelerations by PD towards the goal in the mode in force, into ``mem.qdd``."""
-    mode = g.finger_mode[0]
-    for j in range(m.n_joints):
+    mode = g.finger_mode[finger]
+    for k in range(m.finger_n_joints[finger]):
+        j = m.finger_joint[finger, k]
+        i = m.tendon_motor[m.finger_tendon[finger, k]]
         q, qd = s.joint_angle_rad[j], s.joint_speed_rad_s[j]
         mem.qdd[j] = 0.0
         if mode == IMPEDANCE or mode == MOTOR_POSITION:
             wanted, speed = g.joint_angle_rad[j], g.joint_speed_rad_s[j]
             if mode == MOTOR_POSITION:
-                wanted, speed = g.motor_angle_rad[j], g.motor_speed_rad_s[j]
+                wanted, speed = g.motor_angle_rad[i], g.motor_speed_rad_s[i]
             else:
                 mem.qdd[j] = mem.goal_rate_rad_s2[j]
             mem.qdd[j] += bandwidth_rad_s * bandwidth_rad_s * (wanted - q)
             mem.qdd[j] += 2.0 * damping * bandwidth_rad_s * (speed - qd)
             s.ref_joint_angle_rad[j] = wanted
-            s.ref_motor_speed_rad_s[j] = speed
+            s.ref_motor_speed_rad_s[i] = speed
         else:
             s.ref_joint_angle_rad[j] = q
-            s.ref_motor_speed_rad_s[j] = qd
+            s.ref_motor_speed_rad_s[i] = qd
 
 
 @law
@@ -111,21 +120,29 @@ def inverse_dynamics(
     """
     m, g, mem, s = model[0], goal[0], memory[0], state[0]
     n = home_rad.shape[0]
-    goal_rates(m, g, mem, m.dt_s)
-    wanted_accelerations(m, g, mem, s, bandwidth_rad_s, damping)
+    goal_rates(m, g, mem, 0)
+    wanted_accelerations(m, g, mem, s, 0, bandwidth_rad_s, damping)
     for j in range(n):
         mem.q[j] = home_rad[j] + s.joint_angle_rad[j]
         mem.qd[j] = s.joint_speed_rad_s[j]
     inverse(kind, parts, mem.q[:n], mem.qd[:n], mem.qdd[:n], no_loads, mem.tau[:n])
-    mode = g.finger_mode[0]
-    s.finger_mode[0] = mode
-    for j in range(n):
+    give_torques(m, g, mem, s, 0)
+
+
+@law
+def give_torques(m: Model, g: Goal, mem: InverseDynamicsMemory, s: State, finger: int) -> None:
+    """Torques of the mode in force into ``s``, from what the pose needs in ``mem.tau``, by joint."""
+    mode = g.finger_mode[finger]
+    s.finger_mode[finger] = mode
+    for k in range(m.finger_n_joints[finger]):
+        j = m.finger_joint[finger, k]
+        i = m.tendon_motor[m.finger_tendon[finger, k]]
         torque = 0.0
         if mode == IMPEDANCE or mode == MOTOR_POSITION:
             torque = mem.tau[j]
         elif mode == JOINT_TORQUE:
             torque = mem.tau[j] + g.joint_torque_nm[j]
         elif mode == MOTOR_TORQUE:
-            torque = g.motor_torque_nm[j]
+            torque = g.motor_torque_nm[i]
         s.ref_joint_torque_nm[j] = torque
-        s.ref_motor_torque_nm[j] = torque
+        s.ref_motor_torque_nm[i] = torque

@@ -84,10 +84,12 @@ def follow_drive(
 @law
 def wrist_path_speeds(m: Model, mem: ControllerMemory, s: State) -> None:
     """Expected speed of every tendon's path through the wrist [m/s] into ``mem``."""
+    if m.n_axes < 2:  # none, or what carries the hand has told (``controllers.limb``)
+        return
     moving = 0.0
     for a in range(m.n_axes):
         moving = max(moving, abs(mem.axis_speed_rad_s[a]))
-    if m.n_axes < 2 or m.use_wrist == 0 or moving < m.axis_standing_rad_s:
+    if m.use_wrist == 0 or moving < m.axis_standing_rad_s:
         for t in range(m.n_tendons):
             mem.wrist_speed_m_s[t] = 0.0
         return

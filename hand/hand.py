@@ -9,6 +9,7 @@ from drivers.hal import Bus
 from hand.assembly.assemble import hand_sha256, model_of, names_of, set_switches
 from hand.file import HandFile, hand_names
 from hand.mechanism_file import is_mechanism_hand, mechanism_hand_names
+from hand.motion.load import Motion
 from hand.options import OptionError, RunOptions
 from hand.overrides import load_with
 from hand.stages import Stages
@@ -25,13 +26,20 @@ class Mechanism(Protocol):
 
     @property
     def home(self) -> Any:
-        """Coordinates where joint angles are 0, shape (n,)."""
+        """Coordinates where joint and axis angles are 0, shape (n,)."""
+
+    @property
+    def start(self) -> Any:
+        """Coordinates of the start pose, shape (n,)."""
+
+    def coordinates(self, joints: Any, axes: Any) -> Any:
+        """Coordinates, shape (..., n), of joint and axis angles, shape (..., joints) and (..., axes)."""
 
     def motion(self, name_or_path: str) -> str:
         """Path of a motion."""
 
-    def bus(self, model: RecordArray, options: RunOptions, truth: RecordArray) -> Bus:
-        """The simulated mechanism behind the HAL; raises ``ValueError`` for options of tendon hands."""
+    def bus(self, model: RecordArray, options: RunOptions, truth: RecordArray, motion: Motion | None) -> Bus:
+        """The simulated mechanism behind the HAL; raises ``ValueError`` for options of others."""
 
     def stages(self, measurement: RecordArray) -> Stages:
         """Estimator, controller and guard."""

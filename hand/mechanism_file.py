@@ -77,6 +77,8 @@ class MotorTable(Table):
     """Inertia on the joint."""
     encoder_step_rad: Positive
     """Resolution."""
+    brake_nms_rad: NonNegative = 0.0
+    """Damper that its brake is while the drive gives no current; where a hand stands on the mechanism."""
 
 
 class JointTable(Table):

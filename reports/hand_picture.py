@@ -87,6 +87,8 @@ class HandPose:
         bodies = [b for b in self.chain(finger) if int(m["body_joint"][b]) >= 0]
         if not bodies:
             bodies = [b for b in range(1, int(m["n_bodies"])) if self._moves(finger, b)]
+        if not bodies:  # a joint sensor of what carries the hand
+            return np.zeros((0, 3))
         arms = m["P_tj_m"][t]
         last = max((k for k, b in enumerate(bodies) if arms[int(m["body_joint"][b])] != 0.0), default=0)
         if int(m["tendon_kind"][t]) == 1:

@@ -16,6 +16,7 @@ from signals.records import MEASUREMENT, RecordArray, new
 if TYPE_CHECKING:
     from hand.hand import Hand
     from signals.names import HandNames
+    from sim.options import SimOptions
 
 HOMING_S = 3.0
 """Longest wait for complete measurements of real devices."""
@@ -25,9 +26,15 @@ HOMING_CYCLES = 30
 
 def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
     """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
+    from sim.backend import SimulatedBus
+
+    return SimulatedBus(*plant_of(hand, options, motion), truth=truth)
+
+
+def plant_of(hand: Hand, options: RunOptions, motion: Motion | None) -> tuple[RecordArray, SimOptions]:
+    """Parameters of the plant in the place of the hardware, and what it is to simulate."""
     from hand.assembly.mismatch import draw_mismatch
     from signals.modes import FaultKind, SensorLevel
-    from sim.backend import SimulatedBus
     from sim.options import Fault, SimOptions, substeps_of
 
     real = hand if options.plant is None else _other(hand, options)
@@ -51,7 +58,7 @@ def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion 
     )
     if options.substeps is not None:
         chosen = replace(chosen, substeps=options.substeps)
-    return SimulatedBus(plant_model, chosen, truth=truth)
+    return plant_model, chosen
 
 
 def _other(hand: Hand, options: RunOptions) -> Hand:
@@ -138,7 +145,7 @@ def open_bus(
     """
     backend, has_truth = backend_of(options)
     if hand.mechanism is not None:
-        return hand.mechanism.bus(hand.model, options, truth), backend, has_truth
+        return hand.mechanism.bus(hand.model, options, truth, motion), backend, has_truth
     if options.bus is None:
         return sim_bus(hand, options, truth, motion), backend, has_truth
     from runtime.busprocess.hardware import hardware_bus

@@ -1,46 +1,32 @@
-"""A mechanism as a hand of the runtime: records, names, bus, estimator, controller; the guard stays ours.
+"""A mechanism as a hand of the runtime.
 
-Each joint has one Hall channel (its sensor) and stands in the records as one tendon of radius 1 with a row of
-P = -1: the guard's view of a motor that turns a joint directly. Its lever rests in the middle and its tension
-stays 0, so that what belongs to tendons neither acts nor latches.
+Its names and records: ``hand.mechanism_model``; estimator and controller: ``hand.mechanism_stages``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from controllers import inverse_dynamics as inverse_control
-from controllers import muscle_position as muscle_control
-from estimators.joint_sensors import MEMORY as ESTIMATOR_MEMORY
-from estimators.joint_sensors import joint_sensors
-from guard.guard import GUARD_MEMORY, guard
-from hand.assembly.figures import store_reference_figures
 from hand.file import HandFile, HandFileError
 from hand.file.errors import MotionFileError, Problem
 from hand.file.locate import Locator
 from hand.file.text import installed, path_of
 from hand.hand import Hand
-from hand.mechanism_file import (
-    FOLDER,
-    InverseDynamics,
-    MechanismHandFile,
-    MuscleForce,
-    ReadHand,
-    read_mechanism_hand,
-)
+from hand.mechanism_file import FOLDER, MechanismHandFile, ReadHand, read_mechanism_hand
+from hand.mechanism_model import model_of, names_of
+from hand.mechanism_stages import mechanism_stages
+from hand.motion.load import Motion
 from hand.options import RunOptions
 from hand.stages import Stages
 from mechanics.dynamics.systems import Kind, System
-from signals.modes import FingerKind, Reaction
 from signals.names import HandNames
-from signals.records import MODEL, RecordArray, new
+from signals.records import RecordArray
+from sim.limb.carrier import driven
 from sim.mechanisms.bus import MechanismBus, MechanismSetup
 from sim.mechanisms.load import load_mechanism
 
@@ -64,6 +50,15 @@ class MechanismHand:
         """Coordinates where the hand's joint angles are 0, shape (n,)."""
         return np.array([joint.home_rad for joint in self.file.joint])
 
+    @property
+    def start(self) -> Any:
+        """Coordinates of the start pose, shape (n,)."""
+        return self.home
+
+    def coordinates(self, joints: Any, axes: Any) -> Any:
+        """Coordinates, shape (..., n), of joint angles, shape (..., n)."""
+        return self.home + joints
+
     def system(self) -> System:
         """New equations of motion with the motors' inertias."""
         mechanism = load_mechanism(self.file.mechanism).mechanism
@@ -77,7 +72,9 @@ class MechanismHand:
         """Path of a motion: one of ``configs/mechanism_hands/motions`` by name, else what was given."""
         return motion_path(name_or_path)
 
-    def bus(self, model: RecordArray, options: RunOptions, truth: RecordArray) -> MechanismBus:
+    def bus(
+        self, model: RecordArray, options: RunOptions, truth: RecordArray, motion: Motion | None = None
+    ) -> MechanismBus:
         """The simulated mechanism behind the HAL.
 
         Raises:
@@ -97,57 +94,7 @@ class MechanismHand:
 
     def stages(self, measurement: RecordArray) -> Stages:
         """Estimator, controller and guard; the muscle's controller looks at its temperature too."""
-        controller = self.file.controller
-        if isinstance(controller, InverseDynamics):
-            control, memory = self._inverse_dynamics(controller)
-        else:
-            control, memory = self._muscle(controller, measurement)
-        return Stages(
-            estimate=joint_sensors,
-            estimator_memory=np.zeros(1, dtype=ESTIMATOR_MEMORY),
-            control=control,
-            controller_memory=memory,
-            guard=guard,
-            guard_memory=np.zeros(1, dtype=GUARD_MEMORY),
-            foreign=True,
-        )
-
-    def _inverse_dynamics(self, controller: InverseDynamics) -> tuple[Callable[..., None], RecordArray]:
-        system, home, nothing = self.system(), self.home, inverse_control.NO_LOADS
-        kind, parts = int(system.kind), system.parts
-        bandwidth, damping = 2.0 * math.pi * controller.bandwidth_hz, controller.damping_ratio
-        law = inverse_control.inverse_dynamics
-
-        def control(
-            model: RecordArray,
-            goal: RecordArray,
-            memory: RecordArray,
-            state: RecordArray,
-            command: RecordArray,
-        ) -> None:
-            law(kind, parts, home, bandwidth, damping, nothing, model, goal, memory, state)
-
-        return control, np.zeros(1, dtype=inverse_control.MEMORY)
-
-    def _muscle(
-        self, controller: MuscleForce, measurement: RecordArray
-    ) -> tuple[Callable[..., None], RecordArray]:
-        finger, law = self.system().parts[3], muscle_control.muscle_position
-        gains = np.zeros(1, dtype=muscle_control.GAINS)
-        gains["kp_n_rad"], gains["ki_n_rads"] = controller.force_kp_n_rad, controller.force_ki_n_rads
-        gains["heating_s"], gains["home_rad"] = controller.heating_time_s, self.home
-        gains["current_max_a"] = self.file.motor[0].current_limit_a
-
-        def control(
-            model: RecordArray,
-            goal: RecordArray,
-            memory: RecordArray,
-            state: RecordArray,
-            command: RecordArray,
-        ) -> None:
-            law(finger, gains, model, goal, measurement, memory, state)
-
-        return control, np.zeros(1, dtype=muscle_control.MEMORY)
+        return mechanism_stages(self.file, self.system(), self.home, measurement)
 
 
 def motion_path(name_or_path: str) -> str:
@@ -163,8 +110,8 @@ def motion_path(name_or_path: str) -> str:
 def refuse_tendon_options(options: RunOptions) -> None:
     """Refuse options that a mechanism has no use for; raises ``MechanismHandError``."""
     given = {
-        "--bus": options.bus is not None,
-        **{"--mismatch": options.mismatch is not None, "--plant": options.plant is not None},
+        **{"--bus": options.bus is not None, "--plant": options.plant is not None},
+        **{"--mismatch": options.mismatch is not None},
         "--pretension": options.pretension_n is not None,
         "--fault": bool(options.faults),
         "--without": bool(options.without),
@@ -206,8 +153,8 @@ def load_mechanism_hand(name_or_path: str, rate_hz: float | None = None) -> Mech
 def check_fit(read: ReadHand) -> None:
     """Refuse a file whose motors or joints are not those of its mechanism; raises ``HandFileError``."""
     file, locator = read.file, Locator.of(read.text)
-    mechanism = load_mechanism(file.mechanism).mechanism
-    dofs = mechanism.system.dofs
+    loaded = load_mechanism(file.mechanism)
+    mechanism, dofs = loaded.mechanism, driven(loaded)
     problems = []
 
     def refuse(key: str, found: str, legal: str) -> None:
@@ -229,72 +176,3 @@ def check_fit(read: ReadHand) -> None:
         refuse("motor", f"{len(file.motor)} of them", f"{wanted} for the mechanism {file.mechanism}")
     if problems:
         raise HandFileError(problems)
-
-
-def names_of(file: MechanismHandFile) -> HandNames:
-    """Names in the order of the records."""
-    joints = tuple(joint.name for joint in file.joint)
-    return HandNames(
-        hand=file.name,
-        motors=tuple(motor.name for motor in file.motor),
-        tendons=tuple(f"{name}_sensor" for name in joints),
-        joints=joints,
-        fingers=(file.name,),
-        joint_roles=("flexion",) * len(joints),
-    )
-
-
-def model_of(file: MechanismHandFile, rate_hz: float | None = None) -> RecordArray:
-    """Model record of a mechanism's hand, shape (1,)."""
-    model = new(MODEL)
-    m = model[0]
-    rate = file.control.rate_hz if rate_hz is None else rate_hz
-    n, n_motors = len(file.joint), len(file.motor)
-    m["n_motors"], m["n_tendons"], m["n_joints"] = n_motors, n, n
-    m["n_fingers"] = m["n_bodies"] = m["n_springs"] = 1
-    m["dt_s"] = m["delay_s"] = 1.0 / rate
-    m["velocity_filter_hz"] = file.control.velocity_filter_hz
-    m["position_kp_nm_rad"] = file.hold.position_kp_nm_rad
-    m["position_kd_nms_rad"] = file.hold.position_kd_nms_rad
-    store_motors(file, m)
-    store_joints(file, m)
-    m["torque_rate_nm_s"] = file.limits.torque_rate_nm_s
-    m["command_age_s"] = file.limits.command_age_ms / 1e3
-    m["measurement_age_s"] = np.array(file.limits.measurement_age_ms) / 1e3
-    m["winding_limit_degc"] = file.limits.temperature_degc
-    m["ambient_degc"] = 25.0
-    store_reference_figures(model)
-    return model
-
-
-def store_motors(file: MechanismHandFile, m: Any) -> None:
-    """Motors of the model."""
-    for i, motor in enumerate(file.motor):
-        m["motor_inertia_kg_m2"][i] = motor.rotor_inertia_kg_m2
-        m["motor_torque_constant_nm_a"][i] = motor.torque_constant_nm_a
-        m["motor_current_limit_a"][i] = motor.current_limit_a
-        m["motor_torque_limit_nm"][i] = motor.current_limit_a * motor.torque_constant_nm_a
-        m["motor_speed_limit_rad_s"][i] = motor.speed_limit_rad_s
-        m["gear_ratio"][i], m["encoder_step_rad"][i] = 1.0, motor.encoder_step_rad
-
-
-def store_joints(file: MechanismHandFile, m: Any) -> None:
-    """Joints, their sensors, and the one finger that they form."""
-    n = len(file.joint)
-    m["finger_kind"][0], m["finger_reaction"][0] = FingerKind.LINEAR, Reaction[file.hold.reaction.upper()]
-    m["finger_n_joints"][0] = m["finger_n_tendons"][0] = n
-    m["finger_joint"][0, :n] = m["finger_tendon"][0, :n] = np.arange(n)
-    m["finger_tip_body"][0] = -1
-    m["body_parent"][0] = m["body_joint"][0] = -1
-    m["body_rotation"][0] = np.eye(3)
-    m["lever_min_rad"][0], m["lever_max_rad"][0] = -10.0, 10.0
-    m["lever_calibrated_min_rad"][0], m["force_max_n"][0] = -9.0, 1.0
-    m["spring_force_n"][0], m["stiffness_n_m"][0] = 1e9, 1.0
-    for j, joint in enumerate(file.joint):
-        m["joint_min_rad"][j], m["joint_max_rad"][j] = (math.radians(a) for a in joint.range_deg)
-        m["tendon_motor"][j] = min(j, len(file.motor) - 1)
-        m["spring_scale"][j], m["spool_radius_m"][j] = 1.0, 1.0
-        m["P_tj_m"][j, j], m["pinv_jt_1_m"][j, j] = -1.0, -1.0
-        m["hall_counts_rad"][j] = file.sensors.counts_per_rad
-        m["hall_zero_count"][j] = 2.0**15
-        m["hall_count_max"][j] = 2**16

@@ -72,7 +72,7 @@ def read_hand(options: RunOptions) -> Hand:
         drivers.errors.DriverError: the bus file is refused.
     """
     if is_mechanism_hand(options.hand):
-        from runtime.mechanism_hand import read_as_hand  # with all mechanisms: a sixth of a second
+        from runtime.limb_hand import read_as_hand  # with all mechanisms: a sixth of a second
 
         hand = read_as_hand(options)
     else:

@@ -139,7 +139,7 @@ class SimulatedBus:
             substeps -= self._run_out(max(1, round(share * substeps)), now_ns)
             elapsed_s -= WATCHDOG_S
             substeps = max(substeps, self.options.substeps)
-        diverged = advance_at(self._parts_address, elapsed_s, substeps, now_ns)
+        diverged = self._advance(elapsed_s, substeps, now_ns)
         if diverged:
             self._diagnose(diverged)
             return int(BusStatus.LOST)
@@ -196,9 +196,12 @@ class SimulatedBus:
 
     def _run_out(self, substeps: int, now_ns: int) -> int:
         """The last command acts until the drives' watchdog ends it; returns the substeps used."""
-        advance_at(self._parts_address, WATCHDOG_S, substeps, now_ns)
+        self._advance(WATCHDOG_S, substeps, now_ns)
         self.plant["motor_enabled"] = 0
         return substeps
+
+    def _advance(self, elapsed_s: float, substeps: int, now_ns: int) -> int:
+        return int(advance_at(self._parts_address, elapsed_s, substeps, now_ns))
 
     def _bind(self, command: RecordArray, measurement: RecordArray) -> None:
         """Note the addresses of the records; they are kept alive here."""
@@ -213,12 +216,15 @@ class SimulatedBus:
 
     def _diagnose(self, what: int) -> None:
         index = int(self.plant["diverged_index"][0])
-        part = f"{_DIVERGED[what]} {index}"
+        part = self._part(what, index)
         self.diagnosis = (
             f"the simulation diverged at step {int(self.plant['cycle'][0])} "
             f"(t = {float(self.plant['time_s'][0]):.4f} s) at {part}: above 1e4 rad/s or not finite; "
             "likely a gain, an inertia or a period far from the reference hand's; try more substeps"
         )
+
+    def _part(self, what: int, index: int) -> str:
+        return f"{_DIVERGED[what]} {index}"
 
 
 _DIVERGED: Final = {JOINT: "joint", MOTOR: "motor", AXIS: "wrist axis", TENDON: "tendon"}

@@ -44,7 +44,8 @@ def settle(m: Model, p: PlantRecord) -> None:
 
 
 @law
-def _fill_truth(m: Model, p: PlantRecord, k: HandtreeWork, y: Truth) -> None:
+def fill_truth(m: Model, p: PlantRecord, k: HandtreeWork, y: Truth) -> None:
+    """What the plant is, in the place of what its sensors say."""
     y.time_s = p.time_s
     for j in range(m.n_joints):
         y.joint_angle_rad[j] = p.q_rad[j]
@@ -72,7 +73,8 @@ def _fill_truth(m: Model, p: PlantRecord, k: HandtreeWork, y: Truth) -> None:
 
 
 @law
-def _take_command(m: Model, p: PlantRecord, c: Command) -> None:
+def take_command(m: Model, p: PlantRecord, c: Command) -> None:
+    """The command that acts until the next one."""
     p.n_servos = 0
     for i in range(m.n_motors):
         angles = is_servo(m, i)
@@ -90,6 +92,16 @@ def _take_command(m: Model, p: PlantRecord, c: Command) -> None:
 
 
 @law
+def heat_motors(m: Model, p: PlantRecord, elapsed_s: float) -> None:
+    """Windings and cases after ``elapsed_s`` of the torque that the motors give now."""
+    for i in range(m.n_motors):
+        heat = copper_loss_w(m, i, p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i])
+        p.winding_degc[i], p.case_degc[i] = thermal_step(
+            m, i, p.winding_degc[i], p.case_degc[i], heat, elapsed_s
+        )
+
+
+@law
 def observe(
     model: Records[Model],
     plant: Records[PlantRecord],
@@ -103,7 +115,7 @@ def observe(
     begin_paths(m, p)
     lay_out_springs(m, p)
     settle(m, p)
-    _fill_truth(m, p, k, truth[0])
+    fill_truth(m, p, k, truth[0])
     read_sensors(m, p, measurement[0], now_ns)
 
 
@@ -136,15 +148,11 @@ def advance(
         if not is_sound(m, p):
             blame_substep(m, p)
             break
-    for i in range(m.n_motors):
-        heat = copper_loss_w(m, i, p.motor_torque_nm[i] / m.motor_torque_constant_nm_a[i])
-        p.winding_degc[i], p.case_degc[i] = thermal_step(
-            m, i, p.winding_degc[i], p.case_degc[i], heat, elapsed_s
-        )
+    heat_motors(m, p, elapsed_s)
     settle(m, p)
-    _fill_truth(m, p, k, truth[0])
+    fill_truth(m, p, k, truth[0])
     read_sensors(m, p, measurement[0], now_ns)
-    _take_command(m, p, command[0])
+    take_command(m, p, command[0])
     p.cycle += 1
     if p.diverged != 0:
         silence(measurement[0])

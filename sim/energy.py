@@ -30,11 +30,8 @@ def spring_energy(m: Model, t: int, lever_rad: float) -> float:
 
 
 @law
-def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
-    """Kinetic energy of joints, axes, rotors; elastic energy of all springs, tendons and stops [J]."""
-    hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
-    kinetic, potential = energies(m, p.axis_rad_s, p.qd_rad_s, k)
-    total = kinetic + potential
+def held_energy(m: Model, p: PlantRecord, total: float) -> float:
+    """``total`` and what rotors, springs, tendons, joints and stops hold [J]."""
     for i in range(m.n_motors):
         total += 0.5 * m.motor_inertia_kg_m2[i] * p.w_rad_s[i] ** 2
     for t in range(m.n_tendons):
@@ -49,3 +46,11 @@ def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
         for a in range(m.n_axes):
             total += axis_spring(m, a, p.drive_rad[a] - p.axis_rad[a])[2]
     return total
+
+
+@law
+def stored_energy(m: Model, p: PlantRecord, k: HandtreeWork) -> float:
+    """Kinetic energy of joints, axes, rotors; elastic energy of springs, tendons, joints and stops [J]."""
+    hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
+    kinetic, potential = energies(m, p.axis_rad_s, p.qd_rad_s, k)
+    return held_energy(m, p, kinetic + potential)

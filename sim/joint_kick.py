@@ -60,6 +60,14 @@ def _kick_axes(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> tuple[flo
             s00 -= b0 * right[1, x, b]
             s01 -= b0 * right[2, x, b]
             s11 -= b1 * right[2, x, b]
+    return drive_axes(m, p, h, s00, s01, s11, r0, r1)
+
+
+@law
+def drive_axes(
+    m: Model, p: PlantRecord, h: float, s00: float, s01: float, s11: float, r0: float, r1: float
+) -> tuple[float, float]:
+    """Velocity changes d of the axes and their drive's torque t: S d = r + h t, all else eliminated."""
     if is_sprung(m):
         return kick_sprung_axes(m, p, s00, s01, s11, r0, r1, h)
     d0, d1 = h * _axis_acceleration(m, p, 0), h * _axis_acceleration(m, p, 1)

@@ -34,7 +34,8 @@ FULL: Final = int(SensorLevel.FULL)
 
 
 @law
-def _drift(m: Model, p: PlantRecord, h: float) -> None:
+def drift(m: Model, p: PlantRecord, h: float) -> None:
+    """Positions of joints, motors and axes at their speeds, ``h`` seconds on."""
     q, qd, theta, w = p.q_rad, p.qd_rad_s, p.theta_rad, p.w_rad_s
     for j in range(m.n_joints):
         q[j] += h * qd[j]
@@ -96,7 +97,7 @@ def update_tensions(m: Model, p: PlantRecord) -> None:
 
 
 @law
-def _joint_torques(m: Model, p: PlantRecord) -> None:
+def joint_torques(m: Model, p: PlantRecord) -> None:
     """Generalised forces [axes, joints] and the lower half of every branch's implicit damping matrix."""
     na, tau = m.n_axes, p.tau_nm
     q, qd, v0 = p.q_rad, p.qd_rad_s, m.joint_friction_speed_rad_s
@@ -144,11 +145,11 @@ def _add_tip_wrenches(m: Model, p: PlantRecord, k: HandtreeWork) -> None:
 @law
 def substep(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> None:
     """Advance the plant by ``h`` seconds (m: model, p: plant, k: workspace of the hand tree)."""
-    _drift(m, p, 0.5 * h)
+    drift(m, p, 0.5 * h)
     update_paths(m, p)
     update_tensions(m, p)
     hand_dynamics(m, p.axis_rad, p.axis_rad_s, p.q_rad, p.qd_rad_s, k)
-    _joint_torques(m, p)
+    joint_torques(m, p)
     _add_tip_wrenches(m, p, k)
     if p.contact_on:
         add_contact_torques(m, p, k)
@@ -158,5 +159,5 @@ def substep(m: Model, p: PlantRecord, k: HandtreeWork, h: float) -> None:
     if p.energy_on:
         account_joints(m, p, h)
     kick_motors(m, p, h)
-    _drift(m, p, 0.5 * h)
+    drift(m, p, 0.5 * h)
     p.time_s += h

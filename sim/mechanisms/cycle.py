@@ -25,6 +25,9 @@ class MechanismPlant(Protocol):
 
     n: int
     n_motors: int
+    first_tendon: int  # its rows in the records begin here: behind those of a hand that it carries
+    first_joint: int
+    first_motor: int
     muscle: int  # 1: one motor, the current of a muscle
     active: int
     random: np.uint64
@@ -56,7 +59,7 @@ def drive(plant: MechanismPlant, m: Model, u: FloatArray) -> None:
         u[plant.n] = plant.current_a[0]
     else:
         for i in range(plant.n_motors):
-            u[i] = m.motor_torque_constant_nm_a[i] * plant.current_a[i]
+            u[i] = m.motor_torque_constant_nm_a[plant.first_motor + i] * plant.current_a[i]
 
 
 @law
@@ -72,46 +75,46 @@ def sample_joints(
 ) -> None:
     """Joint sensors on Hall channels, motors, and the truth."""
     closing = rate = 0.0
-    for j in range(plant.n):
-        angle = q[j] - plant.home[j]
+    for k in range(plant.n):
+        angle = q[k] - plant.home[k]
         closing += angle
-        rate += qd[j]
-        fine = m.hall_zero_count[j] + m.hall_counts_rad[j] * angle
-        z.hall_fine_count[j] = math.floor(fine * plant.count_fraction + 0.5) / plant.count_fraction
-        z.hall_count[j] = int(math.floor(fine + 0.5))
-        z.hall_time_ns[j] = now_ns
-        z.hall_status[j] = 0
+        rate += qd[k]
+        t, j = plant.first_tendon + k, plant.first_joint + k
+        fine = m.hall_zero_count[t] + m.hall_counts_rad[t] * angle
+        z.hall_fine_count[t] = math.floor(fine * plant.count_fraction + 0.5) / plant.count_fraction
+        z.hall_count[t] = int(math.floor(fine + 0.5))
+        z.hall_time_ns[t] = now_ns
+        z.hall_status[t] = 0
         y.joint_angle_rad[j] = angle
-        y.joint_speed_rad_s[j] = qd[j]
-    for i in range(plant.n_motors):
+        y.joint_speed_rad_s[j] = qd[k]
+    for k in range(plant.n_motors):
         angle, speed = closing, rate
         if plant.muscle == 0:
-            angle, speed = q[i] - plant.home[i], qd[i]
+            angle, speed = q[k] - plant.home[k], qd[k]
+        i = plant.first_motor + k
         step = m.encoder_step_rad[i]
         z.motor_angle_rad[i] = math.floor(angle / step + dither(plant) + 0.5) * step
         z.motor_speed_rad_s[i] = speed
-        z.motor_current_a[i] = plant.current_a[i]
+        z.motor_current_a[i] = plant.current_a[k]
         z.motor_temperature_degc[i] = degc if plant.muscle != 0 else m.ambient_degc
         z.motor_time_ns[i] = now_ns
         z.motor_status[i] = 0
         y.motor_angle_rad[i] = angle
         y.motor_speed_rad_s[i] = speed
-        y.motor_torque_nm[i] = m.motor_torque_constant_nm_a[i] * plant.current_a[i]
+        y.motor_torque_nm[i] = m.motor_torque_constant_nm_a[i] * plant.current_a[k]
         y.winding_temperature_degc[i] = z.motor_temperature_degc[i]
-    z.time_ns = now_ns
-    z.seq += 1
-    y.time_s = plant.time_s
 
 
 @law
 def take_command(plant: MechanismPlant, c: Command) -> None:
     """Currents that act until the next exchange, clipped at the drives' limits; a muscle is only heated."""
-    for i in range(plant.n_motors):
+    for k in range(plant.n_motors):
+        i = plant.first_motor + k
         wanted = c.motor_current_a[i]
         if plant.active == 0 or c.motor_mode[i] != CURRENT or not math.isfinite(wanted):
             wanted = 0.0
-        least = 0.0 if plant.muscle != 0 else -plant.limit_a[i]
-        plant.current_a[i] = min(max(wanted, least), plant.limit_a[i])
+        least = 0.0 if plant.muscle != 0 else -plant.limit_a[k]
+        plant.current_a[k] = min(max(wanted, least), plant.limit_a[k])
 
 
 @law
@@ -141,5 +144,8 @@ def exchange(
         _, bad = run(kind, parts, inputs, IMPLICIT, elapsed_s / steps, steps, 0, q, qd, z, s, loads, out)
         p.time_s += elapsed_s
     sample_joints(p, m, measurement[0], truth[0], q, qd, z[0], now_ns)
+    measurement[0].time_ns = now_ns
+    measurement[0].seq += 1
+    truth[0].time_s = p.time_s
     take_command(p, command[0])
     return bad

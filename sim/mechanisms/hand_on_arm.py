@@ -133,8 +133,8 @@ def finger_joint(m: Any, b: int, j: int, coupled: bool, names: HandNames, spring
     )
 
 
-def limb_tree(file: HandOnArmFile, arm: ArmFile, model: RecordArray, names: HandNames) -> Tree:
-    """The whole limb.
+def limb_bodies(file: HandOnArmFile, arm: ArmFile, model: RecordArray, names: HandNames) -> list[Body]:
+    """Arm links up to the mount, the forearm's frame, palm and fingers.
 
     Raises:
         TreeError: the mount names a link that the arm does not have.
@@ -149,11 +149,21 @@ def limb_tree(file: HandOnArmFile, arm: ArmFile, model: RecordArray, names: Hand
         R_PB=rotation_rpy(np.radians(file.mount.rotation_rpy_deg)),
         p_PB_m=np.array(file.mount.position_m),
     )
-    bodies = [*kept, forearm, *hand_bodies(model, names, file.springs, "forearm")]
-    tree = tree_of(bodies, arm.gravity_m_s2)
+    return [*kept, forearm, *hand_bodies(model, names, file.springs, "forearm")]
+
+
+def limb_tree(file: HandOnArmFile, arm: ArmFile, model: RecordArray, names: HandNames) -> Tree:
+    """The whole limb; raises ``TreeError`` as ``limb_bodies``."""
+    tree = tree_of(limb_bodies(file, arm, model, names), arm.gravity_m_s2)
     for axis, neutral in zip(names.axes, model[0]["wrist_neutral_rad"], strict=True):
         tree.record["rest"][0][tree.dof(axis)] = neutral
     return tree
+
+
+def carrier_joints(file: HandOnArmFile, arm: ArmFile) -> tuple[str, ...]:
+    """Coordinates of the arm that stay where it carries the hand, base first."""
+    links = [link.name for link in arm.link]
+    return tuple(links[: links.index(file.mount.link) + 1])
 
 
 def limb_lines(tree: Tree, links: Sequence[str], tips: dict[str, FloatArray], q: FloatArray) -> list[Segment]:
@@ -169,6 +179,16 @@ def limb_lines(tree: Tree, links: Sequence[str], tips: dict[str, FloatArray], q:
     return out
 
 
+def tips_by_body(tree: Tree, model: RecordArray) -> dict[str, FloatArray]:
+    """Fingertips in the frames of the bodies that carry them."""
+    m, first = model[0], tree.frame("palm")
+    return {
+        tree.frames[first + int(m["finger_tip_body"][f])]: m["finger_tip_m"][f].copy()
+        for f in range(int(m["n_fingers"]))
+        if m["finger_tip_body"][f] >= 0
+    }
+
+
 def hand_on_arm_mechanism(
     file: HandOnArmFile, arm: ArmFile, model: RecordArray, names: HandNames
 ) -> Mechanism:
@@ -178,20 +198,14 @@ def hand_on_arm_mechanism(
         TreeError: names the body and what to change.
     """
     tree = limb_tree(file, arm, model, names)
-    m = model[0]
-    first = tree.frame("palm")
-    tips = {
-        tree.frames[first + int(m["finger_tip_body"][f])]: m["finger_tip_m"][f].copy()
-        for f in range(int(m["n_fingers"]))
-        if m["finger_tip_body"][f] >= 0
-    }
+    tips = tips_by_body(tree, model)
     links = [link.name for link in arm.link][: [link.name for link in arm.link].index(file.mount.link) + 1]
     return Mechanism(
         file.name,
         file.description,
         file.kind,
         system_of(tree),
-        neutral_starts(file, tree, names, m["wrist_neutral_rad"]),
+        neutral_starts(file, tree, names, model[0]["wrist_neutral_rad"]),
         lambda q: limb_lines(tree, links, tips, q),
     )
 

@@ -19,8 +19,10 @@ from signals import plugins
 from signals.choices import WrongChoice, nearest
 from signals.plugins import MECHANISMS, PluginError
 from sim.mechanisms.arm7 import ArmFile
+from sim.mechanisms.carpal_wrist import CarpalWristFile
 from sim.mechanisms.files import ALONE, MechanismKind
 from sim.mechanisms.hand_on_arm import HandOnArmFile, hand_on_arm_mechanism
+from sim.mechanisms.hand_on_carpal import HandOnCarpalFile, hand_on_carpal_mechanism
 from sim.mechanisms.mechanism import Mechanism
 from sim.mechanisms.tables import MechanismTable
 
@@ -125,7 +127,7 @@ def _named_part(error: ValueError, locator: Locator) -> Path:
 
 
 def _hand_on_arm(tables: HandOnArmFile) -> Mechanism:
-    """The one kind that names other files: a hand and an arm."""
+    """A kind that names other files: a hand and an arm."""
     arm = load_mechanism(tables.arm).file
     if not isinstance(arm, ArmFile):
         raise WrongChoice(f"arm = {tables.arm!r} is a {arm.kind!r} file; give an arm file")
@@ -133,8 +135,18 @@ def _hand_on_arm(tables: HandOnArmFile) -> Mechanism:
     return hand_on_arm_mechanism(tables, arm, model_of(hand), names_of(hand))
 
 
+def _hand_on_carpal(tables: HandOnCarpalFile) -> Mechanism:
+    """As that, with a carpal wrist."""
+    carpal = load_mechanism(tables.carpal).file
+    if not isinstance(carpal, CarpalWristFile):
+        raise WrongChoice(f"carpal = {tables.carpal!r} is a {carpal.kind!r} file; give a carpal wrist file")
+    hand = load_hand(tables.hand)
+    return hand_on_carpal_mechanism(tables, carpal, model_of(hand), names_of(hand))
+
+
 KINDS: Final[dict[str, MechanismKind]] = ALONE | {
-    "hand_on_arm": MechanismKind(tables=HandOnArmFile, assemble=_hand_on_arm)
+    "hand_on_arm": MechanismKind(tables=HandOnArmFile, assemble=_hand_on_arm),
+    "hand_on_carpal": MechanismKind(tables=HandOnCarpalFile, assemble=_hand_on_carpal),
 }
 """Our own kinds. Others add one by an entry point in the group ``flexor.mechanisms``: a ``MechanismKind``."""
 

@@ -44,12 +44,13 @@ def geometry_of(model: RecordArray) -> dict[str, Any]:
 
 
 def mechanism_of(mechanism: Any) -> dict[str, Any]:
-    """The mechanism's own file, by name or path, and its coordinates [rad] where joint angles are 0.
+    """The mechanism's own file, its coordinates [rad] where joint and axis angles are 0, and where it starts.
 
     Args:
         mechanism: ``hand.hand.Mechanism``.
     """
-    return {"file": mechanism.file.mechanism, "home_rad": mechanism.home.tolist()}
+    home, start = mechanism.home.tolist(), mechanism.start.tolist()
+    return {"file": mechanism.file.mechanism, "home_rad": home, "poses_rad": [start]}
 
 
 def _short(values: Any) -> Any:

@@ -17,7 +17,18 @@ from signals.names import UnknownName
 from sim.mechanisms.load import MechanismFileError, load_mechanism, parse_mechanism, shipped_mechanisms
 from tools.cli import main
 
-SHIPPED = ("carpal_wrist", "hand_on_arm", "long_tree", "muscle_finger", "prosthesis_arm", "y_tree")
+UP = 1.5707963267948966
+"""A leg that is stretched."""
+SHIPPED = (
+    "carpal_forearm",
+    "carpal_wrist",
+    "hand_on_arm",
+    "hand_on_carpal",
+    "long_tree",
+    "muscle_finger",
+    "prosthesis_arm",
+    "y_tree",
+)
 
 
 def text_of(name: str) -> str:
@@ -96,6 +107,8 @@ WRONG = (
     ("prosthesis_arm", "mass_kg = 2.1", "mass_kg = 0.0", "mass_kg: found 0.0"),
     ("hand_on_arm", 'link = "pronation"', 'link = "wrist_9"', "the arm has no such link; use one of"),
     ("hand_on_arm", 'arm = "prosthesis_arm"', 'arm = "y_tree"', "give an arm file"),
+    ("hand_on_carpal", 'carpal = "carpal_forearm"', 'carpal = "y_tree"', "give a carpal wrist file"),
+    ("hand_on_carpal", "1.3, leg_2 = 1.05, leg_3 = 1.1", f"{UP}, leg_2 = {UP}, leg_3 = {UP}", "'nod'"),
     ("muscle_finger", 'drive = "current" ', 'drive = "voltage" ', "drive: found \"voltage\""),
 )  # fmt: skip
 

@@ -140,7 +140,7 @@ def test_a_mechanism_as_a_hand_is_drawn_at_its_home_and_its_angles(name, port_ba
         figure = page.scene.figure
         seen = figure.capsules(figure.places(source.view["pos"], {}))
         mechanism = load_mechanism(source.mechanism.file.mechanism).mechanism
-        lines = [line for _, line in mechanism.segments(source.mechanism.home + source.q)]
+        lines = [line for _, line in mechanism.segments(source.mechanism.coordinates(source.q, np.zeros(2)))]
         assert np.allclose(seen.end, np.concatenate([line[1:] for line in lines]), atol=1e-9)
     finally:
         server.stop()
@@ -149,6 +149,7 @@ def test_a_mechanism_as_a_hand_is_drawn_at_its_home_and_its_angles(name, port_ba
 MOTIONS = {
     "carpal_wrist": ("carpal_circle", 1.5), "prosthesis_arm": ("arm_reach", 1.5),
     "muscle_finger": ("muscle_close", 8.0),
+    "hand_on_arm": ("reach_and_close", 1.8), "hand_on_carpal": ("nod_and_close", 0.8),
 }  # fmt: skip
 """Motion and time in which something moves: a muscle has to get warm first."""
 
@@ -159,8 +160,10 @@ def test_a_log_of_a_mechanism_as_a_hand_plays(name, tmp_path, port_base):
     path, (motion, seconds) = tmp_path / "a.mcap", MOTIONS[name]
     run_lockstep(name, motion=motion, seconds=seconds, every=0, record=path)
     source, log, mechanism = LogSource(path), read_log(path), load_mechanism(name).mechanism
-    home, n = read_hand(RunOptions(hand=name)).mechanism.home, len(mechanism.system.dofs)
-    angles = log.frames["state"]["joint_angle_rad"][:, :n].astype(float)
+    hand, state = read_hand(RunOptions(hand=name)), log.frames["state"]
+    angles = state["joint_angle_rad"][:, : len(hand.names.joints)].astype(float)
+    axes = state["axis_angle_rad"].astype(float) if hand.names.axes else np.zeros((len(angles), 0))
+    poses = hand.mechanism.coordinates(angles, axes)
     assert np.ptp(angles, axis=0).max() > np.radians(2.0), "it moves"
     bar = Bar()
     server = make_server(port_base, bar)
@@ -171,7 +174,7 @@ def test_a_log_of_a_mechanism_as_a_hand_plays(name, tmp_path, port_base):
             source.at_s = float(source._times[k])
             page.turn()
             seen = figure.capsules(figure.places(source.view["pos"], source.view["axis"]))
-            lines = [line for _, line in mechanism.segments(home + angles[k])]
+            lines = [line for _, line in mechanism.segments(poses[k])]
             assert np.allclose(seen.end, np.concatenate([line[1:] for line in lines]), atol=1e-9)
             page._curves.draw()
         low, high = figure.reach().min(axis=0), figure.reach().max(axis=0)

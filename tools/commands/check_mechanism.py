@@ -11,8 +11,9 @@ from rich.text import Text
 from hand.file.errors import FileError
 from hand.file.locate import Locator, dotted
 from hand.mechanism_file import InverseDynamics, ReadHand, read_mechanism_hand
+from hand.options import RunOptions
 from hand.review.mechanism import suspicions
-from runtime.mechanism_hand import load_mechanism_hand
+from runtime.limb_hand import read_as_hand
 from runtime.processes.phases import Exit
 from sim.mechanisms.load import load_mechanism
 from tools.commands.check_facts import as_dicts, assumed, origin_counts, show_refusal
@@ -31,7 +32,7 @@ def check_mechanism(name: str, as_json: bool) -> int:
     """
     try:
         read = read_mechanism_hand(name)
-        sha256 = load_mechanism_hand(name).sha256
+        sha256 = read_as_hand(RunOptions(hand=name)).sha256
     except FileError as error:
         show_refusal(name, error, as_json)
         return Exit.USAGE

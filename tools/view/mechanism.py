@@ -79,7 +79,8 @@ class MechanismFigure:
 
     def places(self, joints: dict[str, float], axes: dict[str, float]) -> Floats:
         """Ends of all pieces [m], shape (n, 2, 3), of joint angles; the last ones where no pose exists."""
-        q = self._home + np.nan_to_num([joints.get(name, 0.0) for name in self.names["joint"]])
+        dofs = self._mechanism.system.dofs
+        q = self._home + np.nan_to_num([joints.get(name, axes.get(name, 0.0)) for name in dofs])
         try:
             self._points = self._of(q)
         except ValueError:  # no such pose, or a singular one: a sensor's error can lead there

@@ -138,7 +138,11 @@ def _meta(hand: Any, frames: Any) -> dict[str, Any]:
         from tools.view.mechanism import some
 
         angles = frames["state"]["joint_angle_rad"][:, : len(names.joints)].astype(float)
-        found["mechanism"] = mechanism_of(hand.mechanism) | {"poses_rad": some(hand.mechanism.home + angles)}
+        axes = np.zeros((len(angles), 0))
+        if names.axes:  # a log keeps only the columns that the hand uses
+            axes = frames["state"]["axis_angle_rad"][:, : len(names.axes)].astype(float)
+        poses = some(hand.mechanism.coordinates(angles, axes))
+        found["mechanism"] = mechanism_of(hand.mechanism) | {"poses_rad": poses}
     return found | {
         "hand": hand.name, "names": meta_names(names), "codes": meta_codes(names.foreign),
         "keys": meta_units(False), "geometry": geometry_of(hand.model),

@@ -1,0 +1,1 @@
+"""A tendon hand on a mechanism that carries it: one tree, one plant."""
