@@ -23,19 +23,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.gaussian import SHORT_S, GaussianFilter
+
 Floats = NDArray[np.float64]
 ROUNDS: Final = 12
 """Gauss-Newton rounds at most; three or four are enough."""
 BLOCK_S: Final = 1.0
 """Residuals of one block count as dependent: the covariance sums their scores."""
-SHORT_S: Final = 0.001
-"""Least width of the Gaussian that makes the speed inside of the arctangent."""
-SHORT_SAMPLES: Final = 1.5
-"""The same in samples: a narrower one is no Gaussian any more."""
-SPEED_RAD_S: Final = 0.01
-"""Noise of that speed by the steps of the encoder; a tenth of where friction usually turns."""
-REACH: Final = 5.0
-"""The kernels end at so many widths."""
 THIN: Final = 4
 """Every so many samples are fitted: behind the filter neighbours say the same."""
 FLOOR: Final = 0.005
@@ -107,72 +101,11 @@ class Turning:
     torque_nm: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class _Filter:
-    """Kernels over one spacing of samples: a short one, and one of twice its width."""
-
-    step_s: float
-    short_s: float
-
-    @classmethod
-    def of(cls, step_s: float, encoder_step_rad: float) -> _Filter:
-        r"""As narrow as samples and encoder allow.
-
-        White noise of variance :math:`v` has behind the derivative of a Gaussian of width :math:`s` the
-        variance :math:`v h / (4 \sqrt{\pi} s^3)`.
-
-        Args:
-            step_s: between two samples.
-            encoder_step_rad: of the angle.
-        """
-        rounding = encoder_step_rad**2 / 12.0
-        smooth_s = np.cbrt(rounding * step_s / (4.0 * np.sqrt(np.pi) * SPEED_RAD_S**2))
-        return cls(step_s, max(SHORT_S, SHORT_SAMPLES * step_s, float(smooth_s)))
-
-    @property
-    def sigma_s(self) -> float:
-        """Width of the Gaussian of everything else: at the least one speeds up to about 80 Hz."""
-        return 2.0 * self.short_s
-
-    @property
-    def gone_hz(self) -> float:
-        """The Gaussian leaves 3e-9 of it; faster waves are left out, or samples make slow ones of them."""
-        return 1.0 / self.sigma_s
-
-    def _x(self, sigma_s: float) -> Floats:
-        half = max(3, round(REACH * sigma_s / self.step_s))
-        return np.asarray(np.arange(-half, half + 1) * self.step_s, dtype=np.float64)
-
-    def mean(self, values: Floats, shift_s: float = 0.0) -> Floats:
-        """Values behind the Gaussian, ``shift_s`` later."""
-        x = self._x(self.sigma_s)
-        kernel = np.exp(-0.5 * ((x + shift_s) / self.sigma_s) ** 2)
-        return np.convolve(values, kernel / kernel.sum(), mode="same")
-
-    def rate(self, values: Floats, sigma_s: float) -> Floats:
-        """First derivative behind the Gaussian; exact for a straight line."""
-        x = self._x(sigma_s)
-        kernel = -x * np.exp(-0.5 * (x / sigma_s) ** 2)
-        return np.convolve(values, kernel / -np.sum(kernel * x), mode="same")
-
-    def bend(self, values: Floats) -> Floats:
-        """Second derivative behind the Gaussian; exact for a parabola."""
-        x = self._x(self.sigma_s)
-        kernel = ((x / self.sigma_s) ** 2 - 1.0) * np.exp(-0.5 * (x / self.sigma_s) ** 2)
-        kernel -= kernel.mean()
-        return np.convolve(values, kernel / (0.5 * np.sum(kernel * x**2)), mode="same")
-
-    @property
-    def edge(self) -> int:
-        """Samples at each end that the kernels do not reach."""
-        return 2 * len(self._x(self.sigma_s))
-
-
 class _Stretch:
     """One stretch behind the filter; what does not change from round to round is made once."""
 
     def __init__(self, turning: Turning, turn: Floats, number: int, encoder_step_rad: float) -> None:
-        self.filter = _Filter.of(float(np.median(np.diff(turning.time_s))), encoder_step_rad)
+        self.filter = GaussianFilter.of(float(np.median(np.diff(turning.time_s))), encoder_step_rad)
         edge = self.filter.edge
         if len(turning.time_s) < 4 * edge:
             raise ValueError(f"{len(turning.time_s)} samples in a stretch; legal are {4 * edge} and more")
