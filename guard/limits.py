@@ -21,7 +21,7 @@ from guard.latch import FAULT
 from guard.memory import GuardMemory
 from guard.winding import derating
 from mechanics.motor import SQRT_3, command_bounds_nm
-from signals.compiled import law
+from signals.compiled import inlined, law
 from signals.layout import FloatArray
 from signals.modes import Clip
 from signals.typed import Model, State
@@ -52,7 +52,7 @@ def bounded(x: float, low: float, high: float, bit: int, bits: int) -> tuple[flo
     return y, bits | bit if y != x else bits
 
 
-@law
+@inlined
 def beyond_range_rad(m: Model, P: FloatArray, s: State, f: int, t: int) -> float:
     """How far [rad] a joint that tendon ``t`` pulls further out is out of its range, at most; < 0: within."""
     most = -math.inf

@@ -78,10 +78,10 @@ def wanted_tension_n(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     No less than that either after a fall that only a break can make: a goal that lets a tendon go meanwhile
     does not make it whole.
     """
-    least_n = float(m.tension_min_n[t]) if mem.taut[t] != 0 else 0.0
-    if s.ref_tension_n[t] <= 0.0:
-        return least_n
-    return max(float(s.ref_tension_n[t]), least_n if mem.snapped[t] != 0 else 0.0)
+    wanted_n = float(s.ref_tension_n[t])
+    if wanted_n > 0.0 and mem.snapped[t] == 0:
+        return wanted_n
+    return max(wanted_n, float(m.tension_min_n[t]) if mem.taut[t] != 0 else 0.0)
 
 
 @law

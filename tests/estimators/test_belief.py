@@ -209,6 +209,7 @@ def test_a_mechanism_believes_its_sensors_by_the_same_bits(sensor: str, bit: int
     model, measurement, state = new(MODEL), new(MEASUREMENT), new(STATE)
     memory = np.zeros(1, dtype=MEMORY)
     model["n_joints"] = model["n_motors"] = model["n_fingers"] = 1
+    model["finger_n_joints"][0, 0] = 1
     model["dt_s"], model["velocity_filter_hz"], model["hall_counts_rad"] = 1e-3, 100.0, 1000.0
     joint_sensors(model, measurement, memory, state)
     status, measured, _ = SENSORS[sensor]
