@@ -82,7 +82,7 @@ def test_one_bus_that_does_not_open_closes_those_before_it(tmp_path: Path) -> No
 def test_buses_that_all_refuse_name_the_first_and_still_confirm_zero_torque(tmp_path: Path) -> None:
     """They work on their set-ups at the same time: an answer that nobody waited for answers no later call."""
     n = PER_BUS["dynamixel"] + 1
-    hand = replace(rigs.names(n), tendons=())
+    hand = replace(rigs.names(n), tendons=(), hall_channels=())
     wired = wire("dynamixel", SpringSide(n), hand, Site(folder=tmp_path))
     chains = [e for e in wired.emulators if isinstance(e, ChainEmulator)]
     assert len(chains) == 2
