@@ -9,6 +9,7 @@ the cache.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ import numpy as np
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.entries import address_of, take_at
+from runtime.realtime import die_with_parent
 from runtime.setup import Rig, build, prepare, read_hand
 from runtime.stretch import load
 from signals.clock import new_timespec, now_ns, wait_until
@@ -101,7 +103,7 @@ def warm_up(
         shown: show progress on stderr.
     """
     begun = time.perf_counter()
-    scratch = replace_model(hand)
+    scratch = replace(hand, model=hand.model.copy())
     rig = build(replace(options.without_bus(), faults=()), scratch, Channel.local(CYCLES))
     steps = list(_steps(rig))
     beside = _compile_plant_beside(hand) if options.bus is None and plant_is_cold() else None
@@ -143,7 +145,7 @@ def _compile_plant_beside(hand: Hand) -> subprocess.Popen[bytes] | None:
     if (os.cpu_count() or 1) < 2 or hand.mechanism is not None or not _keeps_files():
         return None
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "runtime.warmup"],
+        [sys.executable, "-P", "-m", "runtime.warmup", str(os.getpid())],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -162,16 +164,13 @@ def _join(process: subprocess.Popen[bytes], beat: Callable[[], None]) -> None:
 
 
 def main() -> None:
-    """Compile the plant (a cold start's second process); the code is the same for every hand."""
+    """Compile the plant beside a cold start, and end with it; the code is the same for every hand."""
+    if not die_with_parent(int(sys.argv[1]), signal.SIGTERM):
+        return
     options = RunOptions(hand="finger_bench", lockstep=True, seconds=1.0)
     rig = build(options, read_hand(options), Channel.local(CYCLES))
     next(_steps(rig))[1]()
     rig.bus.close()
-
-
-def replace_model(hand: Hand) -> Hand:
-    """The same hand with a model record of its own."""
-    return replace(hand, model=hand.model.copy())
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 import flexor
 from signals.modes import MachineState
-from tests.rigs.runs import MOVING
+from tests.rigs.runs import MOVING, gone, next_child
 from tests.rigs.view_page import BarReader, Page
 
 pytest.importorskip("viser")
@@ -48,15 +48,19 @@ def looked_at(start, port_base):
 def test_the_stop_ends_a_hand_that_still_starts(start, port_base, tmp_path):
     """Nobody answers there yet; its first process is told to end, as by flexor stop.
 
-    Without a cache the hand starts for a minute: it cannot be ready before the stop comes.
+    Without a cache the hand starts for a minute, and a second process compiles for it: it cannot be ready
+    before the stop comes, and nothing goes on compiling after it.
     """
     page = Page("view", "--port-base", str(port_base), "--wait", "120")
     bar = BarReader(page.url)
     try:
         run = start(FLEXOR_CACHE_DIR=str(tmp_path))
         bar.until(lambda told: told["head"] == "starting")
+        started = run.wait_until_warming()
+        beside = next_child(started["control"])
         bar.send("stop")
         assert run.process.wait(30.0) != 0
+        assert gone([*started.values(), beside], 20.0), "it still imports what it needs to see that"
         assert not any(told["kind"] == "active" for _, told in bar.told)
     finally:
         bar.close()

@@ -105,6 +105,17 @@ class Run:
         return self.process.returncode, json.loads(out) if out.strip() else {}, err
 
 
+def next_child(pid: int) -> int:
+    """A child of a process, as soon as it has one."""
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        if found:
+            return int(found[0])
+        time.sleep(0.01)
+    raise AssertionError("no child came")
+
+
 def alive(pid: int) -> bool:
     """It has not ended."""
     try:
