@@ -58,7 +58,7 @@ def test_an_emulation_is_reachable_and_leaves_nothing_behind(tmp_path: Path, end
         assert not bus_file.exists() and not Path("/dev/shm", file.truth).exists()
 
 
-@pytest.mark.long  # board and plant at 3 kHz need a whole core of a usual machine: a slow one has none to give
+@pytest.mark.long  # board and plant at 3 kHz need a whole core of a usual machine
 @pytest.mark.realtime
 @pytest.mark.parametrize("hand", ["finger_bench", "hasy"])
 def test_the_hand_runs_over_the_wire_at_its_own_rate(hand: str, tmp_path: Path, port_base: int) -> None:
