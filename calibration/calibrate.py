@@ -24,7 +24,8 @@ from calibration import (
     wiring_page,
 )
 from calibration.found import Found
-from calibration.motion_run import See, Watch
+from calibration.listening import See
+from calibration.motion_run import Watch
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.parquet import Table, by_part

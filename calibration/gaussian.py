@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from signals.layout import FloatArray
+
 SHORT_S: Final = 0.001
 """Least width of the Gaussian that makes the speed inside of the arctangent."""
 SHORT_SAMPLES: Final = 1.5
@@ -56,23 +56,23 @@ class GaussianFilter:
         """The Gaussian leaves 3e-9 of it; faster waves are left out, or samples make slow ones of them."""
         return 1.0 / self.sigma_s
 
-    def _x(self, sigma_s: float) -> Floats:
+    def _x(self, sigma_s: float) -> FloatArray:
         half = max(3, round(REACH * sigma_s / self.step_s))
         return np.asarray(np.arange(-half, half + 1) * self.step_s, dtype=np.float64)
 
-    def mean(self, values: Floats, shift_s: float = 0.0) -> Floats:
+    def mean(self, values: FloatArray, shift_s: float = 0.0) -> FloatArray:
         """Values behind the Gaussian, ``shift_s`` later."""
         x = self._x(self.sigma_s)
         kernel = np.exp(-0.5 * ((x + shift_s) / self.sigma_s) ** 2)
         return np.convolve(values, kernel / kernel.sum(), mode="same")
 
-    def rate(self, values: Floats, sigma_s: float) -> Floats:
+    def rate(self, values: FloatArray, sigma_s: float) -> FloatArray:
         """First derivative behind the Gaussian; exact for a straight line."""
         x = self._x(sigma_s)
         kernel = -x * np.exp(-0.5 * (x / sigma_s) ** 2)
         return np.convolve(values, kernel / -np.sum(kernel * x), mode="same")
 
-    def bend(self, values: Floats) -> Floats:
+    def bend(self, values: FloatArray) -> FloatArray:
         """Second derivative behind the Gaussian; exact for a parabola."""
         x = self._x(self.sigma_s)
         kernel = ((x / self.sigma_s) ** 2 - 1.0) * np.exp(-0.5 * (x / self.sigma_s) ** 2)

@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 import flexor
 from flexor.errors import HandError, HandSilent
 from hand.hand import Hand
+from signals.layout import FloatArray
 
+See = Callable[[float, FloatArray], None]
+"""Gets a time [s] and the newest tensions [N], shape (tendons,), some times a second."""
 TURN_S: Final = 0.1
 
 
 @contextmanager
-def listening(
-    hand: Hand, port_base: int, see: Callable[[float, NDArray[np.float64]], None]
-) -> Iterator[None]:
+def listening(hand: Hand, port_base: int, see: See) -> Iterator[None]:
     """Show the tensions of whatever runs at a port, while this lasts.
 
     Args:
@@ -38,9 +38,7 @@ def listening(
         thread.join(2.0)
 
 
-def _listen(
-    hand: Hand, port_base: int, see: Callable[[float, NDArray[np.float64]], None], ended: threading.Event
-) -> None:
+def _listen(hand: Hand, port_base: int, see: See, ended: threading.Event) -> None:
     with flexor.Hand(port_base=port_base, timeout_s=TURN_S) as seen:
         seen.listen("view")
         while not ended.wait(TURN_S):

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.listening import listening
+from calibration.listening import See, listening
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.processes.phases import Exit
@@ -27,8 +27,6 @@ from telemetry.record.recorder import check_room
 
 Keep = Callable[[RecordArray], None]
 Watch = Callable[[float], None]
-See = Callable[[float, NDArray[np.float64]], None]
-"""Gets a time [s] and the newest tensions [N], shape (tendons,), some times a second."""
 _FAULT: Final = int(MachineState.FAULT)
 PASSING: Final = frozenset(
     cause.name

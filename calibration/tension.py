@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.finding import Finding
-from calibration.motion_run import Means, See, Watch, run_motion
+from calibration.listening import See
+from calibration.motion_run import Means, Watch, run_motion
 from calibration.wiring import Wiring, look, told
 from hand.hand import Hand
 from hand.options import RunOptions

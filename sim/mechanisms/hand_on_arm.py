@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from hand.file.values import Name, NonNegative, Vec3
@@ -19,6 +18,7 @@ from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.frames import rotation_rpy
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import RecordArray
 from signals.tables import Table
@@ -27,27 +27,39 @@ from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable
 from sim.mechanisms.trees import poses, system_of
 
-FloatArray = NDArray[np.float64]
+
+class Place(Table):
+    """Where something stands on something else."""
+
+    position_m: Vec3
+    """Origin."""
+    rotation_rpy_deg: Vec3
+    """Rz(yaw) Ry(pitch) Rx(roll)."""
+
+    def rotation(self) -> FloatArray:
+        """Axes of what stands there, shape (3, 3)."""
+        return rotation_rpy(np.radians(self.rotation_rpy_deg))
 
 
-class Mount(Table):
-    """Where the hand's forearm frame {0} sits."""
+class Mount(Place):
+    """Where the hand's forearm frame {0} sits, in the frame of a link."""
 
     link: Name
     """Last link of the arm that stays; the hand's wrist replaces what follows."""
-    position_m: Vec3
-    """Origin of {0} in that link's frame."""
-    rotation_rpy_deg: Vec3
-    """Rz(yaw) Ry(pitch) Rx(roll) from that link's frame."""
 
 
-class Springs(Table):
-    """What stands for tendons and wrist drive."""
+class FingerSprings(Table):
+    """What stands for tendons."""
 
     joint_stiffness_nm_rad: NonNegative
     """At every finger joint."""
     joint_rest_rad: float
     """Where they are relaxed; abduction at 0."""
+
+
+class Springs(FingerSprings):
+    """What stands for tendons and wrist drive."""
+
     wrist_stiffness_nm_rad: NonNegative
     """At both wrist axes, relaxed in neutral."""
     wrist_damping_nms_rad: NonNegative
@@ -146,7 +158,7 @@ def limb_bodies(file: HandOnArmFile, arm: ArmFile, model: RecordArray, names: Ha
     forearm = Body(
         name="forearm",
         parent=f"{file.mount.link}_frame",
-        R_PB=rotation_rpy(np.radians(file.mount.rotation_rpy_deg)),
+        R_PB=file.mount.rotation(),
         p_PB_m=np.array(file.mount.position_m),
     )
     return [*kept, forearm, *hand_bodies(model, names, file.springs, "forearm")]
@@ -168,11 +180,14 @@ def carrier_joints(file: HandOnArmFile, arm: ArmFile) -> tuple[str, ...]:
 
 def limb_lines(tree: Tree, links: Sequence[str], tips: dict[str, FloatArray], q: FloatArray) -> list[Segment]:
     """Arm links, wrist, palm and finger bones."""
-    out = chain_lines(tree, links, q)
+    return chain_lines(tree, links, q) + body_lines(tree, "forearm", tips, q)
+
+
+def body_lines(tree: Tree, first: str, tips: dict[str, FloatArray], q: FloatArray) -> list[Segment]:
+    """Bodies from ``first`` on, each from its parent's frame to its own, and the fingertips."""
     R, p = poses(tree, q)
-    first = tree.frame("forearm")
-    for f in range(first, len(tree.frames)):
-        out.append((tree.frames[f], np.array([p[tree.parents[f]], p[f]])))
+    bodies = range(tree.frame(first), len(tree.frames))
+    out = [(tree.frames[f], np.array([p[tree.parents[f]], p[f]])) for f in bodies]
     for name, tip in tips.items():
         f = tree.frame(name)
         out.append((f"{name}_tip", np.array([p[f], p[f] + R[f] @ tip])))
@@ -199,7 +214,7 @@ def hand_on_arm_mechanism(
     """
     tree = limb_tree(file, arm, model, names)
     tips = tips_by_body(tree, model)
-    links = [link.name for link in arm.link][: [link.name for link in arm.link].index(file.mount.link) + 1]
+    links = carrier_joints(file, arm)
     return Mechanism(
         file.name,
         file.description,

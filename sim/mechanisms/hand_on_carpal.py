@@ -12,45 +12,23 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from hand.file.values import NonNegative, Vec3
 from mechanics.carpal_geometry import CarpalError, pose_of_legs
 from mechanics.dynamics.bodies import Body, Joint
 from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.tree import Tree, tree_of
-from mechanics.frames import rotation_rpy
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import RecordArray
-from signals.tables import Table
 from sim.mechanisms.carpal_wrist import LEGS, CarpalWristFile, wrist_lines
-from sim.mechanisms.hand_on_arm import Springs, hand_bodies, tips_by_body
+from sim.mechanisms.hand_on_arm import FingerSprings, Place, Springs, body_lines, hand_bodies, tips_by_body
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable
-from sim.mechanisms.trees import matrix_of, poses, system_of
+from sim.mechanisms.trees import matrix_of, system_of
 
-FloatArray = NDArray[np.float64]
 PALM = "palm"
-
-
-class Place(Table):
-    """Where something stands on something else."""
-
-    position_m: Vec3
-    """Origin."""
-    rotation_rpy_deg: Vec3
-    """Rz(yaw) Ry(pitch) Rx(roll)."""
-
-
-class FingerSprings(Table):
-    """What stands for tendons."""
-
-    joint_stiffness_nm_rad: NonNegative
-    """At every finger joint."""
-    joint_rest_rad: float
-    """Where they are relaxed; abduction at 0."""
 
 
 class HandOnCarpalFile(MechanismTable):
@@ -96,7 +74,7 @@ def carpal_bodies(
         stop_stiffness=motors.stop_stiffness_nm_rad,
         stop_damping=motors.stop_damping_nms_rad,
     )
-    base = Body(name="base", R_PB=_turn(file.base), p_PB_m=np.array(file.base.position_m))
+    base = Body(name="base", R_PB=file.base.rotation(), p_PB_m=np.array(file.base.position_m))
     plate = Body(
         name="plate",
         parent="base",
@@ -105,14 +83,9 @@ def carpal_bodies(
         com_m=np.array(tool.com_m),
         inertia_kg_m2=matrix_of(tool.inertia_kg_m2, "tool"),
     )
-    springs = Springs(
-        joint_stiffness_nm_rad=file.springs.joint_stiffness_nm_rad,
-        joint_rest_rad=file.springs.joint_rest_rad,
-        wrist_stiffness_nm_rad=0.0,
-        wrist_damping_nms_rad=0.0,
-    )
+    springs = Springs(**file.springs.model_dump(), wrist_stiffness_nm_rad=0.0, wrist_damping_nms_rad=0.0)
     palm, *fingers = hand_bodies(model, names, springs, "plate")
-    palm = replace(palm, R_PB=_turn(file.palm), p_PB_m=np.array(file.palm.position_m))
+    palm = replace(palm, R_PB=file.palm.rotation(), p_PB_m=np.array(file.palm.position_m))
     return [base, plate, palm, *fingers]
 
 
@@ -120,12 +93,8 @@ def carpal_limb_tree(
     file: HandOnCarpalFile, carpal: CarpalWristFile, model: RecordArray, names: HandNames
 ) -> Tree:
     """The whole limb in the forearm frame {0}, gravity turned into it; without the hand's own wrist."""
-    gravity = _turn(file.base) @ np.array(carpal.gravity_m_s2)
+    gravity = file.base.rotation() @ np.array(carpal.gravity_m_s2)
     return tree_of(carpal_bodies(file, carpal, model, names), gravity.tolist())
-
-
-def _turn(place: Place) -> FloatArray:
-    return rotation_rpy([math.radians(a) for a in place.rotation_rpy_deg])
 
 
 def _lines(
@@ -133,20 +102,14 @@ def _lines(
 ) -> list[Segment]:
     """Legs and plates, palm and finger bones."""
     r, length = carpal.geometry.joint_radius_m, carpal.geometry.leg_m
-    turn, at = _turn(file.base), np.array(file.base.position_m)
+    turn, at = file.base.rotation(), np.array(file.base.position_m)
     legs = [tree.dof(leg) for leg in LEGS]
     out = [
         (name, at + line @ turn.T)
         for name, line in wrist_lines(r, length, np.zeros(3), q[legs])
         if name != "tool"
     ]
-    R, p = poses(tree, q)
-    for f in range(tree.frame(PALM), len(tree.frames)):
-        out.append((tree.frames[f], np.array([p[tree.parents[f]], p[f]])))
-    for name, tip in tips.items():
-        f = tree.frame(name)
-        out.append((f"{name}_tip", np.array([p[f], p[f] + R[f] @ tip])))
-    return out
+    return out + body_lines(tree, PALM, tips, q)
 
 
 def hand_on_carpal_mechanism(
