@@ -45,17 +45,30 @@ def factor(w: HandtreeWork, A: FloatArray) -> bool:
 
 
 @law
-def solve(w: HandtreeWork, A: FloatArray, x: FloatArray) -> None:
-    """Solve A x = b in place with ``A`` from ``factor``: ``x``, shape (COORDINATES,), enters as b."""
+def eliminate(w: HandtreeWork, A: FloatArray, x: FloatArray, first: int) -> None:
+    """Right-hand side ``x`` once all coordinates from place ``first`` of the order on are eliminated.
+
+    Args:
+        w: as for ``factor``.
+        A: from ``factor``.
+        x: enters as b, shape (COORDINATES,).
+        first: 0: all of them.
+    """
     parent, order = w.coord_parent, w.coord_order
-    for n in range(w.n_coords - 1, -1, -1):
+    for n in range(w.n_coords - 1, first - 1, -1):
         k = order[n]
         y = x[k]
         i = parent[k]
         while i >= 0:
             x[i] -= A[k, i] * y
             i = parent[i]
-    for n in range(w.n_coords):
+
+
+@law
+def substitute(w: HandtreeWork, A: FloatArray, x: FloatArray, first: int) -> None:
+    """Solution after ``eliminate``, in place; coordinates before place ``first`` hold theirs already."""
+    parent, order = w.coord_parent, w.coord_order
+    for n in range(first, w.n_coords):
         k = order[n]
         y = x[k] * A[k, k]
         i = parent[k]
@@ -63,6 +76,13 @@ def solve(w: HandtreeWork, A: FloatArray, x: FloatArray) -> None:
             y -= A[k, i] * x[i]
             i = parent[i]
         x[k] = y
+
+
+@law
+def solve(w: HandtreeWork, A: FloatArray, x: FloatArray) -> None:
+    """Solve A x = b in place with ``A`` from ``factor``: ``x``, shape (COORDINATES,), enters as b."""
+    eliminate(w, A, x, 0)
+    substitute(w, A, x, 0)
 
 
 @law

@@ -14,7 +14,7 @@ from mechanics.dynamics.posture import place
 from mechanics.dynamics.records import TreeRecord, TreeWork
 from mechanics.dynamics.rnea import rnea
 from mechanics.guides import pulled_tension_n
-from mechanics.handsolve import factor
+from mechanics.handsolve import eliminate, factor, substitute
 from mechanics.passive import passive_torques
 from signals.compiled import law
 from signals.layout import FloatArray, Records
@@ -126,15 +126,10 @@ def _fill(m: Model, p: PlantRecord, g: LimbRecord, h: float) -> None:
 @law
 def kick_limb(m: Model, p: PlantRecord, g: LimbRecord, h: float) -> None:
     """Velocity changes of axes, joints and carrier after ``limb_equations``."""
-    na, nj, A, x, parent, order = m.n_axes, m.n_joints, g.A, g.x, g.layout.coord_parent, g.layout.coord_order
+    na, nj, A, x = m.n_axes, m.n_joints, g.A, g.x
     _fill(m, p, g, h)
     factor(g.layout, A)
-    for n in range(g.layout.n_coords - 1, na - 1, -1):
-        c = order[n]
-        e = parent[c]
-        while e >= 0:
-            x[e] -= A[c, e] * x[c]
-            e = parent[e]
+    eliminate(g.layout, A, x, na)
     if na != 0:
         # what is left of the matrix once all but the axes are eliminated, from its factor L^T D L
         s11 = 1.0 / A[1, 1]
@@ -143,14 +138,7 @@ def kick_limb(m: Model, p: PlantRecord, g: LimbRecord, h: float) -> None:
         x[0], x[1] = drive_axes(m, p, h, s00, s01, s11, x[0], x[1])
         p.axis_rad_s[0] += x[0]
         p.axis_rad_s[1] += x[1]
-    for n in range(na, g.layout.n_coords):
-        c = order[n]
-        y = x[c] * A[c, c]
-        e = parent[c]
-        while e >= 0:
-            y -= A[c, e] * x[e]
-            e = parent[e]
-        x[c] = y
+    substitute(g.layout, A, x, na)
     for j in range(nj):
         p.qd_rad_s[j] += x[na + j]
     for k in range(g.n):
