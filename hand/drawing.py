@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hand.assembly.meshes import meshes_of
+from hand.hand import Hand, Mechanism
 from signals.names import HandNames
 from signals.records import RecordArray
 from signals.table import TABLE
@@ -43,12 +46,28 @@ def geometry_of(model: RecordArray) -> dict[str, Any]:
     return found
 
 
-def mechanism_of(mechanism: Any) -> dict[str, Any]:
-    """The mechanism's own file, its coordinates [rad] where joint and axis angles are 0, and where it starts.
+def drawing_of(hand: Hand, *folders: Path) -> dict[str, Any]:
+    """What ``meta`` says of a hand's picture.
 
     Args:
-        mechanism: ``hand.hand.Mechanism``.
+        hand: the hand.
+        folders: where meshes are looked for before the folder of the hand file, as that of a log.
+
+    Returns:
+        ``geometry``; ``mechanism``: of a mechanism, else ``None``; ``meshes``; ``gears``: the lines of gears
+        stand in the place of tendons and run nowhere.
     """
+    tendons = hand.mechanism is None
+    return {
+        "geometry": geometry_of(hand.model),
+        "mechanism": None if hand.mechanism is None else mechanism_of(hand.mechanism),
+        "meshes": meshes_of(hand.file, *folders) if tendons else [],
+        "gears": tendons and bool(hand.file.gears),
+    }
+
+
+def mechanism_of(mechanism: Mechanism) -> dict[str, Any]:
+    """A mechanism's own file, its coordinates [rad] where joint and axis angles are 0, and at the start."""
     home, start = mechanism.home.tolist(), mechanism.start.tolist()
     return {"file": mechanism.file.mechanism, "home_rad": home, "poses_rad": [start]}
 

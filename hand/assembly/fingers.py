@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from hand.assembly.straight import straight_jacobian
-from hand.file.fingers import ChainFinger, FourBar, HingeFinger, TreeBone, TreeFinger
+from hand.file.fingers import ChainFinger, Finger, FourBar, HingeFinger, TreeBone, TreeFinger
 from hand.file.hand import HandFile
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import rotation_rpy
@@ -70,15 +71,21 @@ def store_condition(model: RecordArray) -> None:
         m["finger_condition"][f] = np.linalg.cond(P_tj_m[np.ix_(tendons, joints)])
 
 
+def carried_first(hand: HandFile) -> Iterator[tuple[str, Finger]]:
+    """Fingers by name, each after the one that carries it: the order of the model's bodies."""
+    waiting, there = dict(hand.fingers), {"palm"}
+    while waiting:
+        name = next(n for n, f in waiting.items() if f.parent in there)
+        there.add(name)
+        yield name, waiting.pop(name)
+
+
 def _store_bodies(hand: HandFile, names: HandNames, model: RecordArray) -> None:
     """The palm, then fingers in an order that puts parents before their children."""
     m = model[0]
     bodies = [_palm(hand)]
     carried_by = {"palm": 0}
-    waiting = dict(hand.fingers)
-    while waiting:
-        name = next(n for n, f in waiting.items() if f.parent in carried_by)
-        finger = waiting.pop(name)
+    for name, finger in carried_first(hand):
         f = names.index("finger", name)
         joints = [names.index("joint", j.name) for j in finger.joints]
         parent = carried_by[finger.parent]

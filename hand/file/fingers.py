@@ -36,6 +36,26 @@ class JointSpring(Table):
     """Joint angle at which it gives no torque; may lie beyond the range."""
 
 
+class Mesh(Table):
+    """What a body looks like, for pictures: a mesh in the place of a capsule."""
+
+    file: Annotated[str, Field(min_length=1)]
+    """STL, OBJ, PLY or GLB; a path from the folder of the hand file."""
+    scale: Positive = 1.0
+    """Metres of one unit of the mesh: 0.001 where it counts millimetres."""
+    position_m: Vec3 = (0.0, 0.0, 0.0)
+    """Origin of the mesh in the body's frame."""
+    rpy_deg: Vec3 = (0.0, 0.0, 0.0)
+    """Orientation of the mesh in the body's frame: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+
+
+class Body(Table):
+    """A body of the hand."""
+
+    mesh: Annotated[Mesh | None, Field(exclude_if=left_out)] = None
+    """Left out: it is drawn as a capsule, and the file keeps its hash."""
+
+
 class Joint(Table):
     """One joint coordinate; 0 is the straight finger, positive is flexion (abduction: ulnar)."""
 
@@ -63,7 +83,7 @@ class Joint(Table):
         return self
 
 
-class Bone(Table):
+class Bone(Body):
     """One body of a chain: the joint coordinate that turns it, its size and its mass."""
 
     name: Literal["cross", "proximal", "middle", "distal"]
@@ -146,7 +166,7 @@ class ChainFinger(_FingerBase):
         return self.bones[3].ratio if self.bones[3].joint == self.bones[2].joint else None
 
 
-class HingeFinger(_FingerBase):
+class HingeFinger(_FingerBase, Body):
     """One body on one hinge (the fifth finger's metacarpal)."""
 
     kind: Literal["hinge"]
@@ -167,7 +187,7 @@ class HingeFinger(_FingerBase):
     """The linkage behind the hinge."""
 
 
-class TreeBone(Table):
+class TreeBone(Body):
     """One body of a tree: what carries it, where, the joint that turns it about which axis, its mass."""
 
     name: Name
@@ -206,7 +226,7 @@ class TreeFinger(_FingerBase):
 Finger = Annotated[ChainFinger | HingeFinger | TreeFinger, Field(discriminator="kind")]
 
 
-class Palm(Table):
+class Palm(Body):
     """The palm: body 0."""
 
     mass_kg: Positive

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from hand.assembly.meshes import bodies_of, mesh_file
 from hand.file.checks_physics import lever_curve
 from hand.file.drives import Drive, PmsmDrive
 from hand.file.fingers import ChainFinger
@@ -198,6 +199,12 @@ def _inertias(hand: HandFile) -> Found:
                 yield ("fingers", name, "bones", k, "inertia_diag_kg_m2"), text
 
 
+def _meshes(hand: HandFile) -> Found:
+    for path, body in bodies_of(hand):
+        if body.mesh is not None and not mesh_file(hand, body.mesh.file).is_file():
+            yield (*path, "mesh", "file"), f'no file "{body.mesh.file}" beside this one; drawn as a capsule'
+
+
 def _wrist(hand: HandFile) -> Found:
     wrist = hand.wrist
     if wrist is None:
@@ -223,6 +230,7 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     balance,
     joint_springs,
     _wrist,
+    _meshes,
     tree_suspicions,
     implausible,
     loop_suspicions,

@@ -16,6 +16,7 @@ from typing import Any
 
 import zmq
 
+from hand.drawing import drawing_of, ranges_of
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.report import Audience, add_picture, default_buffer, make_report
@@ -34,7 +35,6 @@ from telemetry.command.reception import Reception
 from telemetry.command.server import CommandServer
 from telemetry.keys import load_keyring
 from telemetry.publish.bulletin import Bulletin, Sparing, health_map
-from telemetry.publish.drawing import geometry_of, mechanism_of, ranges_of
 from telemetry.publish.heat import HeatWatch
 from telemetry.publish.publisher import Publisher
 from telemetry.shm.segment import Segment
@@ -70,8 +70,7 @@ class IoProcess:
             "motion": options.motion or "",
             "seed": options.seed,
             "versions": versions(),
-            "geometry": geometry_of(hand.model),
-            "mechanism": mechanism_of(hand.mechanism) if hand.mechanism is not None else None,
+            **drawing_of(hand),
             "ranges": ranges_of(hand.names, goal_bounds(hand.model).ranges),
         }
         places = places_of(options.transport, options.port_base, options.address)

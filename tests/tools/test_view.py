@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
 
+from hand.assembly.meshes import bodies_of
+from hand.drawing import drawing_of
 from hand.options import RunOptions
+from hand.review.suspicions import suspicions
 from mechanics.kinematics import fingertips
 from mechanics.palm_angles import axes_of_palm
 from mechanics.wrist import wrist_pose
 from runtime.setup import read_hand
 from signals.modes import MachineState
-from telemetry.publish.drawing import geometry_of
 from telemetry.publish.messages import meta_names
 from tools.view.banner import as_message, told
 from tools.view.figure import Capsules, Figure
@@ -21,7 +24,7 @@ from tools.view.figure import Capsules, Figure
 
 def _figure(name: str):
     hand = read_hand(RunOptions(hand=name))
-    meta = {"names": meta_names(hand.names), "geometry": geometry_of(hand.model)}
+    meta = {"names": meta_names(hand.names), **drawing_of(hand)}
     return hand, Figure(meta)
 
 
@@ -81,7 +84,7 @@ def test_a_tendon_is_drawn_where_its_moment_arm_is(name):
     assert checked >= m.n_tendons // 2
 
 
-@pytest.mark.parametrize("name", ["hasy", "orca_v2", "leap_v1", "n_plus_one", "sdm"])
+@pytest.mark.parametrize("name", ["hasy", "orca_v2", "n_plus_one", "sdm"])
 def test_every_tendon_is_drawn_and_goes_from_bone_to_bone_outwards(name):
     """A cable that closes several fingers branches; it does not go from a fingertip to the next finger."""
     hand, figure = _figure(name)
@@ -138,3 +141,75 @@ def test_silence_is_told_before_faults_and_faults_before_the_state():
     assert many["more"] == ["a", "b", "c", "and 3 more"]
     for state in MachineState:
         assert told(_view(state), {}, 0.0, 0.5).kind == state.name.lower()
+
+
+def _with_meshes(tmp_path, side=""):
+    """A hand file of a tree with a mesh of its first bone, and its text."""
+    import trimesh
+
+    block = trimesh.creation.box(extents=(30.0, 8.0, 6.0))
+    block.apply_translation((15.0, 2.0, 0.0))
+    block.export(tmp_path / "bone.stl")
+    text = (files("configs") / "hands" / "n_plus_one.toml").read_text(encoding="utf-8")
+    first = text.index("bones = [")
+    row = text.index("}", text.index("name = ", first))
+    place = "position_m = [0.0, 0.0, 0.002], rpy_deg = [90, 0, 0]"
+    mesh = f', mesh = {{ file = "bone.stl", scale = 0.001, {place} }}'
+    text = text[:row].rstrip().rstrip(",") + mesh + text[row:]
+    hand = tmp_path / "meshed.toml"
+    hand.write_text(side + text, encoding="utf-8")
+    return hand
+
+
+@pytest.mark.parametrize("side", ["", 'side = "left"\n'])
+def test_a_mesh_stands_where_its_bone_is(tmp_path, side):
+    """Its corners by the transformations of the hand file, written out; its faces look outwards."""
+    hand, figure = _figure(str(_with_meshes(tmp_path, side)))
+    (shape,) = figure.shapes
+    assert figure.missing == [] and hand.file.fingers and shape.finger == 0
+    corners = np.array([(x, y, z) for x in (0.0, 0.03) for y in (-0.002, 0.006) for z in (-0.003, 0.003)])
+    wanted = corners[:, (0, 2, 1)] * (1.0, -1.0, 1.0) + (0.0, 0.0, 0.002)  # 90 deg about x
+    wanted = wanted * (1.0, -1.0, 1.0) if side else wanted
+    ordered = lambda points: sorted(map(tuple, np.round(points, 9)))  # noqa: E731
+    assert ordered(np.unique(shape.vertices.round(9), axis=0)) == ordered(wanted)
+    a, b, c = (shape.vertices[shape.faces[:, k]] for k in range(3))
+    assert np.einsum("ij,ij->i", np.cross(a, b), c).sum() / 6.0 == pytest.approx(30e-3 * 8e-3 * 6e-3)
+    bones = np.array([bone.body for bone in figure.bones])
+    assert np.all((figure.radii_m == 0.0) == (bones == shape.body)) and np.any(bones == shape.body)
+
+
+@pytest.mark.parametrize("name", ["hasy", "orca_v2", "n_plus_one", "finger_bench", "sdm", "leap_v1"])
+def test_bodies_of_a_file_come_as_the_model_has_them(name):
+    hand = read_hand(RunOptions(hand=name))
+    masses = [body.mass_kg for _, body in bodies_of(hand.file)]
+    assert masses == hand.model["body_mass_kg"][0, : len(masses)].tolist()
+    assert len(masses) == hand.model["n_bodies"][0]
+
+
+def test_a_mesh_that_cannot_be_drawn_leaves_the_capsule_and_says_why(tmp_path):
+    path = _with_meshes(tmp_path)
+    (tmp_path / "bone.stl").unlink()
+    hand, figure = _figure(str(path))
+    assert not figure.shapes and "bone.stl: there is no such file" in figure.missing[0]
+    assert min(figure.radii_m) > 0.0
+    (told,) = [s for s in suspicions(hand.file) if s.path[-2:] == ("mesh", "file")]
+    assert told.line == 1 + path.read_text().split("mesh = {")[0].count("\n") and "bone.stl" in told.text
+    (tmp_path / "bone.stl").write_bytes(b"solid nothing\n")
+    assert "not a mesh that can be read" in _figure(str(path))[1].missing[0]
+    _with_meshes(tmp_path)
+    path.write_text(path.read_text().replace("scale = 0.001", "scale = 1.0"))
+    assert "30 m long" in _figure(str(path))[1].missing[0]
+
+
+def test_a_log_elsewhere_finds_its_meshes_beside_it(tmp_path):
+    hand = read_hand(RunOptions(hand=str(_with_meshes(tmp_path))))
+    other = tmp_path / "other"
+    other.mkdir()
+    assert drawing_of(hand, other)["meshes"][0]["file"] == str(tmp_path / "bone.stl")
+    (other / "bone.stl").touch()
+    assert drawing_of(hand, other)["meshes"][0]["file"] == str(other / "bone.stl")
+
+
+def test_gears_are_not_drawn_as_tendons():
+    hand, figure = _figure("leap_v1")
+    assert hand.names.tendons and not figure.strands

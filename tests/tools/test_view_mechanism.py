@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hand.drawing import geometry_of, mechanism_of
 from hand.mechanism_file import mechanism_hand_names
 from hand.options import RunOptions
 from mechanics.arm import dh_transform
@@ -12,7 +13,6 @@ from mechanics.carpal_geometry import CarpalError, pose_of_legs
 from runtime.session import run_lockstep
 from runtime.setup import read_hand
 from sim.mechanisms.load import load_mechanism, shipped_mechanisms
-from telemetry.publish.drawing import geometry_of, mechanism_of
 from telemetry.publish.messages import meta_names, meta_units
 from telemetry.record.reader import LogError, read_log
 from tools.view.banner import Told

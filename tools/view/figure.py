@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mechanics.kinematics import body_poses
 from mechanics.palm_angles import pitch_yaw
 from mechanics.wrist_loop import palm_pose
+from tools.view.meshes import Shape, read_shapes
 from tools.view.plain import plain
 from tools.view.routes import Places, routes
 
@@ -69,6 +70,8 @@ class Drawn(Protocol):
         up: axis of the picture that points up.
         names: index space -> names.
         radii_m, fingers, colours: of each capsule, shape (n,), (n,), (n, 3).
+        shapes: meshes of bodies, whose capsules have no radius.
+        missing: sentences about meshes that could not be read.
     """
 
     up: str
@@ -76,6 +79,8 @@ class Drawn(Protocol):
     radii_m: Floats
     fingers: NDArray[np.int64]
     colours: NDArray[np.uint8]
+    shapes: list[Shape]
+    missing: list[str]
 
     def places(self, joints: dict[str, float], axes: dict[str, float]) -> Any:
         """Where everything is, of angles by name [rad]."""
@@ -94,7 +99,7 @@ class Figure:
     """A hand that can be posed.
 
     Args:
-        meta: of the hand: ``names``, ``geometry``.
+        meta: of the hand: ``names``, ``geometry``, ``meshes``, ``gears``.
     """
 
     up = "+x"
@@ -104,17 +109,19 @@ class Figure:
         self.m = SimpleNamespace(
             **{k: np.array(v) if isinstance(v, list) else v for k, v in meta["geometry"].items()}
         )
+        self.shapes, self.missing = read_shapes(meta.get("meshes", []), self._finger_of_body())
         self.bones = self._bones()
         self._body = np.array([bone.body for bone in self.bones])
         self._ends = np.array([(bone.start, bone.end) for bone in self.bones])
-        self.radii_m = np.array([bone.radius_m for bone in self.bones])
+        meshed = {shape.body for shape in self.shapes}
+        self.radii_m = np.array([0.0 if bone.body in meshed else bone.radius_m for bone in self.bones])
         self.fingers = np.array([bone.finger for bone in self.bones])
         self.colours = np.where(self.fingers[:, None] >= 0, np.array(BONE), np.array(PALM)).astype(np.uint8)
-        self.strands = routes(self.m)
+        self.strands = [] if meta.get("gears") else routes(self.m)
         vias = [line for _, line in self.strands]
         self._via_body = np.array([via.body for line in vias for via in line], dtype=int)
         self._via_at = np.array([via.at for line in vias for via in line]).reshape(-1, 3)
-        ends = np.cumsum([len(line) for line in vias])
+        ends = np.cumsum([len(line) for line in vias], dtype=int)
         last = np.zeros(len(self._via_body), dtype=bool)
         last[ends - 1] = True
         self._from = np.flatnonzero(~last)

@@ -14,6 +14,7 @@ from sim.mechanisms.load import LoadedMechanism, load_mechanism
 from sim.mechanisms.mechanism import Mechanism
 from tools.view.banner import Told
 from tools.view.figure import Capsules
+from tools.view.meshes import Shape
 from tools.view.tape import Tape
 
 Floats = NDArray[np.float64]
@@ -46,6 +47,8 @@ class MechanismFigure:
 
     def __init__(self, meta: dict[str, Any]) -> None:
         self.names: dict[str, list[str]] = meta["names"]
+        self.shapes: list[Shape] = []
+        self.missing: list[str] = []
         self._mechanism: Mechanism = load_mechanism(meta["mechanism"]["file"]).mechanism
         self._home = np.array(meta["mechanism"]["home_rad"], dtype=float)
         poses = self._possible(meta["mechanism"].get("poses_rad", [])) or [self._home]

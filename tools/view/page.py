@@ -55,6 +55,8 @@ class Page:
         gui.add_markdown(
             "Tendons: blue below the least tension, teal to amber inside their band, red at the limit."
         )
+        for sentence in self.scene.figure.missing:
+            gui.add_markdown(f"Drawn as a capsule: {sentence}")
 
     def turn(self) -> None:
         """One update of everything that is due."""

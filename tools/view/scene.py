@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tools.view.figure import Capsules, Drawn, Figure
 from tools.view.mechanism import MechanismFigure, has_mechanism
+from tools.view.meshes import Meshes
 
 Floats = NDArray[np.float64]
 Colours = NDArray[np.uint8]
@@ -45,7 +46,7 @@ def tension_colours(tensions: Floats, bands: Floats) -> Colours:
 
 
 class Limbs:
-    """The bones of one pose: a cylinder and two balls each, sent as two batches."""
+    """The bones of one pose: a cylinder and two balls each, sent as two batches, or a mesh by itself."""
 
     def __init__(self, scene: Any, name: str, figure: Drawn, colour: Any, opacity: float | None) -> None:
         n = len(figure.radii_m)
@@ -67,13 +68,18 @@ class Limbs:
             batched_scales=np.tile(self._radii, 2), batched_colors=np.tile(self.colours, (2, 1)), **common,
         )  # fmt: skip
         self._sent: Floats | None = None
+        self._meshes = Meshes(scene, name, figure.shapes, opacity)
+        fingers = figure.fingers.tolist()  # a mesh has the colour of the first bone of its finger
+        self._bones = [fingers.index(s.finger) if s.finger in fingers else 0 for s in figure.shapes]
+        self._meshes.paint(self.colours[self._bones])
 
-    def place(self, capsules: Capsules) -> None:
+    def place(self, capsules: Capsules, places: Any) -> None:
         """Move them, if they have moved."""
         ends = np.concatenate((capsules.start, capsules.end))
         if self._sent is not None and np.abs(ends - self._sent).max() < _MOVED:
             return
         self._sent = ends
+        self._meshes.place(places)
         self._balls.batched_positions = ends
         self._tubes.batched_positions = capsules.start
         self._tubes.batched_wxyzs = capsules.turns
@@ -85,12 +91,13 @@ class Limbs:
             self.colours = colours
             self._tubes.batched_colors = colours
             self._balls.batched_colors = np.tile(colours, (2, 1))
+            self._meshes.paint(colours[self._bones])
 
     def show(self, visible: bool) -> None:
         """Show or hide."""
-        for handle in (self._tubes, self._balls):
-            if handle.visible != visible:
-                handle.visible = visible
+        if self._tubes.visible != visible:
+            self._tubes.visible = self._balls.visible = visible
+            self._meshes.show(visible)
 
 
 class Tendons:
@@ -141,7 +148,9 @@ class Scene:
         self._measured = Limbs(scene, "hand", self.figure, self._own, None)
         self._ghost = Limbs(scene, "goal", self.figure, GHOST, 0.28)
         self._truth = Limbs(scene, "truth", self.figure, TRUTH, 0.4)
-        self._tendons = Tendons(scene, self.figure, meta) if isinstance(self.figure, Figure) else None
+        self._tendons = None
+        if isinstance(self.figure, Figure) and self.figure.strands:
+            self._tendons = Tendons(scene, self.figure, meta)
         self._labels: dict[str, Any] = {}
         self._scene = scene
         self._stage(server)
@@ -172,15 +181,17 @@ class Scene:
         """Bring the picture up to a view and its latched faults."""
         figure, axes = self.figure, view["axis"]
         places = figure.places(view["pos"], axes)
-        self._measured.place(figure.capsules(places))
+        self._measured.place(figure.capsules(places), places)
         wanted = self.ghost_shown and all(np.isfinite(list(view["cmd"].values())))
         self._ghost.show(wanted)
         if wanted:
-            self._ghost.place(figure.capsules(figure.places(view["cmd"], axes)))
+            wanted_places = figure.places(view["cmd"], axes)
+            self._ghost.place(figure.capsules(wanted_places), wanted_places)
         true = self.truth_shown and "true_pos" in view
         self._truth.show(true)
         if true:
-            self._truth.place(figure.capsules(figure.places(view["true_pos"], axes)))
+            true_places = figure.places(view["true_pos"], axes)
+            self._truth.place(figure.capsules(true_places), true_places)
         self._paint(view, faults, places)
 
     def _paint(self, view: dict[str, Any], faults: list[dict[str, Any]], places: Any) -> None:

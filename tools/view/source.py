@@ -84,7 +84,7 @@ class LogSource(Tape):
         if not len(log.frames):
             raise LogError(f"{path}: no frames inside, nothing to play")
         hand = recorded_hand(path, log)
-        self.meta = _meta(hand, log.frames)
+        self.meta = _meta(hand, log.frames, path.parent)
         self._frames, self._watch = log.frames, FaultWatch(hand.names)
         self._build = ViewMessage(hand.names, "truth" in (log.frames.dtype.names or ())).build
         self._times = (log.frames["state"]["time_ns"] - log.frames["state"]["time_ns"][0]) * 1e-9
@@ -128,12 +128,12 @@ class LogSource(Tape):
         return Told(kind, state.head, state.text, hint, state.more)
 
 
-def _meta(hand: Any, frames: Any) -> dict[str, Any]:
+def _meta(hand: Any, frames: Any, folder: Path) -> dict[str, Any]:
     """What a page asks of ``meta``, as a running hand would publish it; of a mechanism some poses too."""
-    from telemetry.publish.drawing import geometry_of, mechanism_of
+    from hand.drawing import drawing_of
     from telemetry.publish.messages import meta_codes, meta_names, meta_units
 
-    names, found = hand.names, dict[str, Any]()
+    names, found = hand.names, drawing_of(hand, folder)
     if hand.mechanism is not None:
         from tools.view.mechanism import some
 
@@ -142,10 +142,10 @@ def _meta(hand: Any, frames: Any) -> dict[str, Any]:
         if names.axes:  # a log keeps only the columns that the hand uses
             axes = frames["state"]["axis_angle_rad"][:, : len(names.axes)].astype(float)
         poses = some(hand.mechanism.coordinates(angles, axes))
-        found["mechanism"] = mechanism_of(hand.mechanism) | {"poses_rad": poses}
+        found["mechanism"]["poses_rad"] = poses
     return found | {
         "hand": hand.name, "names": meta_names(names), "codes": meta_codes(names.foreign),
-        "keys": meta_units(False), "geometry": geometry_of(hand.model),
+        "keys": meta_units(False),
     }  # fmt: skip
 
 
