@@ -1,8 +1,8 @@
 """``flexor view``, as a person has it in a browser: the hand appears, moves, is stopped, breaks; a log plays.
 
 The browser draws in software, and on a full machine its own time would be measured, not the page's: how soon
-a fault is told is held in every run by a client without a screen (``test_view_without_a_screen.py``), and here
-in the page itself by ``./dev test --all``. What a person sees and does has to be right everywhere.
+a fault is told is held in every run by a client without a screen (``test_view_without_a_screen.py``), and in
+the page itself by ``./dev test --all``. What a person sees and does has to be right everywhere.
 """
 
 from __future__ import annotations
