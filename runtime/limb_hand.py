@@ -22,8 +22,9 @@ from runtime.mechanism_hand import MechanismHand, MechanismHandError, load_mecha
 from signals.names import HandNames
 from signals.records import RecordArray
 from sim.limb.bus import Carrier, LimbBus
-from sim.limb.carrier import carried, carrier_name, driven, hand_of, note_home, palm_of, tree_with
-from sim.mechanisms.load import LoadedMechanism, load_mechanism
+from sim.limb.carrier import Carrying, carrying
+from sim.mechanisms.load import load_mechanism
+from sim.mechanisms.mechanism import Mechanism
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +32,8 @@ class LimbHand:
     """What a run needs of hand and carrier beside the usual records; implements ``hand.hand.Mechanism``."""
 
     carrier: MechanismHand
-    loaded: LoadedMechanism
+    kind: Carrying
+    mechanism: Mechanism
     hand: Hand
     """The hand that is carried, by itself."""
     names: HandNames
@@ -45,8 +47,8 @@ class LimbHand:
     @property
     def home(self) -> Any:
         """Coordinates of the limb where joint and axis angles are 0, shape (n,)."""
-        at = dict(zip(driven(self.loaded), self.carrier.home, strict=True))
-        return np.array([at.get(dof, 0.0) for dof in self.loaded.mechanism.system.dofs])
+        at = dict(zip(self.kind.joints, self.carrier.home, strict=True))
+        return np.array([at.get(dof, 0.0) for dof in self.mechanism.system.dofs])
 
     @property
     def start(self) -> Any:
@@ -57,13 +59,13 @@ class LimbHand:
         """Coordinates, shape (..., n), of joint and axis angles, shape (..., joints) and (..., axes)."""
         n, names = len(self.names.joints), (*self.names.joints, *self.names.axes)
         angles = np.concatenate([joints[..., :n], axes[..., : len(self.names.axes)]], axis=-1)
-        order = [names.index(dof) for dof in self.loaded.mechanism.system.dofs]
+        order = [names.index(dof) for dof in self.mechanism.system.dofs]
         return self.home + angles[..., order]
 
     def tree(self, model: RecordArray) -> Tree:
         """Carrier and hand as one tree, the motors' inertias in it; ``model``: of the hand."""
         rotors = [motor.rotor_inertia_kg_m2 for motor in self.file.motor]
-        return tree_with(self.loaded, model, self.hand.names, rotors)
+        return self.kind.tree(model, self.hand.names, rotors)
 
     def motion(self, name_or_path: str) -> str:
         """Path of a motion: one of ``configs/mechanism_hands/motions`` by name, else what was given."""
@@ -75,13 +77,13 @@ class LimbHand:
         """Hand and carrier as one plant behind the HAL; raises ``ValueError`` for options that it has not."""
         plant, chosen = plant_of(self.hand, options, motion)
         tree = self.tree(plant)
-        note_home(self.loaded, tree, plant, self.carrier.home.tolist())
+        self.kind.note_home(tree, plant, self.carrier.home.tolist())
         carrier = Carrier(
             tree=tree,
-            joints=driven(self.loaded),
+            joints=self.kind.joints,
             home=self.carrier.home,
             brake_nms_rad=np.array([motor.brake_nms_rad for motor in self.file.motor]),
-            palm=palm_of(self.loaded),
+            palm=self.kind.palm,
             count_fraction=self.file.sensors.count_fraction,
         )
         return LimbBus(plant, model.copy(), carrier, self.hand.names, chosen, truth)
@@ -89,7 +91,7 @@ class LimbHand:
     def stages(self, measurement: RecordArray) -> Stages:
         """Estimator and controller of hand and carrier, one guard."""
         own, home = self.hand.model.copy(), self.carrier.home
-        return limb_stages(own, self.names, self.tree(own), self.file, home, palm_of(self.loaded))
+        return limb_stages(own, self.names, self.tree(own), self.file, home, self.kind.palm)
 
 
 def read_as_hand(options: RunOptions) -> Hand:
@@ -100,18 +102,18 @@ def read_as_hand(options: RunOptions) -> Hand:
     """
     carrier = load_mechanism_hand(options.hand, options.rate_hz)
     loaded = load_mechanism(carrier.file.mechanism)
-    name = hand_of(loaded)
-    if name is None:
+    kind = carrying(loaded)
+    if kind is None:
         return mechanism_hand.read_as_hand(options)
     given = [o for o, v in (("--bus", options.bus), ("--plant", options.plant)) if v is not None]
     if given:
         raise MechanismHandError(f"{', '.join(given)}: not for a hand that stands on a mechanism")
     rate_hz = options.rate_hz or carrier.file.control.rate_hz
-    hand = read_tendon_hand(replace(options, hand=name, rate_hz=rate_hz))
-    hand.model, hand.names = carried(loaded, hand.model, hand.names)
-    names = whole_names(carrier.names, hand.names, carrier_name(loaded))
-    limb = LimbHand(carrier, loaded, hand, names)
-    note_home(loaded, limb.tree(hand.model), hand.model, carrier.home.tolist())
+    hand = read_tendon_hand(replace(options, hand=kind.hand, rate_hz=rate_hz))
+    hand.model, hand.names = kind.carried(hand.model, hand.names)
+    names = whole_names(carrier.names, hand.names, kind.name)
+    limb = LimbHand(carrier, kind, loaded.mechanism, hand, names)
+    kind.note_home(limb.tree(hand.model), hand.model, carrier.home.tolist())
     model = whole_model(hand.model, carrier.model)
     sha256 = hashlib.sha256(f"{carrier.sha256} {hand.sha256}".encode()).hexdigest()
     file = cast(HandFile, carrier.file)

@@ -69,7 +69,7 @@ def canfield(file):
 def limbs(name):
     """A limb: our tree, Pinocchio's, and a law that draws poses of it."""
     limb = limb_of(name)
-    file, names, model = limb.loaded.file, limb.hand.names, limb.hand.model
+    file, names, model = load_mechanism(limb.file.mechanism).file, limb.hand.names, limb.hand.model
     tree = limb.tree(model)
     armature = np.zeros(len(tree.dofs))
     if name == "hand_on_arm":
@@ -110,7 +110,7 @@ def test_the_equations_of_the_plant_equal_pinocchios(name):
 
 def test_tendons_through_the_carpal_wrist_are_as_long_as_its_geometry_says():
     limb = limb_of("hand_on_carpal")
-    model, file = limb.hand.model, limb.loaded.file
+    model, file = limb.hand.model, load_mechanism(limb.file.mechanism).file
     tree, geometry = limb.tree(model), load_mechanism("carpal_forearm").file.geometry
     rng = np.random.default_rng(7)
     turn = rotation_rpy(np.radians(file.base.rotation_rpy_deg))
