@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,6 @@ from reports import page
 from reports.faults import FaultWatch
 from reports.finding import Level
 from reports.picture import draw_run
-from reports.sensor_curves import hand_of_log
 from reports.sensors import judge
 from signals.records import RecordArray
 from telemetry.record.reader import Log, LogError
@@ -46,13 +46,14 @@ class Moment:
     time_s: float
 
 
-def facts_of(path: Path, log: Log) -> dict[str, Any]:
+def facts_of(path: Path, log: Log, hand: Hand) -> dict[str, Any]:
     """Everything that the page says, as one JSON object.
 
-    Raises:
-        LogError: the log has no hand file or no frames.
+    Args:
+        path: of the log.
+        log: what is in it; not without frames.
+        hand: of the log, with the offsets of the run's homing.
     """
-    hand = hand_of_log(path, log)
     frames, times = log.frames, _seconds(log.frames)
     options = json.loads(log.run["options"])
     watch = FaultWatch(hand.names)
@@ -90,9 +91,13 @@ def moments(hand: Hand, frames: RecordArray) -> list[Moment]:
     first = int(np.searchsorted(times, SETTLED_S)) if times[-1] > 2.0 * SETTLED_S else 0
     away = np.degrees(np.abs(state["ref_joint_angle_rad"] - state["joint_angle_rad"]))
     tension = state["tension_n"].astype(np.float64)
-    rows = [
-        ("greatest tension", names.tendons, tension, "N"),
-        ("least tension", names.tendons, -tension, "N"),
+    pulled = np.flatnonzero(
+        hand.model["tension_limit_n"][0, : len(names.tendons)]
+    )  # not a joint's own sensor
+    tendons, tension = [names.tendons[t] for t in pulled], tension[:, pulled]
+    rows: list[tuple[str, Sequence[str], Any, str]] = [
+        ("greatest tension", tendons, tension, "N"),
+        ("least tension", tendons, -tension, "N"),
         ("farthest from its goal", names.joints, away, "deg"),
         ("fastest joint", names.joints, np.degrees(np.abs(state["joint_speed_rad_s"])), "deg/s"),
         ("greatest motor torque", names.motors, np.abs(state["motor_torque_nm"]), "N m"),
@@ -105,7 +110,7 @@ def moments(hand: Hand, frames: RecordArray) -> list[Moment]:
             continue
         at, part = np.unravel_index(int(np.argmax(shown)), shown.shape)
         value = abs(float(shown[at, part])) if what == "least tension" else float(shown[at, part])
-        found.append(Moment(what, parts[part], value, unit, float(times[first + at])))
+        found.append(Moment(what, parts[int(part)], value, unit, float(times[first + at])))
     return found
 
 
@@ -126,6 +131,8 @@ def _timing(frames: RecordArray) -> dict[str, dict[str, float]]:
 
 def _sensors(hand: Hand, log: Log) -> list[dict[str, Any]]:
     """Hall sensors that fail; nothing where a log cannot tell."""
+    if hand.mechanism is not None:
+        return []
     try:
         sensors, _ = judge(hand.model, hand.names, log.frames)
     except LogError:
@@ -133,9 +140,8 @@ def _sensors(hand: Hand, log: Log) -> list[dict[str, Any]]:
     return [s.to_dict() for s in sensors if s.finding.level is Level.FAIL]
 
 
-def picture(path: Path, log: Log, facts: dict[str, Any]) -> bytes | None:
+def picture(log: Log, hand: Hand, facts: dict[str, Any]) -> bytes | None:
     """The run as a PNG; ``None`` without matplotlib."""
-    hand = hand_of_log(path, log)
     frames = log.frames[:: max(1, -(-len(log.frames) // PICTURE_FRAMES))].copy()
     if not facts["simulated"]:  # what nobody knows is drawn as what was measured
         for name in ("joint_angle_rad", "tension_n"):

@@ -7,9 +7,7 @@ spring its lever. A sound sensor is a line of slope 1 there, a flat or clipped o
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -17,11 +15,8 @@ from numpy.typing import NDArray
 
 from estimators.memory import new_memory
 from estimators.tick import estimate
-from hand.hand import Hand, read_tendon_hand
-from hand.options import RunOptions
 from signals.modes import ChannelStatus
 from signals.records import MEASUREMENT, STATE, RecordArray, new
-from telemetry.record.reader import Log, LogError
 
 FloatArray = NDArray[np.float64]
 
@@ -45,33 +40,6 @@ class Curve:
     """Rms around a straight line within windows of rest, the median of all; ``None``: it never rested."""
     saturated_frac: float
     lost_frac: float
-
-
-def hand_of_log(path: Path, log: Log) -> Hand:
-    """The hand that the log was made with, from the file inside it, with the offsets of the run's homing.
-
-    Raises:
-        LogError: the log carries no hand file, or no frames; the hand is a mechanism without tendons, or its
-            file is refused.
-    """
-    text = log.attachments.get(f"{log.run.get('hand', '')}.toml")
-    if text is None or "options" not in log.run or not len(log.frames):
-        raise LogError(f"{path}: no hand file or no frames inside, nothing to judge sensors by")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"{log.run['hand']}.toml"
-        file.write_bytes(text)
-        # the text holds the run's --set already, and its motion and faults are over
-        options = RunOptions.from_json(log.run["options"])
-        options = replace(
-            options, hand=str(file), settings=(), motion=None, faults=(), seconds=None, bus=None
-        )
-        try:
-            hand = read_tendon_hand(options)
-        except ValueError as error:
-            said = str(error).replace(f"{folder}/", "")
-            raise LogError(f"{path}: the hand inside cannot be judged: {said}") from None
-    take_homing(hand.model, log.frames)
-    return hand
 
 
 def take_homing(model: RecordArray, frames: RecordArray) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hand.hand import Hand
 from hand.options import RunOptions
+from reports.sensor_curves import take_homing
 from runtime.setup import read_hand
 from telemetry.record.reader import Log, LogError
 
@@ -52,3 +53,21 @@ def recorded_hand(path: Path, log: Log) -> Hand:
         except ValueError as error:
             said = str(error).replace(f"{folder}/", "")
             raise LogError(f"{path}: the hand inside is refused: {said}") from None
+
+
+def homed_hand(path: Path, log: Log) -> Hand:
+    """The hand of a log with the offsets of the run's homing.
+
+    Args:
+        path: of the log, for messages.
+        log: what is in it.
+
+    Raises:
+        LogError: the log holds no hand file, or one that this version refuses; or no frames.
+    """
+    if not len(log.frames):
+        raise LogError(f"{path} holds no frames")
+    hand = recorded_hand(path, log)
+    if hand.mechanism is None:
+        take_homing(hand.model, log.frames)
+    return hand

@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from reports.log_report import facts_of, moments, page_of
-from reports.sensor_curves import hand_of_log
 from runtime.session import run_lockstep
 from telemetry.record.reader import read_log
 from tools.commands.report import app
+from trials.recorded import homed_hand
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_the_page_is_whole_says_faults_first_and_loads_nothing(broken, tmp_path)
 
 def test_the_worst_moments_are_those_of_the_log(broken):
     log = read_log(broken)
-    hand = hand_of_log(broken, log)
+    hand = homed_hand(broken, log)
     found = {m.what: m for m in moments(hand, log.frames)}
     settled = (log.frames["state"]["time_ns"] - log.frames["state"]["time_ns"][0]) / 1e9 >= 1.0
     tension = log.frames["state"]["tension_n"][settled]
@@ -82,8 +82,27 @@ def test_json_says_what_the_page_says(broken, tmp_path):
     assert [f["cause"] for f in told["faults"]][-1] == "TENDON_BROKEN"
 
 
+@pytest.mark.parametrize(
+    ("name", "tensions"),
+    [("muscle_finger", False), pytest.param("hand_on_arm", True, marks=pytest.mark.long)],
+)
+def test_a_mechanism_has_a_page_too(tmp_path, name, tensions):
+    """Its worst moments are those of its own joints; tensions only where a hand stands on it."""
+    log = tmp_path / "run.mcap"
+    run_lockstep(name, motion="hold", seconds=0.3, every=0, record=log)
+    found = CliRunner().invoke(app, [str(log), "--json"])
+    told = json.loads(found.stdout)
+    assert found.exit_code == 0 and (tmp_path / "run.html").is_file() and told["hand"] == name
+    fastest = next(m for m in told["moments"] if m["what"] == "fastest joint")
+    frames = read_log(log).frames
+    assert fastest["value"] == pytest.approx(np.degrees(np.abs(frames["state"]["joint_speed_rad_s"]).max()))
+    assert any(m["what"] == "greatest tension" for m in told["moments"]) == tensions
+    assert told["sensors"] == []
+
+
 def test_texts_of_a_log_cannot_become_markup(broken):
-    facts = facts_of(broken, read_log(broken))
+    log = read_log(broken)
+    facts = facts_of(broken, log, homed_hand(broken, log))
     evil = "<script>alert(1)</script>"
     facts["events"] = [{"timestamp": 1.0, "level": evil, "kind": evil, "text": evil, "hint": evil}]
     facts["motion"], facts["damage"] = evil, [evil]

@@ -27,10 +27,10 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
         signals.choices.WrongChoice: ``out`` cannot be made a folder.
         OSError: the folder cannot be written.
     """
-    from reports.sensor_curves import hand_of_log
     from reports.sensors import judge
     from telemetry.record.reader import LogError, read_log
     from tools.doctor.show import counts, print_findings
+    from trials.recorded import homed_hand
 
     if out is not None:
         make_folder(out)
@@ -38,7 +38,11 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
         log = read_log(file)
     except OSError as error:  # its own exit code would say that a sensor fails
         raise LogError(f"{file}: {error.strerror}") from None
-    hand = hand_of_log(file, log)
+    hand = homed_hand(file, log)
+    if hand.mechanism is not None:
+        raise LogError(
+            f"{file}: {hand.name} is a mechanism, or stands on one: no tendons that this can judge"
+        )
     sensors, found = judge(hand.model, hand.names, log.frames)
     findings = [s.finding for s in sensors]
     report: dict[str, Any] = {

@@ -21,11 +21,13 @@ def report(
     from reports.files import write_text
     from reports.log_report import facts_of, page_of, picture
     from telemetry.record.reader import read_log
+    from trials.recorded import homed_hand
 
     log = read_log(file)
-    facts = facts_of(file, log)
+    hand = homed_hand(file, log)
+    facts = facts_of(file, log, hand)
     target = out if out is not None else file.with_suffix(".html")
-    write_text(target, page_of(facts, picture(file, log, facts)))
+    write_text(target, page_of(facts, picture(log, hand, facts)))
     if as_json:
         print(json.dumps(facts | {"report": str(target)}))
         return
