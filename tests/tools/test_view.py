@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from importlib.resources import files
 
@@ -18,7 +19,11 @@ from mechanics.wrist import wrist_pose
 from runtime.setup import read_hand
 from signals.modes import MachineState
 from telemetry.publish.messages import meta_names
-from tools.view.banner import as_message, told
+from tools.cli import main
+from tools.commands.measuring import both
+from tools.commands.view import hear
+from tools.view.banner import Told, as_message, told
+from tools.view.bar import Bar
 from tools.view.figure import Capsules, Figure
 
 
@@ -213,3 +218,27 @@ def test_a_log_elsewhere_finds_its_meshes_beside_it(tmp_path):
 def test_gears_are_not_drawn_as_tendons():
     hand, figure = _figure("leap_v1")
     assert hand.names.tendons and not figure.strands
+
+
+def test_the_bar_says_what_a_command_beside_does_with_the_hand(monkeypatch):
+    """Every whole percent once, beside the hand's name."""
+    lines, shares = [], []
+    watch = both(shares.append, "identify springs", lines.append)
+    for share in np.linspace(0.0, 1.0, 1001):
+        watch(float(share))
+    assert len(shares) == 1001 and lines == [f"identify springs {k} %" for k in range(101)]
+    bar = Bar()
+    bar.name("hasy")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines[:42]) + "\n"))
+    hear(bar)
+    sent = []
+    monkeypatch.setattr("tools.view.bar.as_message", lambda state, hand, stoppable: sent.append(hand) or {})
+    bar.tell(Told("active", "active", ""))
+    assert sent == ["hasy, identify springs 41 %"]
+
+
+@pytest.mark.parametrize("words", [("identify", "springs"), ("calibrate", "wiring"), ("commission", "hasy")])
+def test_simulated_time_cannot_be_followed_on_a_page(words, capsys):
+    with pytest.raises(SystemExit) as done:
+        main([*words, "--lockstep", "--view"])
+    assert done.value.code == 2 and "leave --lockstep out" in capsys.readouterr().err

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tools.commands.options import Bus, HandOption, Json, Lockstep, Mismatch, Plant, PortBase, Results, Seed
+from tools.commands.options import (
+    Bus,
+    HandOption,
+    Json,
+    Lockstep,
+    Mismatch,
+    Plant,
+    PortBase,
+    Results,
+    Seed,
+    View,
+)
 
 if TYPE_CHECKING:
     from calibration.found import Found
@@ -50,6 +61,7 @@ def calibrate(
     fault: Annotated[list[str] | None, typer.Option(help="Of the simulated hand, as in run.")] = None,
     seed: Seed = 0,
     port_base: PortBase = 5600,
+    view: View = False,
     as_json: Json = False,
 ) -> None:
     """Look at a hand's connections; tension its tendons; find its zeros."""
@@ -57,7 +69,7 @@ def calibrate(
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
-    from tools.commands.measuring import measured, tendons_named
+    from tools.commands.measuring import measured, page_of, tendons_named
     from tools.commands.tension_bars import TensionBars
 
     if kind not in KINDS:
@@ -66,6 +78,7 @@ def calibrate(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, faults=tuple(fault or ()),
         seed=seed, port_base=port_base,
     )  # fmt: skip
+    page = page_of(view, lockstep, port_base)
     read = read_hand(options)
     tendons = tendons_named(read, parts or [])
 
@@ -76,4 +89,4 @@ def calibrate(
             return tensioned(read, options, tendons, watch, bars.see)
         return calibrated(kind, read, options, tendons, watch)
 
-    raise typer.Exit(measured(f"calibrate {kind}", read, out, as_json, find, bars))
+    raise typer.Exit(measured(f"calibrate {kind}", read, out, as_json, find, bars, page))

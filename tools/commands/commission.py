@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tools.commands.options import Bus, Json, Lockstep, Mismatch, Plant, PortBase, Seed, TendonsOff
+from tools.commands.options import Bus, Json, Lockstep, Mismatch, Plant, PortBase, Seed, TendonsOff, View
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -44,6 +44,7 @@ def commission(
     mismatch: Mismatch = None,
     seed: Seed = 0,
     port_base: PortBase = 5600,
+    view: View = False,
     as_json: Json = False,
 ) -> None:
     """Measure drives, connections, tensions, levers, arms, guides, zeros; a verdict for every part."""
@@ -52,9 +53,11 @@ def commission(
     from hand.options import RunOptions
     from signals.choices import WrongChoice
     from tools.commands.folder import make_folder
-    from tools.commands.measuring import say
+    from tools.commands.measuring import both, page_of, say
     from tools.commands.telling import progress
+    from tools.view.beside import page_beside
 
+    page = page_of(view, lockstep, port_base)
     folder = out or Path(f"commission-{Path(hand).stem}")
     make_folder(folder)
     begun = time.time()
@@ -62,13 +65,12 @@ def commission(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
     )
     try:
-        with progress("commission") as told:
+        with page_beside(page is not None, port_base) as tell, progress("commission") as told:
 
             def watch(step: str) -> Callable[[float], None]:
-                if told is None:
-                    return lambda _: None
-                told.line(step)
-                return told.share
+                if told is not None:
+                    told.line(step)
+                return both(told.share if told is not None else lambda _: None, step, tell)
 
             result = commissioned(options, folder, tendons_off, watch)
     except (KeyboardInterrupt, Exception) as error:

@@ -17,6 +17,7 @@ from tools.commands.options import (
     Results,
     Seed,
     TendonsOff,
+    View,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def identify(
     mismatch: Mismatch = None,
     seed: Seed = 0,
     port_base: PortBase = 5600,
+    view: View = False,
     as_json: Json = False,
 ) -> None:
     """Measure drives, levers, guides, pairs; write parameters with 95 % intervals, a page, a patch."""
@@ -74,7 +76,7 @@ def identify(
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
-    from tools.commands.measuring import measured, motors_named, tendons_named
+    from tools.commands.measuring import measured, motors_named, page_of, tendons_named
 
     kinds = (*KINDS, *IDENTIFIED)
     if kind not in kinds:
@@ -88,6 +90,7 @@ def identify(
     options = RunOptions(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
     )
+    page = page_of(view, lockstep, port_base)
     read = read_hand(options)
     motors, tendons = motors_named(read, parts or []), tendons_named(read, parts or [])
 
@@ -96,4 +99,4 @@ def identify(
             return calibrated(kind, read, options, tendons, watch)
         return identified(kind, read, options, motors, watch)
 
-    raise typer.Exit(measured(f"identify {kind}", read, out, as_json, find))
+    raise typer.Exit(measured(f"identify {kind}", read, out, as_json, find, page=page))

@@ -18,6 +18,7 @@ from runtime.processes.phases import Exit
 from signals.choices import WrongChoice, advice
 from tools.commands.folder import free_folder, make_folder
 from tools.commands.telling import progress
+from tools.view.beside import page_beside
 
 
 def tendons_named(hand: Hand, parts: list[str]) -> list[int]:
@@ -68,6 +69,7 @@ def measured(
     as_json: bool,
     find: Callable[[Watch], Found],
     below: Any = None,
+    page: int | None = None,
 ) -> int:
     """Run a procedure with a bar, keep and tell what it has found; returns the exit code.
 
@@ -78,13 +80,14 @@ def measured(
         as_json: one JSON object on stdout.
         find: the procedure; gets whom to tell the share done.
         below: what a terminal shows under the bar meanwhile.
+        page: first port of the run that is shown in the browser meanwhile; ``None``: it is not.
     """
     folder, begun = folder_for(out, command, hand.name), time.monotonic()
     try:
-        with progress(command) as told:
+        with page_beside(page is not None, page or 0) as tell, progress(command) as told:
             if told is not None:
                 told.below = below
-            found = find(told.share if told is not None else lambda _: None)
+            found = find(both(told.share if told is not None else lambda _: None, command, tell))
     except Faulted as error:
         print(f"error: {error}", file=sys.stderr)
         return Exit.FAULT
@@ -92,6 +95,31 @@ def measured(
         print(error, file=sys.stderr)
         return error.code
     return say(store(folder, command, hand, found, time.monotonic() - begun), as_json)
+
+
+def page_of(view: bool, lockstep: bool, port_base: int) -> int | None:
+    """First port of the run that ``--view`` shows; ``None``: nothing is shown.
+
+    Raises:
+        WrongChoice: a run in simulated time, which nobody could follow.
+    """
+    if view and lockstep:
+        raise WrongChoice("--view shows a run in real time: leave --lockstep out, or --view")
+    return port_base if view else None
+
+
+def both(share: Watch, step: str, tell: Callable[[str], None]) -> Watch:
+    """Tells the share done to a bar, and in whole percent to a page."""
+    last = -1
+
+    def watch(done: float) -> None:
+        nonlocal last
+        share(done)
+        if (percent := int(100.0 * done)) != last:
+            last = percent
+            tell(f"{step} {percent} %")
+
+    return watch
 
 
 def say(result: dict[str, Any], as_json: bool) -> int:

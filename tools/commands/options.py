@@ -16,4 +16,5 @@ Plant = Annotated[str | None, typer.Option(help="Hand file of the simulated hand
 Mismatch = Annotated[int | None, typer.Option(help="Draw the plant from the tolerances, SEED.")]
 Seed = Annotated[int, typer.Option(help="Seed of the sensors' noise.")]
 PortBase = Annotated[int, typer.Option(help="First of the two ports.")]
+View = Annotated[bool, typer.Option("--view", help="Show it in the browser meanwhile.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import sys
+import threading
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,12 +57,20 @@ def view(
 
     base = chosen(port_base, hand)[0] if host == "127.0.0.1" else port_base or 5600
     bar = Bar()
+    if beside:
+        threading.Thread(target=hear, args=(bar,), daemon=True).start()
     server = make_server(port or base + AFTER, bar)
     try:
         with flexor.Hand(host, port_base=base, timeout_s=0.5) as watching:
             _show_hand(server, bar, watching, (host, base), wait, seconds)
     finally:
         server.stop()
+
+
+def hear(bar: Any) -> None:
+    """What the command beside says that it does with the hand."""
+    for line in sys.stdin:
+        bar.use(line.rstrip())
 
 
 def _show_hand(

@@ -35,7 +35,7 @@ class Bar:
 
     def __init__(self) -> None:
         self.stop: Callable[[], None] | None = None
-        self._hand = self._text = ""
+        self._hand = self._use = self._text = ""
         self._turned_s = time.monotonic()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Event] = set()
@@ -44,10 +44,15 @@ class Bar:
         """Whose page it is."""
         self._hand = hand
 
+    def use(self, line: str) -> None:
+        """What the hand is used for: a command and how far it is."""
+        self._use = line
+
     def tell(self, state: Told) -> None:
         """Say how the hand is, at once; to be called at every turn, so that its end is seen."""
         self._turned_s = time.monotonic()
-        text = json.dumps(as_message(state, self._hand, self.stop is not None))
+        hand = f"{self._hand}, {self._use}" if self._use else self._hand
+        text = json.dumps(as_message(state, hand, self.stop is not None))
         if text != self._text:
             self._text = text
             if self._loop is not None:

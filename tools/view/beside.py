@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
 WAIT_S: Final = 1e6
@@ -15,10 +15,14 @@ _END_S: Final = 3.0
 
 
 @contextmanager
-def page_beside(shown: bool, port_base: int) -> Iterator[None]:
-    """``flexor view`` of the hand at a port, while this lasts."""
+def page_beside(shown: bool, port_base: int) -> Iterator[Callable[[str], None]]:
+    """``flexor view`` of the hand at a port, while this lasts.
+
+    Yields:
+        What to call with a line about what the hand is used for; it stands beside the hand's name.
+    """
     if not shown:
-        yield
+        yield lambda _: None
         return
     from tools.view.serve import check_viser
 
@@ -26,11 +30,22 @@ def page_beside(shown: bool, port_base: int) -> Iterator[None]:
     words = ["view", "--port-base", str(port_base), "--wait", str(WAIT_S), "--beside", str(os.getpid())]
     # a session of its own: Ctrl-C ends the hand first, then its page
     process = subprocess.Popen(
-        [sys.executable, "-m", "tools.cli", *words], stdout=sys.stderr, start_new_session=True
-    )
+        [sys.executable, "-m", "tools.cli", *words], stdin=subprocess.PIPE, stdout=sys.stderr,
+        start_new_session=True,
+    )  # fmt: skip
+    lines = process.stdin
+    assert lines is not None
+
+    def tell(line: str) -> None:
+        with suppress(OSError):  # the page has ended by itself; its hand goes on
+            lines.write(f"{line}\n".encode())
+            lines.flush()
+
     try:
-        yield
+        yield tell
     finally:
+        with suppress(OSError):
+            lines.close()
         process.terminate()
         try:
             process.wait(_END_S)
