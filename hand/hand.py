@@ -60,6 +60,14 @@ class Hand:
     """A mechanism in the place of a tendon hand (``runtime.mechanism_hand``)."""
 
 
+def must_be_tendon_hand(name_or_path: str) -> None:
+    """Refuse a mechanism, alone or with a hand on it; raises ``OptionError``."""
+    if is_mechanism_hand(name_or_path):
+        legal = ", ".join(hand_names())
+        said = f"{name_or_path} is a mechanism, or a hand that stands on one"
+        raise OptionError(f"{said}; legal: {legal}, or the path of such a hand")
+
+
 def read_tendon_hand(options: RunOptions) -> Hand:
     """Read the file of a tendon hand with its overrides and choices.
 
@@ -67,9 +75,7 @@ def read_tendon_hand(options: RunOptions) -> Hand:
         ValueError: the file or an override is refused, says where and why; or the hand is a mechanism without
             tendons.
     """
-    if is_mechanism_hand(options.hand):
-        legal = ", ".join(hand_names())
-        raise OptionError(f"hand {options.hand} has no tendons; legal: {legal}, or the path of such a hand")
+    must_be_tendon_hand(options.hand)
     file, text = load_with(options.hand, options.settings, mechanism_hand_names())
     model = model_of(file, rate_hz=options.rate_hz, pretension_n=options.pretension_n)
     set_switches(model, options.without)

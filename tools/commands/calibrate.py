@@ -66,6 +66,7 @@ def calibrate(
 ) -> None:
     """Look at a hand's connections; tension its tendons; find its zeros."""
     from calibration.calibrate import KINDS, calibrated, tensioned
+    from hand.hand import must_be_tendon_hand
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
@@ -78,6 +79,7 @@ def calibrate(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, faults=tuple(fault or ()),
         seed=seed, port_base=port_base,
     )  # fmt: skip
+    must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)
     read = read_hand(options)
     tendons = tendons_named(read, parts or [])

@@ -50,6 +50,7 @@ def commission(
     """Measure drives, connections, tensions, levers, arms, guides, zeros; a verdict for every part."""
     from calibration.commission import commissioned, new_since
     from calibration.motion_run import Faulted, Stopped
+    from hand.hand import must_be_tendon_hand
     from hand.options import RunOptions
     from signals.choices import WrongChoice
     from tools.commands.folder import make_folder
@@ -57,6 +58,7 @@ def commission(
     from tools.commands.telling import progress
     from tools.view.beside import page_beside
 
+    must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)
     folder = out or Path(f"commission-{Path(hand).stem}")
     make_folder(folder)

@@ -73,6 +73,7 @@ def identify(
     """Measure drives, levers, guides, pairs; write parameters with 95 % intervals, a page, a patch."""
     from calibration.calibrate import IDENTIFIED, calibrated
     from calibration.identify import KINDS, identified
+    from hand.hand import must_be_tendon_hand
     from hand.options import RunOptions
     from runtime.setup import read_hand
     from signals.choices import WrongChoice, advice
@@ -90,6 +91,7 @@ def identify(
     options = RunOptions(
         hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
     )
+    must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)
     read = read_hand(options)
     motors, tendons = motors_named(read, parts or []), tendons_named(read, parts or [])
