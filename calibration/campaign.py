@@ -6,17 +6,20 @@ ripple. Drives, levers, lever arms and guides are measured one after the other, 
 before. By
 parameter it prints in how many cases the true value lay in the stated 95 % interval, how wide the intervals
 are, and how much wider than independent noise alone would make them (Cramer-Rao). All of it goes to
-``parts.parquet`` and ``courses.parquet``.
+``parts.parquet`` and ``courses.parquet``. Each hand is kept as it ends (``hand_SEED.npz``), so a campaign
+that was stopped goes on by the same command, and several may share a folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import os
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +33,7 @@ from calibration.identify import identified
 from calibration.levers import LEVERS, found_levers
 from calibration.part import Part
 from calibration.patching import merged
+from calibration.truths import truth
 from hand.assembly.mismatch import draw_mismatch
 from hand.file.loader import load_hand
 from hand.hand import Hand
@@ -73,12 +77,35 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class HandRun:
-    """What a drawn hand gave: cases, raw arrays by step, simulated time [s], wall time [s]."""
+    """What a drawn hand gave: cases, courses of its levers, simulated time [s], wall time [s]."""
 
     cases: list[Case]
-    raw: dict[str, dict[str, Table]]
+    courses: dict[str, Table]
     simulated_s: float
     seconds: float
+
+    def keep(self, path: Path) -> None:
+        """Write everything into a file, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}.npz")
+        facts = json.dumps(asdict(self) | {"courses": None})
+        arrays: dict[str, Any] = {
+            f"{name}/{key}": values for name, table in self.courses.items() for key, values in table.items()
+        }
+        np.savez_compressed(part, facts=np.array(facts), **arrays)
+        part.replace(path)
+
+    @classmethod
+    def kept(cls, path: Path) -> HandRun:
+        """What ``keep`` wrote."""
+        courses: dict[str, Table] = {}
+        with np.load(path) as file:
+            facts = json.loads(str(file["facts"]))
+            for each in set(file.files) - {"facts"}:
+                name, _, key = each.partition("/")
+                courses.setdefault(name, {})[key] = file[each]
+        cases = [Case(**case) for case in facts["cases"]]
+        return cls(cases, courses, facts["simulated_s"], facts["seconds"])
 
 
 def true_file(text: str, seed: int) -> str:
@@ -110,62 +137,13 @@ def assumed_file(text: str) -> str:
     return tomlkit.dumps(document)
 
 
-def truth(hand: Hand, plant: np.void, part: Part) -> float:
-    """True value of a part in the unit in which the hand measures it; not a number where there is none."""
-    m, names, key = hand.model[0], hand.names, part.parameter
-    if key == "guide_loss_frac":
-        return float(np.mean([plant[key][names.tendons.index(name)] for name in part.name.split()]))
-    if key == "coulomb_nm":
-        return float(plant["joint_coulomb_nm"][names.joints.index(part.name)])
-    if part.name in names.tendons:
-        t = names.tendons.index(part.name)
-        if key.startswith("dh_dq_m_rad."):
-            return float(plant["P_tj_m"][t, names.joints.index(key.partition(".")[2])])
-        if key == "spool_radius_m":
-            return float(plant[key][t])
-        spools = float(plant["spool_radius_m"][t] / m["spool_radius_m"][t])
-        return _of_tendon(plant, t, key, spools * _unit(m, plant, int(m["tendon_motor"][t])))
-    i = names.motors.index(part.name)
-    return _of_motor(plant, i, key, _unit(m, plant, i))
-
-
-def _unit(m: np.void, plant: np.void, i: int) -> float:
-    """Torque of a motor in the unit of its file's torque constant, over the true one."""
-    return float(m["motor_torque_constant_nm_a"][i] / plant["motor_torque_constant_nm_a"][i])
-
-
-def _of_tendon(plant: np.void, t: int, key: str, unit: float) -> float:
-    known = {
-        "spring_scale": float(plant["spring_scale"][t]) * unit,
-        "hall_zero_count": float(plant["hall_zero_count"][t]),
-        "relative_half_width_frac": float(plant["lever_friction_frac"][t]),
-        "presliding_lever_deg": math.degrees(float(plant["lever_presliding_rad"][t])),
-    }
-    return known.get(key, math.nan)
-
-
-def _of_motor(plant: np.void, i: int, key: str, unit: float) -> float:
-    if key.startswith("ripple."):
-        shaft, _, order = key.split(".")[1].partition("_")
-        rows = zip(plant["ripple_is_input"], plant["ripple_order"], strict=True)
-        kinds = [(bool(of_input), int(n)) for of_input, n in rows]
-        k = kinds.index((shaft == "input", int(order)))
-        if key.endswith("_nm"):
-            return float(plant["ripple_amplitude_nm"][i, k]) * unit
-        return math.degrees(float(plant["ripple_phase_rad"][i, k]))
-    if key == "gamma_1_s_rad":
-        return float(plant["friction_gamma_1_s_rad"][i])
-    field = key if key == "motor_inertia_kg_m2" else f"friction_{key}"
-    return float(plant[field][i]) * unit
-
-
 def run_hand(name: str, seed: int, folder: Path) -> HandRun:
     """Draw a hand, measure it from an assumed file; its plant and files go to a folder."""
     text = Path(load_hand(name).path).read_text(encoding="utf-8")
     plant_path, mine = folder / "plant.toml", folder / "mine.toml"
     options = RunOptions(hand=str(mine), plant=str(plant_path), mismatch=seed, seed=seed, lockstep=True)
     file, begun = assumed_file(text), time.monotonic()
-    cases, raw, simulated = list[Case](), dict[str, dict[str, Table]](), 0.0
+    cases, courses, simulated = list[Case](), dict[str, Table](), 0.0
     plant_path.write_text(true_file(text, seed), encoding="utf-8")
     other = read_hand(RunOptions(hand=str(plant_path)))
     plant = draw_mismatch(other.model, seed, other.file.tolerances)[0]
@@ -175,12 +153,9 @@ def run_hand(name: str, seed: int, folder: Path) -> HandRun:
         found = procedure(hand, options)
         made = [_case(hand, plant, seed, part, found, step) for part in found.parts]
         cases += [case for case in made if case is not None]
-        file, raw[step], simulated = (
-            merged(file, found.patch(ORIGIN))[0],
-            found.raw,
-            simulated + found.seconds,
-        )
-    return HandRun(cases, raw, simulated, time.monotonic() - begun)
+        courses = found.raw if step == "levers" else courses
+        file, simulated = merged(file, found.patch(ORIGIN))[0], simulated + found.seconds
+    return HandRun(cases, courses, simulated, time.monotonic() - begun)
 
 
 def _drives(hand: Hand, options: RunOptions) -> Found:
@@ -251,7 +226,7 @@ def save(folder: Path, runs: dict[int, HandRun]) -> None:
     parquet.write_table(pa.table(parts), folder / "parts.parquet")
     columns: dict[str, list[Any]] = {}
     for seed, run in runs.items():
-        for tendon, course in run.raw["levers"].items():
+        for tendon, course in run.courses.items():
             n = len(course["time_s"])
             for key, values in {"seed": np.full(n, seed), "tendon": np.full(n, tendon), **course}.items():
                 columns.setdefault(key, []).append(values)
@@ -270,8 +245,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     chosen, runs = parser.parse_args(), dict[int, HandRun]()
     for seed in range(chosen.first, chosen.first + chosen.hands):
-        with tempfile.TemporaryDirectory() as folder:
-            runs[seed] = run_hand(chosen.hand, seed, Path(folder))
+        kept = chosen.out / f"hand_{seed}.npz"
+        if not kept.exists():
+            with tempfile.TemporaryDirectory() as folder:
+                run_hand(chosen.hand, seed, Path(folder)).keep(kept)
+        runs[seed] = HandRun.kept(kept)
         print(
             f"hand {seed}: {runs[seed].simulated_s:.0f} s of motion in {runs[seed].seconds:.0f} s", flush=True
         )

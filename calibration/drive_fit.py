@@ -11,6 +11,13 @@ The equation holds for every time, so it holds for both sides behind the same fi
 acceleration by the derivatives of a Gaussian, torque and all other terms go through the Gaussian itself. What
 is too fast for it, as order 84 of a motor that turns fast, vanishes from both sides and biases nothing.
 
+Friction alone is no linear term: behind the filter the arctangent of a mean speed stands for the mean of the
+arctangent. Where a drive reverses so sharply that both differ, as one that is driven at a bound of its torque
+does, samples are left out.
+
+In slow stretches accelerations are mostly the encoder's rounding, and least squares would make the inertia
+smaller by it. So they are weighed with instruments: the same columns, with accelerations less that share.
+
 The current is sampled a little earlier or later than the angle. That time is fitted too: at order 84 a third
 of a millisecond is 15 degrees of phase, with opposite signs in both directions.
 """
@@ -38,6 +45,11 @@ simulated drives without noise."""
 WAVE_FLOOR: Final = 0.001
 """The same for a harmonic's sine and cosine, as a share of the friction's plateau."""
 LEAST_SPEED_RAD_S: Final = 0.2
+BEND: Final = 1
+"""Column of the acceleration."""
+SHARP: Final = 2.0
+"""Change of gamma_1 w within the narrow Gaussian from which on a reversal is too sharp for it. Sines of this
+procedure stay below 1.1."""
 TWO_SIDED_95: Final = 1.96
 
 
@@ -104,16 +116,20 @@ class Turning:
 class _Stretch:
     """One stretch behind the filter; what does not change from round to round is made once."""
 
-    def __init__(self, turning: Turning, turn: Floats, number: int, encoder_step_rad: float) -> None:
+    def __init__(
+        self, turning: Turning, turn: Floats, number: int, encoder_step_rad: float, gamma_1_s_rad: float
+    ) -> None:
         self.filter = GaussianFilter.of(float(np.median(np.diff(turning.time_s))), encoder_step_rad)
         edge = self.filter.edge
         if len(turning.time_s) < 4 * edge:
             raise ValueError(f"{len(turning.time_s)} samples in a stretch; legal are {4 * edge} and more")
-        self.inner = slice(edge, -edge, THIN)
         angle, self.torque = turning.angle_rad, turning.torque_nm
+        bend = self.filter.bend(angle)
+        self.inner = self.smooth(gamma_1_s_rad * self.filter.short_s * np.abs(bend))
         self.fast = self.filter.rate(angle, self.filter.short_s)
         self.speed = self.filter.rate(angle, self.filter.sigma_s)[self.inner]
-        self.fixed = [self.filter.bend(angle)[self.inner], self.speed]
+        self.fixed = [bend[self.inner], self.speed]
+        self.believed = self.fixed[0] * self.share_moved(encoder_step_rad)
         for order in turn:
             seen = np.abs(order * self.fast) < 2.0 * np.pi * self.filter.gone_hz
             self.fixed += [
@@ -121,6 +137,19 @@ class _Stretch:
             ]
         block = ((turning.time_s - turning.time_s[0]) / BLOCK_S).astype(np.int64)
         self.block = block[self.inner] + 1_000_000 * number
+
+    def share_moved(self, encoder_step_rad: float) -> float:
+        """Share of the accelerations' variance that is no rounding of the encoder; in slow stretches 0."""
+        made = self.filter.bend_variance(encoder_step_rad) / max(float(np.mean(self.fixed[0] ** 2)), 1e-30)
+        return max(1.0 - made, 0.0)
+
+    def smooth(self, sharpness: Floats) -> NDArray[np.int64]:
+        """Samples that are fitted: none near a sharp reversal, unless that would leave less than half."""
+        edge, n = self.filter.edge, len(sharpness)
+        whole = np.arange(edge, n - edge, THIN)
+        near = np.convolve(sharpness > SHARP, np.ones(edge + 1), mode="same") > 0.5
+        left = whole[~near[whole]]
+        return left if 2 * len(left) >= len(whole) else whole
 
     def friction(self, g1: float) -> tuple[Floats, Floats]:
         """The arctangent and its derivative by log gamma_1."""
@@ -154,50 +183,67 @@ def fit_drive(
         ValueError: too little data, or the drive hardly turned.
     """
     turn = np.array([h.order * (ratio if h.of_input else 1.0) for h in harmonics])
-    data = [_Stretch(stretch, turn, k, encoder_step_rad) for k, stretch in enumerate(stretches)]
+    data = [
+        _Stretch(stretch, turn, k, encoder_step_rad, gamma_1_s_rad) for k, stretch in enumerate(stretches)
+    ]
     fastest = max(float(np.max(np.abs(d.speed))) for d in data)
     if fastest < LEAST_SPEED_RAD_S:
         raise ValueError(
             f"the drive turned at {fastest:.3f} rad/s at most; legal are {LEAST_SPEED_RAD_S} and more"
         )
+    believed = np.concatenate([d.believed for d in data])
     fixed = np.column_stack([np.concatenate(parts) for parts in zip(*(d.fixed for d in data), strict=True)])
     block = np.concatenate([d.block for d in data])
     log_g1, delay_s = float(np.log(gamma_1_s_rad)), 0.0
     for _ in range(ROUNDS):
-        full, torque, linear = _linearised(data, fixed, log_g1, delay_s)
-        step = np.linalg.lstsq(full, torque - full[:, :-2] @ linear, rcond=None)[0][-2:]
+        full, torque, linear = _linearised(data, fixed, believed, log_g1, delay_s)
+        step = _solved(full, believed, torque - full[:, :-2] @ linear)[-2:]
         log_g1 += float(np.clip(step[0], -1.0, 1.0))
         delay_s += float(np.clip(step[1], -1e-3, 1e-3))
         if abs(step[0]) < 1e-6 and abs(step[1]) < 1e-9:
             break
-    full, torque, linear = _linearised(data, fixed, log_g1, delay_s)
+    full, torque, linear = _linearised(data, fixed, believed, log_g1, delay_s)
     residual = torque - full[:, :-2] @ linear
     floor = FLOOR * max(d.filter.short_s for d in data) / SHORT_S
-    estimates = _estimates(linear, _covariance(full, residual, block), log_g1, harmonics, floor)
+    estimates = _estimates(linear, _covariance(full, believed, residual, block), log_g1, harmonics, floor)
     explained = 1.0 - float(np.var(residual)) / max(float(np.var(torque)), 1e-30)
     return DriveFit(estimates, float(np.sqrt(np.mean(residual**2))), explained, delay_s)
 
 
 def _linearised(
-    data: list[_Stretch], fixed: Floats, log_g1: float, delay_s: float
+    data: list[_Stretch], fixed: Floats, believed: Floats, log_g1: float, delay_s: float
 ) -> tuple[Floats, Floats, Floats]:
     """(columns with the tangents last, torque, linear parameters) around gamma_1 and the delay."""
     g1 = float(np.exp(log_g1))
     waves, slopes = (np.concatenate(p) for p in zip(*(d.friction(g1) for d in data), strict=True))
     torque, rate = (np.concatenate(p) for p in zip(*(d.given(delay_s) for d in data), strict=True))
     columns = np.column_stack((waves, fixed))
-    linear = np.linalg.lstsq(columns, torque, rcond=None)[0]
+    linear = _solved(columns, believed, torque)
     return np.column_stack((columns, linear[0] * slopes, -rate)), torque, linear
 
 
-def _covariance(columns: Floats, residual: Floats, block: NDArray[np.int64]) -> Floats:
+def _instruments(columns: Floats, believed: Floats) -> Floats:
+    found = columns.copy()
+    found[:, BEND] = believed
+    return found
+
+
+def _solved(columns: Floats, believed: Floats, torque: Floats) -> Floats:
+    """Parameters by instruments; least squares where all accelerations are believed."""
+    size = np.maximum(np.sqrt(np.sum(columns**2, axis=0)), 1e-30)
+    normal = (_instruments(columns, believed) / size).T
+    return np.asarray(np.linalg.lstsq(normal @ (columns / size), normal @ torque, rcond=None)[0] / size)
+
+
+def _covariance(columns: Floats, believed: Floats, residual: Floats, block: NDArray[np.int64]) -> Floats:
     """Of the parameters, with residuals that depend on each other within a block (a sandwich)."""
-    inverse = np.linalg.pinv(columns.T @ columns)
-    scores = columns * residual[:, None]
+    instruments = _instruments(columns, believed)
+    inverse = np.linalg.pinv(instruments.T @ columns)
+    scores = instruments * residual[:, None]
     starts = np.flatnonzero(np.diff(block, prepend=block[0] - 1))
     sums = np.add.reduceat(scores, starts, axis=0)
     meat = sums.T @ sums * len(starts) / max(len(starts) - columns.shape[1], 1)
-    return np.asarray(inverse @ meat @ inverse)
+    return np.asarray(inverse @ meat @ inverse.T)
 
 
 def _estimates(

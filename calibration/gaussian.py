@@ -72,12 +72,19 @@ class GaussianFilter:
         kernel = -x * np.exp(-0.5 * (x / sigma_s) ** 2)
         return np.convolve(values, kernel / -np.sum(kernel * x), mode="same")
 
-    def bend(self, values: FloatArray) -> FloatArray:
-        """Second derivative behind the Gaussian; exact for a parabola."""
+    def _bend(self) -> FloatArray:
         x = self._x(self.sigma_s)
         kernel = ((x / self.sigma_s) ** 2 - 1.0) * np.exp(-0.5 * (x / self.sigma_s) ** 2)
         kernel -= kernel.mean()
-        return np.convolve(values, kernel / (0.5 * np.sum(kernel * x**2)), mode="same")
+        return np.asarray(kernel / (0.5 * np.sum(kernel * x**2)))
+
+    def bend(self, values: FloatArray) -> FloatArray:
+        """Second derivative behind the Gaussian; exact for a parabola."""
+        return np.convolve(values, self._bend(), mode="same")
+
+    def bend_variance(self, step: float) -> float:
+        """Variance of the second derivative by values that are rounded to steps."""
+        return step**2 / 12.0 * float(np.sum(self._bend() ** 2))
 
     @property
     def edge(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -90,6 +92,40 @@ def test_an_encoder_of_few_steps_that_is_read_seldom_tells_friction_and_inertia_
     for name, value in true.items():
         found = fit.of(name)
         assert inside(found, value) and found.high - found.low < 0.1 * value, name
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_drive_at_the_bounds_of_its_torque_tells_its_inertia(seed):
+    """It reverses within milliseconds, where friction turns faster than the filter tells."""
+    rng = np.random.default_rng(seed)
+    waves = drawn(rng)[4]
+    true = {"gamma_2_nm": 0.65, "gamma_3_nms_rad": 0.05, "motor_inertia_kg_m2": 5.5e-3}
+    g1, (g2, g3, inertia) = 10.0, true.values()
+    sizes = [(a, h.order * (RATIO if h.of_input else 1.0), np.radians(p))
+             for h, (a, p) in zip(HARMONICS, waves, strict=True)]  # fmt: skip
+
+    def bend(torque, angle, speed):
+        ripple = sum(a * math.sin(k * angle + p) for a, k, p in sizes)
+        return (torque - g2 * math.atan(g1 * speed) - g3 * speed - ripple) / inertia
+
+    rows, angle, speed, step_s = [], 0.0, 0.0, 1.0 / (8 * RATE_HZ)
+    for k in range(round(6.0 * RATE_HZ)):
+        torque = 1.47 if (k / RATE_HZ) % 0.5 < 0.22 else -1.3
+        for part in range(8):  # the midpoint rule; the angle is taken in the middle of a torque
+            if part == 4:
+                rows.append((angle, torque))
+            middle = speed + 0.5 * step_s * bend(torque, angle, speed)
+            speed += step_s * bend(torque, angle + 0.5 * step_s * speed, middle)
+            angle += step_s * middle
+    angles, torques = np.array(rows).T
+    slow = [
+        turning(3.3, hz, s, (g1, g2, g3, inertia, waves), rng, 0.0, 6e-5)
+        for hz, s in ((0.025, 40.0), (0.1, 10.0))
+    ]
+    quick = Turning(np.arange(len(rows)) / RATE_HZ, np.round(angles / 6e-5) * 6e-5, torques)
+    fit = fit_drive([*slow, quick], HARMONICS, RATIO, 10.0, 6e-5)
+    for name, value in true.items():
+        assert inside(fit.of(name), value) and fit.of(name).high < 1.01 * fit.of(name).value, fit.of(name)
 
 
 def test_intervals_shrink_with_noise_and_are_not_wide_without():
