@@ -19,6 +19,8 @@ from drivers.errors import BusLost, ReadOnly
 from drivers.locks import BusLock, serial_identity
 
 Clock = Callable[[], int]
+LineMaker = Callable[[str, int, str, bool, Clock], "SerialPort"]
+"""Makes the line behind a path: (path, baud, name, readonly, clock); for lines that no kernel has."""
 CHUNK = 4096
 SPIN_MAX_NS = 500_000
 

@@ -85,6 +85,8 @@ class RunOptions:
     seed: int = 0
     bus: str | None = None
     """Bus file of the hardware (or of ``flexor emulate``); ``None``: the plant in the process."""
+    wiring: str | None = None
+    """Drivers and emulated devices between loop and plant, in simulated time; ``None``: none."""
     readonly: bool = False
     """Watch the buses of ``bus``, never write: estimates are real, commands are computed and go nowhere."""
     settings: tuple[str, ...] = ()
@@ -135,6 +137,8 @@ class RunOptions:
             raise OptionError(f"--black-box-mb is {self.black_box_mb}; legal are 0 (none) to {BOX_MB}")
         if self.lockstep and self.bus is not None:
             raise OptionError("--lockstep is for the simulated hand in the process; leave --bus out")
+        if self.wiring is not None and not self.lockstep:
+            raise OptionError("--wiring is for --lockstep; with real clocks: flexor emulate, then --bus")
         if self.faults and self.bus is not None:
             raise OptionError("--fault is for the simulated hand in the process; leave --bus out")
         if self.plant is not None and self.bus is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from drivers.hal import Bus, MotorSetup, reports_of
@@ -16,7 +17,6 @@ from signals.records import MEASUREMENT, RecordArray, new
 if TYPE_CHECKING:
     from hand.hand import Hand
     from signals.names import HandNames
-    from sim.options import SimOptions
 
 HOMING_S = 3.0
 """Longest wait for complete measurements of real devices."""
@@ -27,58 +27,10 @@ HOMING_CYCLES = 30
 def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
     """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
     from sim.backend import SimulatedBus
+    from sim.drawn import plant_of
 
-    return SimulatedBus(*plant_of(hand, options, motion), truth=truth)
-
-
-def plant_of(hand: Hand, options: RunOptions, motion: Motion | None) -> tuple[RecordArray, SimOptions]:
-    """Parameters of the plant in the place of the hardware, and what it is to simulate."""
-    from hand.assembly.mismatch import draw_mismatch
-    from signals.modes import FaultKind, SensorLevel
-    from sim.options import Fault, SimOptions, substeps_of
-
-    real = hand if options.plant is None else _other(hand, options)
-    plant_model = real.model.copy()
-    if options.mismatch is not None:
-        plant_model = draw_mismatch(real.model, options.mismatch, real.file.tolerances)
     homing_s = (HOMING_CYCLES - 1) / hand.rate_hz
-    faults = [Fault.parse(text, hand.names) for text in options.faults]
-    off = motion.tendons_off if motion is not None else ()
-    faults += [Fault(kind=FaultKind.TENDON_OFF, index=t, time_s=0.0) for t in off]
-    pretension = float(hand.model["pretension_n"][0, 0])
-    chosen = SimOptions(
-        sensors=SensorLevel[options.sensors.upper()],
-        substeps=substeps_of(1.0 / hand.rate_hz),
-        guides=options.guides == "friction",
-        seed=options.seed,
-        pretension_n=pretension,
-        realtime=not options.lockstep,
-        contact=motion.object if motion is not None else False,
-        faults=tuple(replace(f, time_s=f.time_s + homing_s) if f.time_s > 0 else f for f in faults),
-    )
-    if options.substeps is not None:
-        chosen = replace(chosen, substeps=options.substeps)
-    return plant_model, chosen
-
-
-def _other(hand: Hand, options: RunOptions) -> Hand:
-    """The hand of ``--plant``.
-
-    Raises:
-        OptionError: its parts have other names.
-        ValueError: its file is refused.
-    """
-    from hand.hand import read_tendon_hand
-    from hand.options import OptionError
-
-    assert options.plant is not None
-    other = read_tendon_hand(replace(options, hand=options.plant, plant=None, settings=()))
-    for space in ("motor", "tendon", "joint", "finger", "axis"):
-        if other.names.of(space) != hand.names.of(space):
-            raise OptionError(
-                f"--plant {options.plant} has other {space}s than {hand.name}; legal: the same names"
-            )
-    return other
+    return SimulatedBus(*plant_of(hand, options, motion, homing_s), truth=truth)
 
 
 def backend_of(options: RunOptions) -> tuple[str, bool]:
@@ -88,7 +40,7 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
         drivers.errors.DriverError: the bus file is refused.
     """
     if options.bus is None:
-        return "sim", True
+        return options.wiring or "sim", True
     from hand.file.busfile import load_bus_file
 
     file = load_bus_file(options.bus)
@@ -146,6 +98,12 @@ def open_bus(
     backend, has_truth = backend_of(options)
     if hand.mechanism is not None:
         return hand.mechanism.bus(hand.model, options, truth, motion), backend, has_truth
+    if options.wiring is not None:
+        from sim.emulators.stepped_bus import SteppedBus
+
+        real = replace(options, lockstep=False, wiring=None)
+        make = partial(sim_bus, hand, real, motion=motion)
+        return SteppedBus(options.wiring, hand.names, make, truth), backend, has_truth
     if options.bus is None:
         return sim_bus(hand, options, truth, motion), backend, has_truth
     from runtime.busprocess.hardware import hardware_bus

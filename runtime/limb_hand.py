@@ -17,10 +17,11 @@ from hand.options import RunOptions
 from hand.stages import Stages
 from mechanics.dynamics.tree import Tree
 from runtime import mechanism_hand
-from runtime.backends import plant_of
+from runtime.backends import HOMING_CYCLES
 from runtime.mechanism_hand import MechanismHand, MechanismHandError, load_mechanism_hand
 from signals.names import HandNames
 from signals.records import RecordArray
+from sim.drawn import plant_of
 from sim.limb.bus import Carrier, LimbBus
 from sim.limb.carrier import Carrying, carrying
 from sim.mechanisms.load import load_mechanism
@@ -75,7 +76,11 @@ class LimbHand:
         self, model: RecordArray, options: RunOptions, truth: RecordArray, motion: Motion | None
     ) -> LimbBus:
         """Hand and carrier as one plant behind the HAL; raises ``ValueError`` for options that it has not."""
-        plant, chosen = plant_of(self.hand, options, motion)
+        if options.wiring is not None:
+            raise MechanismHandError(
+                "--wiring: for hands alone; the carrier's motors have no emulated devices"
+            )
+        plant, chosen = plant_of(self.hand, options, motion, (HOMING_CYCLES - 1) / self.hand.rate_hz)
         tree = self.tree(plant)
         self.kind.note_home(tree, plant, self.carrier.home.tolist())
         carrier = Carrier(

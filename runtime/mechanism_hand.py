@@ -111,7 +111,7 @@ def refuse_tendon_options(options: RunOptions) -> None:
     """Refuse options that a mechanism has no use for; raises ``MechanismHandError``."""
     given = {
         **{"--bus": options.bus is not None, "--plant": options.plant is not None},
-        **{"--mismatch": options.mismatch is not None},
+        **{"--mismatch": options.mismatch is not None, "--wiring": options.wiring is not None},
         "--pretension": options.pretension_n is not None,
         "--fault": bool(options.faults),
         "--without": bool(options.without),

@@ -7,6 +7,7 @@ the real bus.
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ class SimulatedBus:
             return 0
         if self.options.realtime:
             elapsed_s = min(max((now_ns - self._last_ns) * 1e-9, 1e-6), MAX_STEP_S)
-            substeps = max(self.options.substeps, round(elapsed_s / self._dt_s * self.options.substeps))
+            substeps = max(1, math.ceil(elapsed_s / self._dt_s * self.options.substeps - 1e-3))
         else:
             elapsed_s = self._dt_s
             substeps = self.options.substeps
@@ -138,7 +139,7 @@ class SimulatedBus:
             share = WATCHDOG_S / elapsed_s
             substeps -= self._run_out(max(1, round(share * substeps)), now_ns)
             elapsed_s -= WATCHDOG_S
-            substeps = max(substeps, self.options.substeps)
+            substeps = max(substeps, 1)
         diverged = self._advance(elapsed_s, substeps, now_ns)
         if diverged:
             self._diagnose(diverged)

@@ -51,7 +51,7 @@ class CollectorBus:
         settings: its table of the bus file.
         names: names of the hand.
         readonly: only observe; no command and no setting is ever sent.
-        clock: monotonic nanoseconds.
+        clock, port: monotonic nanoseconds; what sends and receives.
 
     Raises:
         BusBusy: the board is held by a process of this machine.
@@ -65,9 +65,10 @@ class CollectorBus:
         names: HandNames,
         readonly: bool = False,
         clock: Clock = time.monotonic_ns,
+        port: type[UdpPort] = UdpPort,
     ) -> None:
         self.settings, self.readonly, self._clock = settings, readonly, clock
-        self._port = UdpPort(settings.host, settings.port, settings.name, clock, locked=not readonly)
+        self._port = port(settings.host, settings.port, settings.name, clock, not readonly)
         try:
             self._session = Session(self._port, settings.name, round(settings.watchdog_ms * 1000))
             self._assign(names)

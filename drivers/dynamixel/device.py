@@ -26,7 +26,7 @@ from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
 from drivers.handshake import Bools
 from drivers.motors import MotorMap
-from drivers.serialport import Clock
+from drivers.serialport import Clock, LineMaker
 from drivers.slots import NONE, indices, mark
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
@@ -45,6 +45,7 @@ class DynamixelBus:
         readonly: refuse every write; servos answer only when asked, so only what another computer asks on
             the same wires is seen.
         clock: monotonic nanoseconds.
+        line: makes the line of a chain that is not on a port of this computer.
 
     Raises:
         BusBusy, BusLost: the line is taken or missing.
@@ -57,12 +58,13 @@ class DynamixelBus:
         names: HandNames,
         readonly: bool = False,
         clock: Clock = time.monotonic_ns,
+        line: LineMaker | None = None,
     ) -> None:
         self.settings, self.readonly, self._clock = settings, readonly, clock
         turnaround_ns = (settings.adapter_latency_us + settings.reply_margin_us) * 1000
         spin_ns = settings.spin_us * 1000
         self._port = ServoPort(
-            settings.port, settings.baud, settings.name, turnaround_ns, readonly, clock, spin_ns
+            settings.port, settings.baud, settings.name, turnaround_ns, readonly, clock, spin_ns, line
         )
         self._motors = indices(settings.motors(names), names.motors)
         motors = MotorMap(settings.device, self._motors)

@@ -12,7 +12,7 @@ from drivers.dynamixel import codec
 from drivers.dynamixel.codec import BROADCAST, ErrorCode, Instruction, Packet, PacketParser
 from drivers.dynamixel.models import Register
 from drivers.errors import ConfigureError, DuplicateId, ReplyTimeout
-from drivers.serialport import Clock, SerialPort
+from drivers.serialport import Clock, LineMaker, SerialPort
 
 BITS_PER_BYTE: Final = 10
 TRIES: Final = 3
@@ -33,6 +33,7 @@ class ServoPort:
         readonly: never write.
         clock: monotonic nanoseconds.
         spin_ns: how long before an expected reply to look without sleeping.
+        line: makes the line, in the place of ``SerialPort``.
     """
 
     def __init__(
@@ -44,11 +45,12 @@ class ServoPort:
         readonly: bool = False,
         clock: Clock = time.monotonic_ns,
         spin_ns: int = 0,
+        line: LineMaker | None = None,
     ) -> None:
         self.name, self.baud, self.clock = name, baud, clock
         self.turnaround_ns = turnaround_ns
         self.spin_ns = spin_ns
-        self.serial = SerialPort(path, baud, name, readonly, clock)
+        self.serial = (line or SerialPort)(path, baud, name, readonly, clock)
         self.parser = PacketParser()
         self._dirty = True
         self.expected_ns = 0

@@ -18,7 +18,7 @@ from drivers.hallbridge.laws import opened_words
 from drivers.hallbridge.search import BRIDGE
 from drivers.hallbridge.settings import HallBridgeSettings
 from drivers.hallbridge.stream import Newest, StreamBus
-from drivers.serialport import Clock
+from drivers.serialport import Clock, LineMaker
 from signals.names import HandNames
 
 INFO_S: Final = 1.5
@@ -41,6 +41,7 @@ class HallBridgeBus(StreamBus):
         names: HandNames,
         readonly: bool = False,
         clock: Clock = time.monotonic_ns,
+        line: LineMaker | None = None,
     ) -> None:
         self.settings = settings
         self._parser = HallParser()
@@ -51,7 +52,7 @@ class HallBridgeBus(StreamBus):
         self._bits_now = np.zeros(channels, dtype=np.uint32)
         blank = np.frombuffer(bytes(2 * channels), dtype="<u2").reshape(1, channels)
         opened_words(blank[-1], *MASKS, self._counts_now, self._bits_now)  # compiled before the first cycle
-        super().__init__(settings, names, readonly, clock)
+        super().__init__(settings, names, readonly, clock, line)
         try:
             self.info = self._introduced()
         except BaseException:

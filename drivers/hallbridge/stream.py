@@ -20,7 +20,7 @@ from drivers.errors import BusLost, ConfigureError, ReadOnly
 from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.hallbridge.laws import take_channels, take_joints
 from drivers.hallbridge.settings import StreamSettings
-from drivers.serialport import CHUNK, Clock, SerialPort
+from drivers.serialport import CHUNK, Clock, LineMaker, SerialPort
 from drivers.slots import Channels, Indices, indices
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
@@ -50,12 +50,20 @@ class StreamBus(ABC):
         names: names of the hand.
         readonly: never write.
         clock: monotonic nanoseconds.
+        line: makes the line, in the place of ``SerialPort``.
 
     Raises:
         BusBusy, BusLost: the line is taken or missing.
     """
 
-    def __init__(self, settings: StreamSettings, names: HandNames, readonly: bool, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: StreamSettings,
+        names: HandNames,
+        readonly: bool,
+        clock: Clock,
+        line: LineMaker | None = None,
+    ) -> None:
         self.readonly, self._clock, self._stream = readonly, clock, settings
         self._halls = indices(settings.channels, names.tendons)
         self._joints = indices(settings.joint_channels, names.joints)
@@ -73,7 +81,7 @@ class StreamBus(ABC):
         channels = len(settings.channels)
         blank = Newest(0, np.zeros(channels, dtype=np.int64), np.zeros(channels, dtype=np.uint32))
         self._fill(blank, new(MEASUREMENT))
-        self._port = SerialPort(settings.port, settings.baud, settings.name, readonly, clock)
+        self._port = (line or SerialPort)(settings.port, settings.baud, settings.name, readonly, clock)
         self.capabilities = Capabilities(
             family=settings.family,
             n_motors=0,

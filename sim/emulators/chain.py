@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -62,6 +63,7 @@ class ChainEmulator:
         link: stable name of the line.
         adapter_latency_ns: time that the USB adapter keeps a reply.
         clock: monotonic nanoseconds.
+        line: makes its end of the line, in the place of a pty.
     """
 
     def __init__(
@@ -71,8 +73,9 @@ class ChainEmulator:
         link: Path,
         adapter_latency_ns: int = 0,
         clock: Clock = time.monotonic_ns,
+        line: Callable[[Path], PtyLine] | None = None,
     ) -> None:
-        self.servos, self.side, self.line = servos, side, PtyLine(link)
+        self.servos, self.side, self.line = servos, side, (line or PtyLine)(link)
         self.adapter_latency_ns, self._clock = adapter_latency_ns, clock
         self.faults = LineFaults()
         self._parser = PacketParser()
@@ -204,14 +207,9 @@ class ChainEmulator:
         chain: list[EmulatedServo] = []
         for device_id, address, length in wanted:
             servo = by_id.get(device_id)
-            if (
-                servo is None
-                or servo.mute
-                or not _answers(servo, Instruction.READ)
-                or (fast and not servo.fast_reads)
-            ):
+            if servo is None or servo.mute or not _answers(servo, Instruction.READ):
                 break
-            data = servo.read(address, length)
+            data = None if fast and not servo.fast_reads else servo.read(address, length)
             if data is None:
                 break
             chain.append(servo)

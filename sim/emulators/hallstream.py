@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -68,6 +68,7 @@ class HallBridgeEmulator:
         baud: rate of the line; 0: native USB, no time on the wire.
         drift: relative error of its crystal.
         clock: monotonic nanoseconds.
+        line: makes its end of the line, in the place of a pty.
     """
 
     def __init__(
@@ -83,8 +84,9 @@ class HallBridgeEmulator:
         baud: int = 0,
         drift: float = 0.0,
         clock: Clock = time.monotonic_ns,
+        line: Callable[[Path], PtyLine] | None = None,
     ) -> None:
-        self.side, self.line, self.faults, self._clock = side, PtyLine(link), StreamFaults(), clock
+        self.side, self.line, self.faults, self._clock = side, (line or PtyLine)(link), StreamFaults(), clock
         self._tendons, self._axes = np.array(tendons, dtype=np.int64), axes
         self._joints = np.array(joints or [-1] * len(tendons), dtype=np.int64)
         self._period_ns, self._samples, self._baud, self._drift = int(1e9 / rate_hz), samples, baud, drift

@@ -24,6 +24,7 @@ from sim.emulators.collector import CollectorEmulator
 from sim.emulators.hallstream import HallBridgeEmulator
 from sim.emulators.loop import Clock, Emulator
 from sim.emulators.odrive import ENDPOINTS, EmulatedAxis
+from sim.emulators.pty_line import PtyLine
 from sim.emulators.servo import EmulatedServo
 from sim.emulators.side import DeviceSide
 from sim.emulators.socketcand import BusServer
@@ -90,6 +91,8 @@ class Site:
     """Monotonic nanoseconds, of serial lines and CAN buses."""
     servo: str = SERVO_MODEL
     """Model of the emulated servos."""
+    line: Callable[[Path], PtyLine] | None = None
+    """Makes the devices' ends of serial lines; None: ptys."""
 
 
 Wire = Callable[[DeviceSide, HandNames, Site], Wiring]
@@ -131,7 +134,13 @@ def wire_of(kind: str) -> Wire:
 
 def _collector(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     board = CollectorEmulator(
-        side, len(names.motors), len(names.tendons), len(names.axes), host=site.host, port=site.port
+        side,
+        len(names.motors),
+        len(names.tendons),
+        len(names.axes),
+        host=site.host,
+        port=site.port,
+        clock=site.clock,
     )
     text = f'[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "{board.host}"\nport = {board.port}\n'
     halls = [t if t in names.sensed_tendons else "" for t in names.tendons]
@@ -163,7 +172,7 @@ def _dynamixel(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
         for servo in servos:
             servo.put("baud", BAUD_CODES[BAUD])
         line = site.folder / f"servos{first // many}"
-        wiring.emulators.append(ChainEmulator(servos, side, line, clock=site.clock))
+        wiring.emulators.append(ChainEmulator(servos, side, line, clock=site.clock, line=site.line))
         wiring.endpoints.append(f"dynamixel {line} at {BAUD} baud, ids 1 to {len(servos)}")
         wiring.text += (
             f'[[bus]]\nname = "{line.name}"\nfamily = "dynamixel"\nport = "{line}"\nbaud = {BAUD}\n'
@@ -231,7 +240,9 @@ def _with_hall_bridge(wiring: Wiring, side: DeviceSide, names: HandNames, site: 
     pots = tuple((first + a, a, POT_ZERO_COUNT, POT_RAD_COUNT) for a in range(len(axes)))
     channels = [*(names.index("tendon", t) for t in tendons), *(-1 for _ in (*joints, *axes))]
     own = [*(-1 for _ in tendons), *(names.index("joint", j) for j in joints), *(-1 for _ in axes)]
-    bridge = HallBridgeEmulator(side, channels, line, samples=4, axes=pots, joints=own, clock=site.clock)
+    bridge = HallBridgeEmulator(
+        side, channels, line, samples=4, axes=pots, joints=own, clock=site.clock, line=site.line
+    )
     wiring.emulators.append(bridge)
     wiring.endpoints.append(f"hall-bridge {line}, {len(channels)} channels")
     listed = _quoted([*tendons, *("" for _ in (*joints, *axes))])

@@ -189,3 +189,22 @@ def test_drives_let_go_when_commands_stop_coming(realtime: bool, winds_on: bool)
     wound = float(np.abs(bench.truth("motor_angle_rad", 8) - before).max())
     assert (wound > 0.2) is winds_on
     assert bench.bus.capabilities.device_watchdog_s == (0.02 if realtime else None)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 4])
+def test_devices_that_look_often_get_the_same_motion(pieces: int) -> None:
+    """A period in pieces has as many substeps as a whole one: it costs no more, and moves the hand alike."""
+    wound, costs = [], []
+    for parts in (1, pieces):
+        bench, counted = Bench(model(), realtime=True, substeps=8), list[int]()
+        advance = bench.bus._advance
+        bench.bus._advance = lambda s, n, at, to=counted, real=advance: (to.append(n), real(s, n, at))[1]  # type: ignore[method-assign,misc]
+        bench.torque(1.5)
+        bench.bus.exchange(bench.command, bench.measurement, 0)
+        for k in range(300 * parts):
+            bench.bus.exchange(bench.command, bench.measurement, (k + 1) * 333_336 // parts)
+        wound.append(bench.truth("motor_angle_rad", 8))
+        assert float(bench.bus.plant["time_s"][0]) == pytest.approx(0.1, rel=1e-3)
+        costs.append(sum(counted))
+    assert np.abs(wound[0]).max() > 0.05 and costs[1] <= 1.3 * costs[0]
+    assert wound[1] == pytest.approx(wound[0], rel=0.02)

@@ -17,6 +17,7 @@ from tools.commands.options import (
     Results,
     Seed,
     View,
+    Wiring,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def calibrate(
     hand: HandOption = "finger_bench",
     bus: Bus = None,
     lockstep: Lockstep = False,
+    wiring: Wiring = None,
     out: Results = None,
     plant: Plant = None,
     mismatch: Mismatch = None,
@@ -76,8 +78,8 @@ def calibrate(
     if kind not in KINDS:
         raise WrongChoice(f"no kind {kind!r} to calibrate; {advice(kind, KINDS)}")
     options = RunOptions(
-        hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, faults=tuple(fault or ()),
-        seed=seed, port_base=port_base,
+        hand=hand, bus=bus, lockstep=lockstep, wiring=wiring, plant=plant, mismatch=mismatch,
+        faults=tuple(fault or ()), seed=seed, port_base=port_base,
     )  # fmt: skip
     must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)

@@ -10,7 +10,18 @@ from typing import Annotated
 
 import typer
 
-from tools.commands.options import Bus, Json, Lockstep, Mismatch, Plant, PortBase, Seed, TendonsOff, View
+from tools.commands.options import (
+    Bus,
+    Json,
+    Lockstep,
+    Mismatch,
+    Plant,
+    PortBase,
+    Seed,
+    TendonsOff,
+    View,
+    Wiring,
+)
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -38,6 +49,7 @@ def commission(
     hand: Annotated[str, typer.Argument(help="A shipped hand, or a hand file.")],
     bus: Bus = None,
     lockstep: Lockstep = False,
+    wiring: Wiring = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder; default: commission-HAND.")] = None,
     tendons_off: TendonsOff = False,
     plant: Plant = None,
@@ -64,7 +76,14 @@ def commission(
     make_folder(folder)
     begun = time.time()
     options = RunOptions(
-        hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
+        hand=hand,
+        bus=bus,
+        lockstep=lockstep,
+        wiring=wiring,
+        plant=plant,
+        mismatch=mismatch,
+        seed=seed,
+        port_base=port_base,
     )
     try:
         with page_beside(page is not None, port_base) as tell, progress("commission") as told:

@@ -18,6 +18,7 @@ from tools.commands.options import (
     Seed,
     TendonsOff,
     View,
+    Wiring,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def identify(
     hand: HandOption = "finger_bench",
     bus: Bus = None,
     lockstep: Lockstep = False,
+    wiring: Wiring = None,
     out: Results = None,
     tendons_off: TendonsOff = False,
     plant: Plant = None,
@@ -89,7 +91,14 @@ def identify(
     if kind in KINDS and bus is not None and not tendons_off:
         raise WrongChoice("take the tendons of these motors off their spools, then say --tendons-off")
     options = RunOptions(
-        hand=hand, bus=bus, lockstep=lockstep, plant=plant, mismatch=mismatch, seed=seed, port_base=port_base
+        hand=hand,
+        bus=bus,
+        lockstep=lockstep,
+        wiring=wiring,
+        plant=plant,
+        mismatch=mismatch,
+        seed=seed,
+        port_base=port_base,
     )
     must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)

@@ -9,6 +9,9 @@ import typer
 
 HandOption = Annotated[str, typer.Option("--hand", help="A shipped hand, or a hand file.")]
 Bus = Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")]
+Wiring = Annotated[
+    str | None, typer.Option(help="With --lockstep: emulated devices, collector or dynamixel.")
+]
 Lockstep = Annotated[bool, typer.Option(help="In simulated time.")]
 Results = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results.")]
 TendonsOff = Annotated[bool, typer.Option("--tendons-off", help="The tendons are off.")]

@@ -12,7 +12,7 @@ import typer
 
 from runtime.interrupts import Interrupts
 from sim.options import Fault
-from tools.commands.options import Bus, Mismatch, Plant, PortBase, Seed
+from tools.commands.options import Bus, Mismatch, Plant, PortBase, Seed, Wiring
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -64,6 +64,7 @@ def run(
     motion: Annotated[str | None, typer.Option(help=MOTION)] = None,
     seconds: Annotated[float | None, typer.Option("--for", help="Length of the run [s].")] = None,
     lockstep: Annotated[bool, typer.Option(help=LOCKSTEP)] = False,
+    wiring: Wiring = None,
     sensors: Annotated[str, typer.Option(help="ideal, quantised or full.")] = "full",
     guides: Annotated[str, typer.Option(help="ideal or friction.")] = "friction",
     mismatch: Mismatch = None,
