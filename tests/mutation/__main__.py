@@ -73,6 +73,7 @@ FIRST = (
     "tests/guard/test_joint_sensor_laws.py",
     "tests/guard/test_quiet_cycles.py",
     "tests/guard/test_spared_work.py",
+    "tests/guard/test_anchors.py",
 )
 """Laws on records written by hand, milliseconds each, and no controller to compile: most mutants die here."""
 SECOND = (
