@@ -10,12 +10,12 @@ import pytest
 from guard.channel_checks import CHANGING, RATE_SHARE, SILENT
 from guard.friction_checks import SLOW_S, check_friction
 from guard.joint_checks import AGREE_SHARE, fingers_agree
-from guard.motor_checks import STILL_S
+from guard.motor_checks import CONTRADICTED_S, STILL_S, WANTED_RAD
 from guard.tension_checks import wanted_tension_n
 from guard.winding import winding_temperatures
 from signals.faults import Cause
 from tests.guard.test_joint_sensor_laws import AGE_S, Sensed
-from tests.rigs.bare import COUNT, Bare
+from tests.rigs.bare import COUNT, TENSION_N, Bare
 from tests.rigs.detecting import Still, Turning
 
 # --- a count that should change ---------------------------------------------------------------------------
@@ -109,6 +109,21 @@ def test_a_torque_that_rests_meanwhile_begins_its_time_anew() -> None:
         still.bench.s["motor_torque_nm"][3] = torque
         assert still.run(0.7 * STILL_S, 20.0 + 2.1) is not rests
     assert still.bench.found is not None and still.bench.found[:2] == (Cause.ENCODER_STUCK, 3)
+
+
+@pytest.mark.parametrize("wanted_rad_s", [0.3, 0.6, 1.2])
+def test_lengths_contradict_a_standing_encoder_once_enough_motion_was_wanted(wanted_rad_s: float) -> None:
+    """A way, not a time: twice as fast, half as long."""
+    bench = Bare()
+    bench.s["ref_motor_speed_rad_s"][3] = wanted_rad_s
+    bench.s["motor_angle_rad"][3] = 1e-4
+    bench.detect()
+    limit_m = bench.m["still_residual_m"] + bench.m["still_residual_m_n"] * TENSION_N
+    bench.s["residual_m"][3] = 1.5 * limit_m
+    cycles = bench.until(None, 600)
+    assert bench.found is not None and bench.found[:2] == (Cause.ENCODER_STUCK, 3)
+    assert cycles * bench.dt_s == pytest.approx(WANTED_RAD / wanted_rad_s, abs=1.5 * bench.dt_s)
+    assert cycles * bench.dt_s > CONTRADICTED_S
 
 
 def test_a_wrist_is_asked_only_where_two_fingers_have_a_residual() -> None:
