@@ -96,9 +96,17 @@ def test_a_motor_that_did_not_move_is_no_measurement() -> None:
         fit_pair(Blocks(still, still, still, still, still.astype(np.int64)), 0.0, 0.1, (10.0, 0.03, 0.01))
 
 
-@pytest.mark.parametrize("parts", ["index_abd", pytest.param("index", marks=pytest.mark.long)])
-def test_a_drawn_finger_is_known_better_than_by_its_file(parts: str) -> None:
-    options = RunOptions(hand=ORCA, mismatch=4, seed=4, lockstep=True)
+@pytest.mark.parametrize(
+    ("parts", "wiring"),
+    [
+        ("index_abd", None),
+        pytest.param("index", None, marks=pytest.mark.long),
+        pytest.param("index_abd", "dynamixel", marks=pytest.mark.long),
+    ],
+)
+def test_a_drawn_finger_is_known_better_than_by_its_file(parts: str, wiring: str | None) -> None:
+    """In the process, and behind real drivers and emulated servos."""
+    options = RunOptions(hand=ORCA, mismatch=4, seed=4, lockstep=True, wiring=wiring)
     hand = read_hand(options)
     plant = draw_mismatch(hand.model, 4, hand.file.tolerances)[0]
     tendons = [t for t, name in enumerate(hand.names.tendons) if name.startswith(parts)]
