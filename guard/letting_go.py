@@ -8,7 +8,7 @@ from guard.memory import GuardMemory
 from guard.probe import PROBED, probe_torque_nm
 from guard.simulated_break import coasting_m
 from guard.tension_checks import at_slack_stop
-from guard.urgent import RAMP_S, URGENT_S
+from guard.urgent import RAMP_S
 from mechanics.friction import motor_friction_nm
 from mechanics.lines import sense_of
 from mechanics.springs import stiffness_of_force
@@ -79,7 +79,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     note_way(m, mem, s, t)
     if is_released(m, mem, s, f, t):
         return 0.0
-    early = mem.fault_age_s[f] < URGENT_S
+    early = mem.fault_age_s[f] < mem.urgent_s[f]
     if mem.probe_phase[f] != 0 and mem.urgent[t] != 0:
         mem.release_n[t] = s.tension_n[t]
         limit = float(m.motor_torque_limit_nm[i])

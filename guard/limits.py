@@ -89,20 +89,51 @@ def range_bounds(
 
 
 @law
+def runs_off(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
+    """True if a joint that tendon ``t`` holds back is faster than it may come to its stop."""
+    for b in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, b]
+        arm, speed = mem.P_tj_m[t, j], s.joint_speed_rad_s[j]
+        if (arm > 0.0 and speed > m.stop_speed_rad_s) or (arm < 0.0 and speed < -m.stop_speed_rad_s):
+            return True
+    return False
+
+
+@law
+def letting_go_bounds(
+    m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
+) -> tuple[float, int]:
+    """Torque that unwinds tendon ``t`` of a finger in fault: none where a joint that it holds runs off.
+
+    There its gear holds it, while those that pull the joint into its stop are let go. Not what is let go in a
+    hurry, as a look ahead has chosen it, nor where the tendon pulls another joint into a stop. A joint that
+    only seems to be at its stop does not move.
+    """
+    lost = mem.probe_phase[f] != 0
+    if lost and (mem.fault_age_s[f] < mem.urgent_s[f] or mem.probe_tendon[f] == t):
+        return x, bits
+    if not runs_off(m, mem, s, f, t):
+        return x, bits
+    least, most = joint_envelope(m, mem, s, f, t)
+    return bounded(x, min(least, most, 0.0), NO_LIMIT, JOINT_RANGE, bits)
+
+
+@law
 def envelope_bounds(
     m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
 ) -> tuple[float, int]:
     """Torque that keeps the tension and stops softly (``guard.envelope``), whatever the mode.
 
-    A finger in fault lets go as its reaction has chosen: there only winding is bounded, and nothing is asked
-    for, as the tension that is seen may be the fault. Of two bounds that contradict each other the greatest
-    tension has the last word.
+    A finger in fault lets go as its reaction has chosen: there nothing is asked for, as the tension that is
+    seen may be the fault. Of two bounds that contradict each other the greatest tension has the last word.
     """
     limit, lets_go = m.motor_torque_limit_nm[m.tendon_motor[t]], s.finger_state[f] == FAULT
     floor = 0.0 if lets_go else -limit
     if not lets_go and not joints_free(m, mem, s, f, t, x):
         least, most = joint_envelope(m, mem, s, f, t)
         x, bits = bounded(x, min(least, limit), max(most, floor), JOINT_RANGE, bits)
+    if lets_go and x < 0.0:
+        x, bits = letting_go_bounds(m, mem, s, f, t, x, bits)
     if mem.wrist_loaded != 0:
         most = wrist_envelope(m, mem, s, t)
         x, bits = bounded(x, -NO_LIMIT, max(most, floor), TENSION_MAX, bits)

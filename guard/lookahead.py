@@ -189,6 +189,24 @@ def look_further(m: Model, mem: GuardMemory) -> None:
 
 
 @law
+def motor_speed_at(m: Model, mem: GuardMemory, k: int, n: int, t: int) -> float:
+    """Speed [rad/s] of the motor of tendon ``t``, place ``n``, up to moment ``k``: ``R w = de/dt - P dq/dt``.
+
+    Since the moment before; none if that is not kept.
+    """
+    before = (k - 1) % MOMENTS
+    if mem.moment_ns[before] == 0 or mem.moment_ns[before] >= mem.moment_ns[k]:
+        return 0.0
+    f = m.tendon_finger[t]
+    wound = mem.moment_elongation_m[k, t] - mem.moment_elongation_m[before, t]
+    for x in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, x]
+        wound -= mem.look_P_m[n, x] * (mem.moment_angle_rad[k, j] - mem.moment_angle_rad[before, j])
+    time_s = 1e-9 * float(mem.moment_ns[k] - mem.moment_ns[before])
+    return float(wound / time_s / m.spool_radius_m[t])
+
+
+@law
 def begin_look(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
     """Start to look ahead at the loss of tendon ``t`` of finger ``f``, from the newest state before it."""
     since_ns = s.time_ns - np.int64(1e9 * mem.slack_s[t])
@@ -209,6 +227,7 @@ def begin_look(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
         mem.from_torque_nm[n] = mem.moment_torque_nm[k, o]
         for x in range(m.finger_n_joints[f]):
             mem.look_P_m[n, x] = mem.P_tj_m[o, m.finger_joint[f, x]]
+        mem.from_w_rad_s[n] = motor_speed_at(m, mem, k, n, o)
     throws, urgent, others = hurried(m, mem.P_tj_m, mem.look_angle_rad, f, t)
     mem.look_throws, mem.look_set[0], mem.look_partners = throws, urgent, others
     tendon_jacobian(m, s.joint_angle_rad, mem.P_tj_m)
@@ -240,7 +259,7 @@ def look_ahead(m: Model, mem: GuardMemory, s: State) -> None:
     f = mem.look_finger
     # in the cycle that latches a fault its age is still that of the one before
     reacts = mem.last_finger_state[f] == FAULT
-    over = mem.fault_age_s[f] > URGENT_S if reacts else mem.slack_s[mem.look_tendon] == 0.0
+    over = mem.fault_age_s[f] > mem.urgent_s[f] if reacts else mem.slack_s[mem.look_tendon] == 0.0
     if over:
         mem.look_phase = NOTHING
     if mem.look_phase == NOTHING:

@@ -28,7 +28,7 @@ from guard.channel_checks import LOST_S, hall_believed
 from guard.hold import hold_torque_nm
 from guard.latch import FAULT
 from guard.letting_go import GIVE_UP_S, level_shared, release_nm, rest_nm, shared_release_nm, way_m
-from guard.lookahead import DONE, NOTHING, begin_look
+from guard.lookahead import DONE, NOTHING, REACT_S, begin_look
 from guard.memory import GuardMemory
 from guard.probe import PROBED, begin_probe, probe_torque_nm
 from guard.tension_checks import TENSION_LOST
@@ -114,7 +114,7 @@ def change_choice(m: Model, mem: GuardMemory, s: State) -> None:
     if mem.look_phase != DONE or mem.look_choice == mem.look_taken:
         return
     if s.finger_cause[f] == TENSION_LOST and mem.probe_tendon[f] == mem.look_tendon:
-        if mem.probe_phase[f] != 0 and mem.fault_age_s[f] < URGENT_S:
+        if mem.probe_phase[f] != 0 and mem.fault_age_s[f] < mem.urgent_s[f]:
             take_choice(m, mem, f)
 
 
@@ -155,6 +155,8 @@ def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int)
     mem.probe_phase[f] = 0
     cause, part = s.finger_cause[f], s.finger_cause_part[f]
     most_n, least_n = 0.0, math.inf
+    late_s = mem.slack_s[part] - REACT_S if cause == TENSION_LOST else 0.0
+    mem.urgent_s[f] = URGENT_S - max(late_s, 0.0)  # a throw begins with the loss, however late that is told
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.blind[t] = m.hall_weight[t] == 0.0 or blind_tendon(z, s, f, t, m.tendon_motor[t])

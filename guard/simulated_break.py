@@ -47,7 +47,7 @@ def begin_throw(m: Model, mem: GuardMemory, f: int) -> None:
         mem.look_hit_rad_s[x, 0] = mem.look_hit_rad_s[x, 1] = 0.0
     for k in range(m.finger_n_tendons[f]):
         mem.look_e_m[k], mem.look_lever_rad[k] = mem.from_e_m[k], mem.from_lever_rad[k]
-        mem.look_w_rad_s[k], mem.look_torque_nm[k] = 0.0, mem.from_torque_nm[k]
+        mem.look_w_rad_s[k], mem.look_torque_nm[k] = mem.from_w_rad_s[k], mem.from_torque_nm[k]
         mem.look_slack[k] = 0
 
 

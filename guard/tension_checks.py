@@ -2,8 +2,9 @@
 
 A tendon that was taut and snaps shows the lever at its stop within a few ms; one that dips in motion comes
 back by the tension loop. So the time allowed at the stop depends on the tension wanted, on whether the
-tendon was taut before, and on how fast the lever got there. A tendon that gives way throws the finger, and
-others of it go slack for a moment, its antagonist first of all: the one that fell first is the lost one.
+tendon was taut before, and on how fast the lever got there; it ends where the path that the others see is
+longer than the tendon, as only a lost one's can be. A tendon that gives way throws the finger, and others of
+it go slack for a moment, its antagonist first of all: the one that fell first is the lost one.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ SNAPPED_S: Final = 0.004
 """The same after a fall that only a break can make."""
 DIP_S: Final = 0.150
 """The same for a tension wanted so low that motion can take it to the stop for a moment."""
+TORN_SHARE: Final = 0.4
+"""Share of the finger's residual limit by which a path is longer than a tendon that cannot be whole,"""
+GROWN_SHARE: Final = 0.2
+"""and by which it has become so since it came to its slack stop: tolerances of a hand stay as they are."""
 SLACK_START_S: Final = 0.6
 """The same for a tendon that was not taut yet and is being wound in."""
 TAUT_S: Final = 0.050
@@ -50,15 +55,31 @@ def at_slack_stop(m: Model, t: int, lever_rad: float) -> bool:
 
 
 @law
-def is_slack(m: Model, s: State, f: int, t: int) -> bool:
-    """True if the joint angles say that tendon ``t`` has to be slack: whoever pushed the finger, it is whole.
+def missing_m(m: Model, s: State, t: int) -> float:
+    """Length [m] that tendon ``t``, at its slack stop, lacks for the path that the joints make; < 0: slack.
 
-    A lost tendon's lever is at its stop as well, but the path that the other tendons see is longer than what
-    is left of it.
+    A lost tendon's lever is at its stop as well, but what had stretched it is gone, its motor winds, and the
+    finger goes where it held it: the path grows longer than what is left.
     """
+    return float(tendon_length(m, t, s.joint_angle_rad) - s.tendon_length_m[t])
+
+
+@law
+def is_slack(m: Model, s: State, f: int, t: int) -> bool:
+    """True if the joints say that tendon ``t`` has to be slack: whoever pushed the finger, it is whole."""
     if m.n_axes > 0 and m.use_wrist == 0:
         return False
-    return bool(tendon_length(m, t, s.joint_angle_rad) - s.tendon_length_m[t] < m.residual_limit_m[f])
+    return bool(missing_m(m, s, t) < m.residual_limit_m[f])
+
+
+@law
+def is_torn(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
+    """True if the joints say that tendon ``t`` cannot be whole: it lacks length, and more and more of it."""
+    if m.n_axes > 0 and m.use_wrist == 0:
+        return False
+    missing, limit = missing_m(m, s, t), m.residual_limit_m[f]
+    grown = missing - mem.slack_from_m[t] > GROWN_SHARE * limit
+    return bool(missing > TORN_SHARE * limit > 0.0 and grown)
 
 
 @law
@@ -113,6 +134,7 @@ def track_tautness(m: Model, mem: GuardMemory, s: State, t: int, share: float) -
     if at_slack_stop(m, t, lever) and not beyond_stop(m, t, lever):
         if mem.slack_s[t] == 0.0:
             mem.thrown[t] = 1 if fell_after_another(m, mem, m.tendon_finger[t], t, s.time_ns) else 0
+            mem.slack_from_m[t] = missing_m(m, s, t)
         if falls:
             mem.snapped[t] = 1
         mem.slack_s[t] += m.dt_s
@@ -136,6 +158,20 @@ def far_from_limit(m: Model, s: State, t: int) -> bool:
 
 
 @law
+def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
+    """Latch tendon ``t``, which is at its slack stop, once it counts as lost."""
+    wanted, taut, slack_s = wanted_tension_n(m, mem, s, t), mem.taut[t] != 0, mem.slack_s[t]
+    if wanted <= m.least_wanted_n:
+        return
+    allowed = allowed_slack_s(m, wanted, taut, mem.snapped[t] != 0)
+    if mem.thrown[t] != 0:
+        allowed = max(allowed, DIP_S)
+    lost = slack_s > allowed and (slack_s > SLACK_START_S or not is_slack(m, s, f, t))
+    if lost or (taut and slack_s > LOST_S and is_torn(m, mem, s, f, t)):
+        latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
+
+
+@law
 def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch lost and excessive tensions. What a push made slack is wound in as at the start."""
     share = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * m.dt_s)
@@ -144,13 +180,8 @@ def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None
             continue
         f = m.tendon_finger[t]
         track_tautness(m, mem, s, t, share)
-        wanted = wanted_tension_n(m, mem, s, t)
-        allowed = allowed_slack_s(m, wanted, mem.taut[t] != 0, mem.snapped[t] != 0)
-        if mem.thrown[t] != 0:
-            allowed = max(allowed, DIP_S)
-        if mem.slack_s[t] > allowed and wanted > m.least_wanted_n:
-            if mem.slack_s[t] > SLACK_START_S or not is_slack(m, s, f, t):
-                latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
+        if mem.slack_s[t] > 0.0:
+            check_slack(m, mem, s, f, t)
         if far_from_limit(m, s, t):
             mem.high_s[t] = 0.0
             continue

@@ -18,11 +18,13 @@ from guard.lookahead import (
     brake_set,
     keep_moment,
     moment_before,
+    motor_speed_at,
     needless_stops,
     place_of_tendon,
     suspected,
 )
 from guard.memory import LOOKS, MOMENTS
+from guard.simulated_break import begin_throw
 from guard.urgent import hurried
 from mechanics.coupling import tendon_jacobian
 from signals.modes import MachineState
@@ -176,6 +178,32 @@ def test_a_look_begins_from_the_newest_state_a_millisecond_before_the_fall(f: in
             assert (mem["look_throws"], mem["look_set"][0], mem["look_partners"]) == sets
             assert (mem["look_phase"], mem["look_count"], mem["look_done"]) == (AS_IT_IS, 1, 0)
             assert mem["look_choice"] == 0
+
+
+@given(seeds, st.integers(0, 5), st.integers(1, 5))
+def test_motors_run_on_as_they_ran_before_the_fall(seed: int, f: int, slot: int) -> None:
+    """What motors wind and joints turn between two states stretches the tendons: de = P dq + R w dt."""
+    rng, dt_s = np.random.default_rng(seed), 0.005
+    bench = Ahead("hasy", f)
+    m, mem, own, tendons = bench.m, bench.mem, bench.own, bench.tendons
+    bench.pose(rng.uniform(-0.3, 0.3, len(own)))
+    w, turned = rng.uniform(-8.0, 8.0, len(tendons)), rng.uniform(-0.01, 0.01, len(own))
+    mem["moment_ns"], mem["moment"] = 0, slot
+    mem["moment_ns"][[slot - 1, slot]] = 90 * MS, 95 * MS
+    mem["moment_angle_rad"][[slot - 1, slot]] = bench.s["joint_angle_rad"]
+    mem["moment_angle_rad"][slot - 1][own] -= turned
+    mem["moment_elongation_m"][slot][tendons] = rng.uniform(0.0, 0.01, len(tendons))
+    stretched = bench.P @ turned + m["spool_radius_m"][tendons] * w * dt_s
+    mem["moment_elongation_m"][slot - 1] = mem["moment_elongation_m"][slot]
+    mem["moment_elongation_m"][slot - 1][tendons] -= stretched
+    bench.s["time_ns"], mem["slack_s"][tendons[0]] = 100 * MS, 0.002
+    begin_look(m, mem, bench.s, f, tendons[0])
+    begin_throw(m, mem, f)
+    assert mem["look_w_rad_s"][: len(tendons)] == pytest.approx(w, abs=1e-6)
+    # of a state that none is kept before, or a later one in its place, nothing is known
+    for before_ns in (0, 95 * MS, 99 * MS):
+        mem["moment_ns"][slot - 1] = before_ns
+        assert motor_speed_at(m, mem, slot, 1, tendons[1]) == 0.0
 
 
 @pytest.mark.parametrize("late_ns", [-1, 0, 1])

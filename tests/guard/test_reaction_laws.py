@@ -96,6 +96,33 @@ def test_a_tendon_that_cannot_be_seen_is_left_alone_whatever_the_cause(name: str
         assert fault.mem["release_to_n"][5] == 20.0 and fault.torque(5) < 0.0
 
 
+@pytest.mark.parametrize(
+    ("slack_s", "urgent_s"), [(0.0, 0.0195), (0.0044, 0.0195), (0.0055, 0.0185), (0.0105, 0.0135)]
+)
+def test_a_throw_begins_with_the_loss_however_late_that_is_told(slack_s: float, urgent_s: float) -> None:
+    """What is let go in a hurry is so until 24 ms after the tendon came to its slack stop."""
+    fault = Faulted(Cause.TENSION_LOST, 2)
+    fault.mem["slack_s"][2] = slack_s
+    fault.begin()
+    assert fault.mem["urgent_s"][0] == pytest.approx(urgent_s)
+    assert 1 in fault.marked("urgent")
+    for age_s, full in ((urgent_s - 1e-4, True), (urgent_s + 1e-4, False)):
+        fault.mem["fault_age_s"][0] = age_s
+        fault.mem["last_torque_nm"][1] = -2.0
+        assert (fault.torque(1) == -LIMIT_NM) is full
+
+
+def test_a_loss_that_is_told_after_its_throw_is_over_hurries_nobody() -> None:
+    fault = Faulted(Cause.TENSION_LOST, 2)
+    fault.mem["slack_s"][2] = 0.150
+    fault.begin()
+    assert fault.mem["urgent_s"][0] < 0.0
+    assert fault.torque(1) > -LIMIT_NM
+    other = Faulted(Cause.HALL_STUCK, 2)
+    other.mem["slack_s"][2] = 0.150
+    assert other.begin().mem["urgent_s"][0] == pytest.approx(0.0195)
+
+
 def test_what_pulls_a_joint_into_a_stop_nearby_is_found_by_its_sign() -> None:
     """Joint 2 (row P: tendons 4 and 6 with +, 5 and 7 with -): pulling turns it towards -P."""
     end = math.radians(100.0)

@@ -125,4 +125,4 @@ class Ahead(Bare):
     def fall(self, f: int, age_s: float = 0.0) -> None:
         """Finger ``f`` is in fault since a time."""
         self.s["finger_state"][f] = self.mem["last_finger_state"][f] = int(MachineState.FAULT)
-        self.mem["fault_age_s"][f] = age_s
+        self.mem["fault_age_s"][f], self.mem["urgent_s"][f] = age_s, URGENT_S

@@ -10,10 +10,8 @@ from tests.safety.known_cases import all_cases, fresh, restore, run_case
 
 NOT_YET = frozenset(
     {
-        "seed_12423",
         "seed_15361",
         "seed_1545",
-        "seed_16810",
         "seed_10578",
         "seed_273",
     }

@@ -1,0 +1,115 @@
+"""A tendon at its slack stop whose path grows longer than what is left of it cannot be whole."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from hand.assembly.figures import FIGURES
+from signals.faults import Cause
+from tests.rigs.bare import Bare
+from tests.rigs.detecting import LEVER_MAX, Slack
+
+T = 2
+LITTLE_N = FIGURES["dip_tension_n"].reference - 1.0
+"""Wanted so little that motion may take the tendon to its stop for a moment."""
+
+
+class Torn(Slack):
+    """A tendon that glides to its stop and lacks a share of the finger's residual limit there."""
+
+    def __init__(self, lacks: float, wanted_n: float = LITTLE_N) -> None:
+        super().__init__(wanted_n)
+        self.limit_m = float(self.bench.m["residual_limit_m"][0])
+        self.lack(lacks)
+        self.glide(0.0001)
+
+    def lack(self, share: float) -> None:
+        """The joints stand at zero: the path is none, what is left of the tendon is less."""
+        self.bench.s["tendon_length_m"][T] = -share * self.limit_m
+
+    def named_s(self, lacks: float, after_s: float = 0.005, most_s: float = 0.1) -> float:
+        """Time at the stop until its loss is named, if it lacks another share from some time on."""
+        self.put(LEVER_MAX - 0.5 * self.MARGIN)
+        cycles = round(after_s / self.bench.dt_s)
+        assert self.bench.until(None, cycles) > cycles
+        self.lack(lacks)
+        return after_s + self.lasts(most_s)
+
+
+@pytest.mark.parametrize(
+    ("before", "lacks", "torn"),
+    [
+        (0.0, 0.39, False),
+        (0.0, 0.41, True),
+        (-1.0, 0.39, False),
+        (-1.0, 0.41, True),
+        (0.3, 0.49, False),
+        (0.3, 0.51, True),
+        (0.9, 0.99, False),
+    ],
+)
+def test_what_lacks_much_and_grew_is_torn(before: float, lacks: float, torn: bool) -> None:
+    named_s = Torn(before).named_s(lacks)
+    assert named_s == pytest.approx(0.010, abs=0.0007) if torn else named_s == math.inf
+
+
+def test_what_begins_to_lack_later_is_named_as_it_does() -> None:
+    assert Torn(0.0).named_s(0.5, after_s=0.030) == pytest.approx(0.030, abs=0.0007)
+
+
+def test_no_more_is_made_of_it_than_of_any_slack_tendon() -> None:
+    """Not wanted, or never taut yet: it is being wound in."""
+    assert Torn(0.0, wanted_n=0.9 * FIGURES["least_wanted_n"].reference).named_s(0.8) == math.inf
+    fresh = Torn(0.0)
+    fresh.bench.mem["taut"][T] = fresh.bench.mem["taut_s"][T] = 0
+    assert fresh.named_s(0.8) == math.inf
+
+
+def test_one_that_another_threw_is_named_as_well() -> None:
+    thrown = Torn(0.0)
+    thrown.bench.s["lever_angle_rad"][1] = LEVER_MAX - 0.1
+    thrown.bench.detect()
+    assert thrown.named_s(0.5) == pytest.approx(0.010, abs=0.0007)
+    assert thrown.bench.mem["thrown"][T] != 0
+
+
+def test_one_that_snapped_from_a_low_tension_need_not_lack_the_whole_limit() -> None:
+    snapped = Torn(0.0)
+    snapped.put(LEVER_MAX - 0.1)
+    snapped.bench.until(None, 200)
+    assert snapped.named_s(0.5) == pytest.approx(0.010, abs=0.0007)
+    assert snapped.bench.mem["snapped"][T] != 0
+
+
+def test_each_visit_at_the_stop_has_its_own_beginning() -> None:
+    torn = Torn(0.0)
+    assert torn.named_s(0.3, most_s=0.02) == math.inf
+    torn.put(LEVER_MAX - 1.5 * torn.MARGIN)
+    torn.bench.detect()
+    assert torn.named_s(0.49, most_s=0.02) == math.inf  # 0.3 as it came there this time
+    torn.put(LEVER_MAX - 1.5 * torn.MARGIN)
+    torn.lack(0.0)
+    torn.bench.detect()
+    assert torn.named_s(0.49) == pytest.approx(0.010, abs=0.0007)
+
+
+@pytest.mark.parametrize("unknown", ["wrist", "limit"])
+def test_where_lengths_tell_nothing_a_dip_may_last(unknown: str) -> None:
+    bench = Bare("hasy")
+    bench.s["ref_tension_n"][T] = LITTLE_N
+    if unknown == "wrist":
+        bench.m["use_wrist"] = 0
+    else:
+        bench.m["residual_limit_m"][0] = 0.0
+    bench.s["tendon_length_m"][T] = 0.0
+    bench.until(None, 300)
+    lever = LEVER_MAX - 0.05
+    while lever < LEVER_MAX - 0.001:
+        bench.s["lever_angle_rad"][T] = lever
+        bench.detect()
+        lever += 0.0001
+    bench.s["tendon_length_m"][T] = -0.005
+    assert bench.until(None, 1000) * bench.dt_s == pytest.approx(0.150, abs=0.030)
+    assert bench.found is not None and bench.found[:2] == (Cause.TENSION_LOST, T)
