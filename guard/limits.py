@@ -103,14 +103,13 @@ def runs_off(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
 def letting_go_bounds(
     m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
 ) -> tuple[float, int]:
-    """Torque that unwinds tendon ``t`` of a finger in fault: none where a joint that it holds runs off.
+    """Torque that unwinds tendon ``t`` beside a lost one: none where a joint that it holds runs off.
 
     There its gear holds it, while those that pull the joint into its stop are let go. Not what is let go in a
     hurry, as a look ahead has chosen it, nor where the tendon pulls another joint into a stop. A joint that
     only seems to be at its stop does not move.
     """
-    lost = mem.probe_phase[f] != 0
-    if lost and (mem.fault_age_s[f] < mem.urgent_s[f] or mem.probe_tendon[f] == t):
+    if mem.probe_phase[f] == 0 or mem.probe_tendon[f] == t or mem.fault_age_s[f] < mem.urgent_s[f]:
         return x, bits
     if not runs_off(m, mem, s, f, t):
         return x, bits
