@@ -14,7 +14,6 @@ from guard.motor_checks import CONTRADICTED_S, STILL_S, WANTED_RAD
 from guard.tension_checks import wanted_tension_n
 from guard.winding import winding_temperatures
 from signals.faults import Cause
-from tests.guard.test_joint_sensor_laws import AGE_S, Sensed
 from tests.rigs.bare import COUNT, TENSION_N, Bare
 from tests.rigs.detecting import Still, Turning
 
@@ -134,18 +133,6 @@ def test_a_wrist_is_asked_only_where_two_fingers_have_a_residual() -> None:
         bench.s["finger_residual_m"][1] = first * AGREE_SHARE * limits[1]
         bench.s["finger_residual_m"][2] = second * AGREE_SHARE * limits[2]
         assert fingers_agree(bench.m, bench.s) is agree
-
-
-def test_silence_before_a_hand_is_armed_is_none_of_its_sensors() -> None:
-    fresh, silent = Sensed(), Sensed()
-    for _ in range(round(0.9 * AGE_S / silent.dt_s)):
-        silent.look(samples=False)
-    for bench in (fresh, silent):
-        bench.mem["started"] = 0
-        bench.look(samples=False)
-        bench.mem["started"] = 1
-    lasted = [bench.lasts(lambda bench=bench: bench.look(samples=False)) for bench in (fresh, silent)]
-    assert lasted[0] == lasted[1] == pytest.approx(AGE_S / fresh.dt_s, abs=2)
 
 
 # --- what a motor has done --------------------------------------------------------------------------------

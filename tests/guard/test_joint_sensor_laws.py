@@ -158,6 +158,18 @@ def test_one_that_is_left_out_stays_so_until_the_hand_is_armed_anew() -> None:
     assert not bench.cause and bench.mem["joint_silent_s"][J] == bench.dt_s
 
 
+def test_silence_before_a_hand_is_armed_is_none_of_its_sensors() -> None:
+    fresh, silent = Sensed(), Sensed()
+    for _ in range(round(0.9 * AGE_S / silent.dt_s)):
+        silent.look(samples=False)
+    for bench in (fresh, silent):
+        bench.mem["started"] = 0
+        bench.look(samples=False)
+        bench.mem["started"] = 1
+    lasted = [bench.lasts(lambda bench=bench: bench.look(samples=False)) for bench in (fresh, silent)]
+    assert lasted[0] == lasted[1] == pytest.approx(AGE_S / fresh.dt_s, abs=2)
+
+
 def test_to_clear_causes_takes_sensors_in_again() -> None:
     bench = Sensed()
     bench.s["joint_sensor_cause"][: bench.joints] = int(Cause.JOINT_SENSOR_STUCK)

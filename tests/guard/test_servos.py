@@ -25,7 +25,7 @@ from guard.servos import (
 from mechanics.springs import stiffness_of_force
 from signals.faults import Cause
 from signals.modes import ChannelStatus, Clip, DriveCommand, DriveReport, MachineState, MotorMode, Reaction
-from tests.rigs.bare import Guarded, Paired
+from tests.rigs.bare import TENSION_N, Guarded, Paired
 
 T, PAIR = 2, 3
 STIFFNESS_NM_RAD, DEADBAND_RAD, STEP_RAD = 6.0, 0.02, 0.001
@@ -542,3 +542,18 @@ def test_the_friction_of_servos_is_followed_where_their_torque_is_known(
     bench.stamp()
     check_friction(bench.m, bench.mem, bench.z, bench.s)
     assert bool(bench.mem["moved_s"][T] > 0.0) is looks
+
+
+def test_servos_beside_it_do_not_excuse_a_motor_that_stands_under_torque() -> None:
+    bench = Servos()
+    bench.m["motor_command"][3] = int(DriveCommand.CURRENT)
+    bench.m["n_servos"] -= 1
+    bench.stamp()
+    check_motors(bench.m, bench.mem, bench.z, bench.s)
+    bench.s["motor_torque_nm"][3] = bench.m["spool_radius_m"][3] * TENSION_N + 0.6
+    for _ in range(round(1.1 * BLOCKED_S / bench.dt_s)):
+        bench.stamp()
+        check_motors(bench.m, bench.mem, bench.z, bench.s)
+        if bench.found:
+            break
+    assert bench.found is not None and bench.found[:2] == (Cause.MOTOR_BLOCKED, 3)
