@@ -172,3 +172,20 @@ def test_windings_of_several_drives_warm_as_those_of_one() -> None:
             winding_temperatures(bench.m, bench.mem, bench.z, bench.s)
         degc.append(bench.s["winding_temperature_degc"][:8].copy())
     assert np.allclose(*degc, rtol=1e-12) and np.all(np.diff(degc[0]) > 0.0)
+
+
+def test_each_motor_warms_by_its_own_drive() -> None:
+    """Twice the capacity, half the rise in the first cycle; a hand of one motor has a model too."""
+    bench = Bare()
+    m, rise = bench.m, []
+    m["n_drives"], m["thermal_winding_j_k"][1] = 2, 2.0 * m["thermal_winding_j_k"][0]
+    bench.mem["last_torque_nm"][:8] = 1.0
+    bench.z["motor_temperature_degc"][:8] = np.nan
+    for motors in (8, 1):
+        m["n_motors"], bench.mem["warm"] = motors, 0
+        if motors == 1:
+            m["n_drives"], m["thermal_winding_j_k"][1:], m["thermal_case_j_k"][1:] = 1, 0.0, 0.0
+        winding_temperatures(m, bench.mem, bench.z, bench.s)
+        rise.append(bench.s["winding_temperature_degc"][:2] - m["ambient_degc"])
+    assert rise[0][0] > 0.0 and rise[0][1] == pytest.approx(0.5 * rise[0][0], rel=1e-3)
+    assert rise[1][0] == pytest.approx(rise[0][0], rel=1e-9)
