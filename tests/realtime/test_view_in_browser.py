@@ -1,8 +1,8 @@
 """``flexor view``, as a person has it in a browser: the hand appears, moves, is stopped, breaks; a log plays.
 
 The browser draws in software, and on a full machine its own time would be measured, not the page's: how soon
-a fault is told is held in every run by a client without a screen (``test_view_without_a_screen.py``), and in
-the page itself by ``./dev test --all``. What a person sees and does has to be right everywhere.
+a fault is told is held by a client without a screen (``test_view_without_a_screen.py``). Here counts that
+what a person sees and does is right.
 """
 
 from __future__ import annotations
@@ -42,10 +42,8 @@ new MutationObserver(() => {
 }).observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
 """
 """Keeps what the banner said, with its colour and when the document had it."""
-BREAK_S = (25, 90)
-"""The page is there by then and has drawn the hand, on a busy machine by the second."""
-TOLD_S = 0.5
-"""From the moment that a fault is latched to its sentence in the page."""
+BREAK_S = (8, 45)
+"""The page is there by then, on a busy machine by the second."""
 ESCAPE = ("Escape", 27)
 
 
@@ -145,8 +143,7 @@ def test_a_broken_tendon_is_red_with_its_sentence(start, port_base, opened, brow
     first = next(t for t in told if t[1] == "fault")
     whole = next(t for t in told if broken["text"] in t[2])
     assert first[3] == whole[3] == red
-    late_s = [first[0] - faults[0]["timestamp"], whole[0] - broken["timestamp"]]
-    assert 0.0 < min(late_s) and max(late_s) < TOLD_S
+    assert faults[0]["timestamp"] < first[0] and broken["timestamp"] < whole[0]
     assert _becomes_so(lambda: _red(_scene(browser)).sum() > 20), "the finger is red in the picture"
 
 

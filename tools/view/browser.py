@@ -1,8 +1,7 @@
 """A headless Chromium, driven by its DevTools socket: for pictures in the docs and tests of the page.
 
 It draws in software, and where it may it gives itself a better priority than anybody's: on two cores the hand
-and its page would then wait for it. So it is started here behind others. It may use the loop's core too: the
-loop goes before it, and the rest of that core is what a picture needs where the other one is full.
+and its page would then wait for it. So it is started here off the loop's core and behind others.
 """
 
 from __future__ import annotations
@@ -182,8 +181,9 @@ def _go_after_others(autogroup: str) -> None:
 
 def main() -> None:
     """Become the Chromium whose words follow the number of the process that drives it."""
-    from runtime.realtime import AUTOGROUP, die_with_parent
+    from runtime.realtime import AUTOGROUP, die_with_parent, leave_loop_core
 
+    leave_loop_core()
     _go_after_others(AUTOGROUP)
     if die_with_parent(int(sys.argv[1]), signal.SIGKILL):
         os.execv(sys.argv[2], sys.argv[2:])
