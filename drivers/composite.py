@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from drivers.errors import DriverError
-from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, Reporting
-from runtime.busprocess.remote import RemoteBus
+from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, Separate, reports_of
 from signals.records import RecordArray
 
 
@@ -47,10 +46,10 @@ class CompositeBus:
         """Each part its own motors; bus processes work at the same time."""
         chosen = [tuple(s for s in setups if s.index in motors) for motors in self._motors]
         for part, mine in zip(self.parts, chosen, strict=True):
-            if isinstance(part, RemoteBus):
+            if isinstance(part, Separate):
                 part.begin_configure(mine)
         for part, mine in zip(self.parts, chosen, strict=True):
-            if isinstance(part, RemoteBus):
+            if isinstance(part, Separate):
                 part.end_configure()
             else:
                 part.configure(mine)
@@ -59,10 +58,10 @@ class CompositeBus:
         """All parts, or none: all are released if one refuses."""
         try:
             for part in self.parts:
-                if isinstance(part, RemoteBus):
+                if isinstance(part, Separate):
                     part.begin_activate()
             for part in self.parts:
-                if isinstance(part, RemoteBus):
+                if isinstance(part, Separate):
                     part.end_activate()
                 else:
                     part.activate()
@@ -99,4 +98,4 @@ class CompositeBus:
 
     def reports(self) -> tuple[BusReport, ...]:
         """Reports of the parts."""
-        return tuple(p.report() for p in self.parts if isinstance(p, Reporting))
+        return tuple(report for part in self.parts for report in reports_of(part))

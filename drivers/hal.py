@@ -131,6 +131,23 @@ class Forwarding(Protocol):
 
 
 @runtime_checkable
+class Separate(Protocol):
+    """A bus in a process of its own: several are set up at the same time."""
+
+    def begin_configure(self, setups: tuple[MotorSetup, ...]) -> None:
+        """Ask for ``Bus.configure``."""
+
+    def end_configure(self) -> None:
+        """Wait for it; raises what it raised."""
+
+    def begin_activate(self) -> None:
+        """Ask for ``Bus.activate``."""
+
+    def end_activate(self) -> None:
+        """Wait for it; raises what it raised."""
+
+
+@runtime_checkable
 class Reporting(Protocol):
     """A bus that can say how it is; every driver of ours can."""
 

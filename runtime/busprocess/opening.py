@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from drivers.composite import CompositeBus
 from drivers.errors import ConfigureError
 from drivers.hal import Bus, MotorSetup
 from drivers.registry import opened
 from hand.file.busfile import BusFile
-from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.remote import RemoteBus
 from signals.names import HandNames
 

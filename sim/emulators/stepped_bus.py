@@ -8,7 +8,8 @@ exchanged in the cycle. The plant moves in the steps in which the devices look a
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,10 +17,11 @@ import numpy as np
 
 from drivers.collector.device import CollectorBus
 from drivers.collector.settings import CollectorSettings
+from drivers.composite import CompositeBus
 from drivers.dynamixel.device import DynamixelBus
 from drivers.dynamixel.settings import DynamixelSettings
 from drivers.family import BusSettings
-from drivers.hal import Bus, BusReport, Capabilities, MotorSetup, reports_of
+from drivers.hal import Bus, Capabilities
 from drivers.hallbridge.device import HallBridgeBus
 from drivers.hallbridge.settings import HallBridgeSettings
 from hand.file.busfile import load_bus_file
@@ -68,8 +70,8 @@ class _Landing(NamedTuple):
     status: int
 
 
-class SteppedBus:
-    """Drivers of all devices of a hand; implements ``drivers.hal.Bus`` and ``Forwarding``.
+class SteppedBus(CompositeBus):
+    """Drivers of all devices of a hand; a ``drivers.hal.Bus`` in lockstep.
 
     Args:
         kind: one of ``KINDS``.
@@ -101,12 +103,11 @@ class SteppedBus:
             path = Path(folder) / "bus.toml"
             path.write_text(wired.text, encoding="utf-8")
             settings = [entry.settings for entry in load_bus_file(str(path)).fitted_to(names).entries]
-        self.parts = tuple(self._driver(each) for each in settings)
-        self._motors = tuple(
-            frozenset(names.motors.index(name) for name in each.motors(names)) for each in settings
-        )
-        self._fast = tuple(p for p in self.parts if p.capabilities.in_control_process)
-        self._slow = tuple(p for p in self.parts if not p.capabilities.in_control_process)
+        motors = [frozenset(names.motors.index(name) for name in each.motors(names)) for each in settings]
+        super().__init__([self._driver(each) for each in settings], motors)
+        fast = [part for part in self.parts if part.capabilities.in_control_process]
+        slow = [part for part in self.parts if part not in fast]
+        self._fast, self._slow = CompositeBus(fast, ()), CompositeBus(slow, ())
         self._command, self._newest, self._shown = new(COMMAND), new(MEASUREMENT), new(MEASUREMENT)
         self._shift_ns = self._free_ns = self._status = 0
         self._landing: _Landing | None = None
@@ -122,31 +123,8 @@ class SteppedBus:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Sums and common denominators of the parts."""
-        all_of = [part.capabilities for part in self.parts]
-        moving = [c for c in all_of if c.n_motors]
-        return Capabilities(
-            family="+".join(c.family for c in all_of),
-            n_motors=sum(c.n_motors for c in all_of),
-            n_halls=sum(c.n_halls for c in all_of),
-            n_axes=sum(c.n_axes for c in all_of),
-            motor_modes=frozenset.intersection(*(c.motor_modes for c in moving)),
-            rate_max_hz=min(c.rate_max_hz for c in all_of),
-            in_control_process=True,
-            device_watchdog_s=max(c.device_watchdog_s or 0.0 for c in moving),
-            own_position_loop=all(c.own_position_loop for c in moving),
-            lockstep=True,
-        )
-
-    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
-        """Each part its own motors."""
-        for part, motors in zip(self.parts, self._motors, strict=True):
-            part.configure(tuple(s for s in setups if s.index in motors))
-
-    def activate(self) -> None:
-        """Allow motion."""
-        for part in self.parts:
-            part.activate()
+        """Those of the parts, in simulated time."""
+        return replace(super().capabilities, lockstep=True)
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """What the devices have told until ``now_ns``; see ``drivers.hal.Bus``."""
@@ -155,15 +133,15 @@ class SteppedBus:
             self._shift_ns = self._time.now_ns + FIRST_NS - now_ns
         tick_ns = now_ns + self._shift_ns
         self._side.show_at(tick_ns)
-        while self._slow and self._free_ns < tick_ns:
+        while self._slow.parts and self._free_ns < tick_ns:
             self._land(self._free_ns)
             self._time.until(self._free_ns)
-            status = _exchanged(self._slow, self._command, self._newest, self._time.now_ns)
+            status = self._slow.exchange(self._command, self._newest, self._time.now_ns)
             self._landing = _Landing(self._time.now_ns, self._newest.copy(), status)
             self._free_ns = self._time.now_ns + BETWEEN_NS
         self._land(tick_ns)
         self._time.until(tick_ns)
-        status = self._status | _exchanged(self._fast, command, self._shown, self._time.now_ns)
+        status = self._status | self._fast.exchange(command, self._shown, self._time.now_ns)
         self._side.advance(max(self._time.now_ns, tick_ns))
         np.copyto(measurement, self._shown)
         for name in TIMES:
@@ -181,29 +159,8 @@ class SteppedBus:
         """The next exchange carries this command."""
         np.copyto(self._command, command)
 
-    def deactivate(self) -> bool:
-        """Zero torque; True if the devices confirmed it."""
-        return all([part.deactivate() for part in self.parts])
-
-    def recover(self) -> None:
-        """Open lost buses again."""
-        for part in self.parts:
-            part.recover()
-
-    def reports(self) -> tuple[BusReport, ...]:
-        """One for each part."""
-        return tuple(report for part in self.parts for report in reports_of(part))
-
     def close(self) -> None:
-        """Release everything."""
-        for part in self.parts:
-            part.close()
+        """Drivers and devices."""
+        super().close()
         for emulator in self._time.emulators:
             emulator.close()
-
-
-def _exchanged(parts: Sequence[Bus], command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
-    status = 0
-    for part in parts:
-        status |= part.exchange(command, measurement, now_ns)
-    return status

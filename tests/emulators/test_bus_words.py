@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+from drivers.composite import CompositeBus
 from drivers.contract import Bench
 from runtime.backends import said_by
-from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.truth import TruthShare, TruthTap
 from runtime.starting import StartWatch
 from signals.modes import ChannelStatus

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from drivers.composite import CompositeBus
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from hand.file.busfile import BusFileError, load_bus_file
-from runtime.busprocess.composite import CompositeBus
 from runtime.busprocess.hardware import hardware_bus
 from runtime.busprocess.opening import check_capable, open_buses
 from runtime.busprocess.truth import TruthShare, TruthTap
