@@ -91,9 +91,8 @@ def moments(hand: Hand, frames: RecordArray) -> list[Moment]:
     first = int(np.searchsorted(times, SETTLED_S)) if times[-1] > 2.0 * SETTLED_S else 0
     away = np.degrees(np.abs(state["ref_joint_angle_rad"] - state["joint_angle_rad"]))
     tension = state["tension_n"].astype(np.float64)
-    pulled = np.flatnonzero(
-        hand.model["tension_limit_n"][0, : len(names.tendons)]
-    )  # not a joint's own sensor
+    limits = hand.model["tension_limit_n"][0, : len(names.tendons)]
+    pulled = np.flatnonzero(limits)  # what stands for a joint's own sensor has none
     tendons, tension = [names.tendons[t] for t in pulled], tension[:, pulled]
     rows: list[tuple[str, Sequence[str], Any, str]] = [
         ("greatest tension", tendons, tension, "N"),

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.frames import rotation_rpy
+from signals.layout import FloatArray
 from tools.view.routes import Places
 
-Floats = NDArray[np.float64]
 Colours = NDArray[np.uint8]
 _LEAST_M, _MOST_M = 1e-3, 1.0
 """A body of a hand is no shorter and no longer: another size is a slip of units."""
@@ -29,7 +29,7 @@ class Shape:
 
     body: int
     finger: int
-    vertices: Floats
+    vertices: FloatArray
     faces: NDArray[np.int64]
 
 
@@ -71,7 +71,7 @@ class Meshes:
             handle.visible = visible
 
 
-def _quaternion(R: Floats) -> Floats:
+def _quaternion(R: FloatArray) -> FloatArray:
     from viser.transforms import SO3
 
     return np.asarray(SO3.from_matrix(R).wxyz)
@@ -103,8 +103,8 @@ def read_shapes(
 
 
 def placed(
-    mesh: dict[str, Any], vertices: Floats, faces: NDArray[np.int64]
-) -> tuple[Floats, NDArray[np.int64]]:
+    mesh: dict[str, Any], vertices: FloatArray, faces: NDArray[np.int64]
+) -> tuple[FloatArray, NDArray[np.int64]]:
     """Vertices [m] in the body's frame, and faces that still look outwards where a left hand mirrors them."""
     turn = rotation_rpy(np.radians(mesh["rpy_deg"]))
     at = np.array(mesh["position_m"]) + mesh["scale"] * vertices @ turn.T
@@ -113,7 +113,7 @@ def placed(
     return at * (1.0, -1.0, 1.0), faces[:, ::-1]
 
 
-def _read(path: Path) -> tuple[Floats, NDArray[np.int64]]:
+def _read(path: Path) -> tuple[FloatArray, NDArray[np.int64]]:
     import trimesh
 
     if not path.is_file():

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from tools.view.figure import Capsules, Drawn, Figure
 from tools.view.mechanism import MechanismFigure, has_mechanism
-from tools.view.meshes import Meshes
+from tools.view.meshes import Colours, Meshes
 
 Floats = NDArray[np.float64]
-Colours = NDArray[np.uint8]
 FAULT: Final = (235, 40, 50)
 GHOST: Final = (70, 150, 255)
 TRUTH: Final = (60, 200, 120)
