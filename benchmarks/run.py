@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import growth, hot, kernel, lean, native, rounds, side_by_side, soak, stages
+from benchmarks import hot, kernel, lean, native, rounds, side_by_side, soak, stages
 from benchmarks.canned import Canned, can
 from benchmarks.facts import busy_notice, facts
 from benchmarks.ratios import LEAST_ROUNDS
@@ -281,6 +281,8 @@ def lockstep(options: RunOptions, count: int, cycles: int, hands: int, tell: Tel
 
 def growing(count: int, cycles: int, out: Path | None, tell: Tell) -> dict[str, Any]:
     """Cost by tendons, rate and hands; a picture into ``out``."""
+    from benchmarks import growth  # with MuJoCo
+
     about = facts()
     _warm(RunOptions(hand=growth.HAND, lockstep=True, seconds=1.0), tell)
     result = {"bench": "growth", "facts": about, "rounds": count, **growth.measure(count, cycles, tell)}

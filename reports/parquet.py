@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reports.files import whole
 from signals.choices import WrongChoice
+from signals.extras import how_to_get
 
 Table = dict[str, NDArray[Any]]
 """Title of a column -> values, shape (rows,)."""
@@ -39,7 +40,7 @@ def write_parquet(path: Path, table: Table, facts: dict[str, str]) -> None:
         OSError: the file cannot be written; none is left behind.
     """
     if not parquet_is_here():
-        raise WrongChoice(f"{path.name} needs pyarrow: pip install 'flexor[parquet]'")
+        raise WrongChoice(f"{path.name} needs pyarrow: {how_to_get('pyarrow')}")
     import pyarrow
     import pyarrow.parquet
 

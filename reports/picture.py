@@ -10,6 +10,7 @@ import numpy as np
 
 from hand.hand import Hand
 from reports.files import save_figure
+from signals.extras import no_picture
 from signals.names import HandNames
 from signals.records import RecordArray
 from telemetry.shm.stats import BINS, HEAD, STAGES, edge_ns
@@ -242,7 +243,7 @@ def draw_run(frames: RecordArray, hand: Hand, stats: Any, report: dict[str, Any]
         matplotlib.use("Agg")
         import matplotlib.pyplot as plt
     except ImportError:
-        print("no picture: matplotlib is missing (pip install 'flexor[report]')", file=sys.stderr)
+        print(no_picture(), file=sys.stderr)
         return None
     time = (frames["state"]["time_ns"] - frames["state"]["time_ns"][0]) / 1e9
     names = hand.names

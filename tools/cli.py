@@ -23,6 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from runtime.interrupts import EARLIER
 from signals.choices import nearest
+from signals.extras import missing
 from signals.rooms import ROOMS
 from tools.command_table import COMMANDS, command_of, help_line, packaged
 
@@ -193,6 +194,9 @@ def _code(command: Any, words: list[str]) -> int:
 
 
 def _told(error: BaseException) -> int:
+    if lack := missing(error):
+        print(f"error: {lack}", file=sys.stderr)
+        return 1
     if _users(error):
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from hand.hand import Hand, read_tendon_hand
 from hand.options import RunOptions
 from signals.choices import WrongChoice
+from signals.extras import no_picture
 from signals.names import UnknownName
 from trials import rules
 from trials.campaign import Job, Worker, as_dicts, chunks, motions_of, quiet_jobs, results
@@ -201,7 +202,7 @@ def _draw_map(verdicts: list[Verdict], motions: tuple[str, ...], hand: str, path
     try:
         heat_map(verdicts, motions, hand, path)
     except ImportError:
-        return ["no picture: matplotlib is not installed (pip install 'flexor[report]')"]
+        return [no_picture()]
     return [f"map: {path}"]
 
 
@@ -244,7 +245,7 @@ def _draw_trial(worker: Worker, verdict: Verdict, hand: Hand, path: Path) -> lis
     try:
         trial_picture(verdict, worker.record(verdict.trial), Judge(hand.names, hand.model), path)
     except ImportError:
-        return ["no picture: matplotlib is not installed (pip install 'flexor[report]')"]
+        return [no_picture()]
     return [f"  picture   {path}"]
 
 

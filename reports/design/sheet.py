@@ -13,6 +13,7 @@ from typing import Any
 from reports import page
 from reports.files import write_text
 from reports.picture import STYLE
+from signals.extras import no_picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ def _png(sheet: Sheet) -> bytes | None:
         matplotlib.use("Agg")
         import matplotlib.pyplot as plt
     except ImportError:
-        print("no picture: matplotlib is missing (pip install 'flexor[report]')", file=sys.stderr)
+        print(no_picture(), file=sys.stderr)
         return None
     with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(12.0, 7.0), dpi=110, layout="constrained")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TELLS = '#!/bin/sh\necho "$(basename "$0") $*" >> "{log}"\n'
+TELLS = '#!/bin/sh\necho "$(basename "$0") ${{FLEXOR_HAND:+of $FLEXOR_HAND: }}$*" >> "{log}"\n'
 
 
 @pytest.fixture
@@ -87,9 +87,24 @@ def test_the_page_is_installed_by_whoever_asks_for_it_and_once(clone: Path, word
 def test_a_run_without_words_is_the_whole_hand_moving_with_the_page_where_it_is_asked_for(
     clone: Path,
 ) -> None:
-    assert calls(clone, "run")[-1] == "flexor run hasy --motion open_close --for 10"
-    assert calls(clone, "run", "--view")[-1] == "flexor run hasy --motion open_close --for 600 --view"
+    assert calls(clone, "run")[-1] == "flexor of hasy: run --motion open_close --for 10"
+    assert calls(clone, "run", "--view")[-1] == "flexor of hasy: run --view --motion open_close --for 600"
     assert calls(clone, "run", "finger_bench", "--view")[-1] == "flexor run finger_bench --view"
+
+
+@pytest.mark.parametrize(
+    ("words", "then"),
+    [
+        ("--for 1", "--for 1 --motion open_close"),
+        ("--for=1 --lockstep", "--for=1 --lockstep --motion open_close"),
+        ("--motion grasp", "--motion grasp --for 10"),
+        ("--fault tendon-break:index_4@2", "--fault tendon-break:index_4@2 --for 10"),
+        ("--bus my_bus.toml", "--bus my_bus.toml"),
+        ("--help", "--help"),
+    ],
+)
+def test_options_without_a_hand_are_for_the_reference_hand(clone: Path, words: str, then: str) -> None:
+    assert calls(clone, "run", *words.split())[-1] == f"flexor of hasy: run {then}"
 
 
 def test_the_site_is_built_strictly_with_what_it_needs_alone(clone: Path) -> None:

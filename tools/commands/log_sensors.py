@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.finding import Level
+from signals.extras import no_picture
 from tools.commands.folder import make_folder
 
 
@@ -110,5 +111,5 @@ def _write(out: Path, report: dict[str, Any], sensors: list[Any], found: list[An
         draw_sensors(sensors, found, f"{report['hand']}, {Path(report['log']).name}", out / "sensors.png")
         report["picture"] = str(out / "sensors.png")
     except ImportError:
-        report["notices"].append("no picture: matplotlib is missing (pip install 'flexor[report]')")
+        report["notices"].append(no_picture())
     (out / "sensors.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

@@ -60,7 +60,9 @@ REALTIME = "Do not start without real-time priority."
 
 @app.command(epilog=EXAMPLES)
 def run(
-    hand: Annotated[str, typer.Argument(help="Name of a shipped hand, or path of a hand file.")],
+    hand: Annotated[
+        str, typer.Argument(envvar="FLEXOR_HAND", help="Name of a shipped hand, or path of a hand file.")
+    ],
     motion: Annotated[str | None, typer.Option(help=MOTION)] = None,
     seconds: Annotated[float | None, typer.Option("--for", help="Length of the run [s].")] = None,
     lockstep: Annotated[bool, typer.Option(help=LOCKSTEP)] = False,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from signals.choices import WrongChoice
+from signals.extras import no_picture
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -116,7 +117,7 @@ def _write(
     except ModuleNotFoundError as missing:
         if (missing.name or "").split(".")[0] != "matplotlib":
             raise
-        print("pictures skipped: matplotlib is not installed (pip install 'flexor[report]')", file=sys.stderr)
+        print(no_picture(), file=sys.stderr)
     return written
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from flexor.places import LOOPBACK
+from signals.extras import how_to_get
 from tools.view.bar import PATH, Bar
 
 OWN: Final = re.compile(r"http://(127\.0\.0\.1|localhost)(:\d+)?")
@@ -30,7 +31,7 @@ def check_viser() -> None:
         ViewMissing: viser is not there.
     """
     if find_spec("viser") is None:
-        raise ViewMissing("flexor view needs viser: pip install 'flexor[view]'")
+        raise ViewMissing(f"flexor view needs viser: {how_to_get('viser')}")
 
 
 def make_server(port: int, bar: Bar) -> Any:
