@@ -93,12 +93,7 @@ def parse_motion(
     content: str, file: str, name: str, names: HandNames, model: RecordArray, mode: Mode | None = None
 ) -> Motion:
     """Check the text of a motion file; as ``load_motion``."""
-    locator = Locator.of(content)
-    raw = text.raw_of(content, file, locator, MotionFileError)
-    try:
-        motion = MotionFile.model_validate(text.tuples(raw))
-    except ValidationError as error:
-        raise _refused(refusals(MotionFile, raw, error), file, locator) from None
+    motion, locator = _read(content, file)
     built = build(motion, names, model, mode)
     found = built.refusals + list(limit_refusals(built, names, model))
     found += balance_refusals(built, names, model)
@@ -111,6 +106,21 @@ def parse_motion(
     result.tendons_off = tuple(names.index("tendon", t) for t in motion.tendons_off)
     result.object = motion.object
     return result
+
+
+def shipped_motion(name: str) -> MotionFile:
+    """What the file of a shipped motion says, without a hand."""
+    path = text.path_of(name, "motions", "motion", MotionFileError)
+    return _read(text.text_of_file(path, MotionFileError), str(path))[0]
+
+
+def _read(content: str, file: str) -> tuple[MotionFile, Locator]:
+    locator = Locator.of(content)
+    raw = text.raw_of(content, file, locator, MotionFileError)
+    try:
+        return MotionFile.model_validate(text.tuples(raw)), locator
+    except ValidationError as error:
+        raise _refused(refusals(MotionFile, raw, error), file, locator) from None
 
 
 def _refused(found: list[Refusal], file: str, locator: Locator) -> MotionFileError:

@@ -32,7 +32,7 @@ from signals.clock import now_ns
 from signals.records import FRAME, RecordArray
 from telemetry.command.bounds import goal_bounds
 from telemetry.command.reception import Reception
-from telemetry.command.server import CommandServer
+from telemetry.command.server import CommandServer, hand_file_of
 from telemetry.keys import load_keyring
 from telemetry.publish.bulletin import Bulletin, Sparing, health_map
 from telemetry.publish.heat import HeatWatch
@@ -94,6 +94,7 @@ class IoProcess:
             motion=options.motion,
             pretension_n=options.pretension_n,
         )
+        self.server.hand_file = hand_file_of(hand.name, hand.text, options.settings)
         self.unproven = () if options.readonly else unproven(options.bus, hand.names, motor_setups(hand))
         self.notices: list[str] = list(self.unproven)
         self._newest: Any = None

@@ -124,9 +124,9 @@ ARGS: Final[dict[str, Any]] = {
     "get": GetArgs,
     "stop": StopArgs,
     "record": RecordArgs,
-    **{op: NoArgs for op in ("arm", "activate", "rearm", "off", "ping", "snapshot")},
+    **{op: NoArgs for op in ("arm", "activate", "rearm", "off", "ping", "hand", "snapshot")},
 }
-FREE: Final = frozenset({"stop", "ping", "get", "lease", "snapshot"})
+FREE: Final = frozenset({"stop", "ping", "get", "hand", "lease", "snapshot"})
 """Operations that need no lease."""
 LOOKS: Final = FREE - {"lease"}
 """Operations that a viewer's key is good for."""

@@ -9,7 +9,8 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -46,6 +47,11 @@ Note = Callable[[str, str, str], None]
 """Reporter of events: kind, text, hint."""
 
 
+def hand_file_of(name: str, text: str, settings: Sequence[str]) -> dict[str, Any]:
+    """What ``hand`` answers: a hand file, packed to the size of a view, as anybody may ask and not read."""
+    return {"name": name, "text_zlib": zlib.compress(text.encode()), "settings": list(settings)}
+
+
 class CommandServer:
     """Handles requests.
 
@@ -62,6 +68,7 @@ class CommandServer:
         broken: requests that raised something nobody had thought of.
         view: newest view, for ``get``.
         recordings: who writes logs, or ``None``.
+        hand_file: the hand file of the run, for ``hand``.
     """
 
     def __init__(
@@ -80,6 +87,7 @@ class CommandServer:
         self.refused = self.broken = 0
         self.view: dict[str, Any] = {}
         self.recordings: Recordings | None = None
+        self.hand_file: dict[str, Any] = {}
         self._names, self._segment, self._note, self._motion = names, segment, note, motion
         self._reader = segment.reader(1)
         self._wall = WallClock()
@@ -184,6 +192,8 @@ class CommandServer:
             if unknown:
                 raise Refusal("unknown_name", f"no key {unknown[0]!r}", f"legal: {', '.join(self.view)}")
             return {"view": {k: self.view[k] for k in args.keys or self.view}}
+        if op == "hand":
+            return {"hand_file": self.hand_file}
         if op == "ping":
             return {"monotonic_ns": now_ns}
         if op in ("record", "snapshot"):

@@ -103,6 +103,7 @@ def test_a_slider_moves_the_finger_and_stop_needs_no_lease(looked_at, port_base)
         wanted = math.radians(30.0)
         assert _becomes(hand, onlooker, lambda v: abs(v["cmd"][joint] - wanted) < 1e-6)
         assert _becomes(hand, onlooker, lambda v: abs(v["true_pos"][joint] - wanted) < math.radians(3.0))
+        _plays_a_motion(hand, onlooker, joint)
         onlooker.do("Give command back", True)
         assert onlooker.until("Take command", 5.0, visible=True)
         assert not _holder(hand)
@@ -113,6 +114,22 @@ def test_a_slider_moves_the_finger_and_stop_needs_no_lease(looked_at, port_base)
         assert _becomes(hand, onlooker, lambda v: v.fault != "OPERATOR_STOP")
         bar.send("stop")
         assert _becomes(hand, onlooker, lambda v: v.fault == "OPERATOR_STOP")
+
+
+def _plays_a_motion(hand, onlooker, joint):
+    """To and fro as the motion says, until a slider is moved: the hand then goes where that is."""
+    onlooker.do("Motion", "open_close")
+    onlooker.do("Play", "play")
+    for low, high in ((45.0, 51.0), (0.0, 5.0), (45.0, 51.0)):
+        assert _becomes(
+            hand, onlooker, lambda v, low=low, high=high: low < math.degrees(v["cmd"][joint]) < high, 30.0
+        )
+    onlooker.do(joint, 20.0)
+    wanted = math.radians(20.0)
+    assert _becomes(hand, onlooker, lambda v: abs(v["cmd"][joint] - wanted) < 1e-6)
+    for _ in onlooker.look(2.0):  # a period of the motion
+        assert abs(hand.view()["cmd"][joint] - wanted) < 1e-6
+    assert hand.view()["machine"] == MachineState.ACTIVE
 
 
 def _becomes(hand, onlooker, so, seconds=8.0):

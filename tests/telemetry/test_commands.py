@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import zlib
 
 import msgspec
 import numpy as np
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.modes import Mode
+from signals.records import FRAME
 from telemetry.command.bounds import goal_bounds
 from telemetry.command.lease import TTL_NS
 from telemetry.command.requests import GOAL_FIELDS
-from telemetry.command.server import CommandServer
+from telemetry.command.server import CommandServer, hand_file_of
+from telemetry.publish.messages import ViewMessage
 
 NOW = 10**12
 
@@ -262,6 +265,18 @@ def test_what_nobody_thought_of_is_answered_counted_and_logged(desk, monkeypatch
         assert _ask(desk, "ping")["error"]["code"] == "internal"
     assert desk.broken == desk.refused == 5
     assert len(caplog.records) == 1 and "a bug" in caplog.text
+
+
+def test_anybody_gets_the_hand_file_of_the_run_in_no_more_bytes_than_a_view(desk, finger):
+    desk.hand_file = hand_file_of("finger_bench", finger.text, ("gains.friction_gain=0.5",))
+    answer = _ask(desk, "hand")
+    found = answer["hand_file"]
+    assert zlib.decompress(found["text_zlib"]).decode() == finger.text
+    assert (found["name"], found["settings"]) == ("finger_bench", ["gains.friction_gain=0.5"])
+    whole = read_hand(RunOptions(hand="hasy"))
+    view = ViewMessage(whole.names, True).build(np.zeros(1, dtype=FRAME)[0], 0.0, {}, {})
+    packed = msgspec.msgpack.encode(hand_file_of("hasy", whole.text, ()))
+    assert len(packed) < len(msgspec.msgpack.encode(view))
 
 
 # Bounds of the model.

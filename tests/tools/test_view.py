@@ -27,13 +27,15 @@ from tools.view.bar import Bar
 from tools.view.figure import Capsules, Figure
 
 
-def _figure(name: str):
+def figure_of(name: str):
+    """A hand, and its figure on the page."""
     hand = read_hand(RunOptions(hand=name))
     meta = {"names": meta_names(hand.names), **drawing_of(hand)}
     return hand, Figure(meta)
 
 
-def _random_pose(hand, rng):
+def random_pose(hand, rng):
+    """Joint and axis angles inside the hand's ranges."""
     m, n = hand.model[0], len(hand.names.joints)
     q = rng.uniform(m["joint_min_rad"][:n], m["joint_max_rad"][:n])
     axes = np.array([])
@@ -44,10 +46,10 @@ def _random_pose(hand, rng):
 
 @pytest.mark.parametrize("name", ["hasy", "finger_bench", "n_plus_one"])
 def test_figures_tips_are_those_of_the_compiled_law(name):
-    hand, figure = _figure(name)
+    hand, figure = figure_of(name)
     rng, m = np.random.default_rng(1), hand.model[0]
     for _ in range(5):
-        q, axes = _random_pose(hand, rng)
+        q, axes = random_pose(hand, rng)
         places = figure.places(
             dict(zip(hand.names.joints, q, strict=True)), dict(zip(hand.names.axes, axes, strict=True))
         )
@@ -65,7 +67,7 @@ def test_figures_tips_are_those_of_the_compiled_law(name):
 
 
 def test_the_palm_of_a_straight_wrist_reads_zero_and_follows_pitch_and_yaw():
-    hand, figure = _figure("hasy")
+    hand, figure = figure_of("hasy")
     neutral = dict(zip(hand.names.axes, figure.m.wrist_neutral_rad, strict=True))
     assert np.allclose(figure.palm_angles_rad(neutral), 0.0, atol=1e-9)
     for wanted in ((0.4, 0.0), (-0.3, 0.2)):
@@ -76,7 +78,7 @@ def test_the_palm_of_a_straight_wrist_reads_zero_and_follows_pitch_and_yaw():
 @pytest.mark.parametrize("name", ["hasy", "finger_bench", "n_plus_one"])
 def test_a_tendon_is_drawn_where_its_moment_arm_is(name):
     """The length of the drawn way changes with a joint as dh/dq says, where a point lies beside one axis."""
-    hand, figure = _figure(name)
+    hand, figure = figure_of(name)
     m, checked = figure.m, 0
     for t, line in figure.strands:
         for via in line[:-1]:
@@ -92,7 +94,7 @@ def test_a_tendon_is_drawn_where_its_moment_arm_is(name):
 @pytest.mark.parametrize("name", ["hasy", "orca_v2", "n_plus_one", "sdm"])
 def test_every_tendon_is_drawn_and_goes_from_bone_to_bone_outwards(name):
     """A cable that closes several fingers branches; it does not go from a fingertip to the next finger."""
-    hand, figure = _figure(name)
+    hand, figure = figure_of(name)
     m, seen = figure.m, set()
     for t, line in figure.strands:
         for near, far in zip(line, line[1:], strict=False):
@@ -169,7 +171,7 @@ def _with_meshes(tmp_path, side=""):
 @pytest.mark.parametrize("side", ["", 'side = "left"\n'])
 def test_a_mesh_stands_where_its_bone_is(tmp_path, side):
     """Its corners by the transformations of the hand file, written out; its faces look outwards."""
-    hand, figure = _figure(str(_with_meshes(tmp_path, side)))
+    hand, figure = figure_of(str(_with_meshes(tmp_path, side)))
     (shape,) = figure.shapes
     assert figure.missing == [] and hand.file.fingers and shape.finger == 0
     corners = np.array([(x, y, z) for x in (0.0, 0.03) for y in (-0.002, 0.006) for z in (-0.003, 0.003)])
@@ -194,16 +196,16 @@ def test_bodies_of_a_file_come_as_the_model_has_them(name):
 def test_a_mesh_that_cannot_be_drawn_leaves_the_capsule_and_says_why(tmp_path):
     path = _with_meshes(tmp_path)
     (tmp_path / "bone.stl").unlink()
-    hand, figure = _figure(str(path))
+    hand, figure = figure_of(str(path))
     assert not figure.shapes and "bone.stl: there is no such file" in figure.missing[0]
     assert min(figure.radii_m) > 0.0
     (told,) = [s for s in suspicions(hand.file) if s.path[-2:] == ("mesh", "file")]
     assert told.line == 1 + path.read_text().split("mesh = {")[0].count("\n") and "bone.stl" in told.text
     (tmp_path / "bone.stl").write_bytes(b"solid nothing\n")
-    assert "not a mesh that can be read" in _figure(str(path))[1].missing[0]
+    assert "not a mesh that can be read" in figure_of(str(path))[1].missing[0]
     _with_meshes(tmp_path)
     path.write_text(path.read_text().replace("scale = 0.001", "scale = 1.0"))
-    assert "30 m long" in _figure(str(path))[1].missing[0]
+    assert "30 m long" in figure_of(str(path))[1].missing[0]
 
 
 def test_a_log_elsewhere_finds_its_meshes_beside_it(tmp_path):
@@ -216,7 +218,7 @@ def test_a_log_elsewhere_finds_its_meshes_beside_it(tmp_path):
 
 
 def test_gears_are_not_drawn_as_tendons():
-    hand, figure = _figure("leap_v1")
+    hand, figure = figure_of("leap_v1")
     assert hand.names.tendons and not figure.strands
 
 

@@ -7,13 +7,15 @@ import os
 import signal
 from collections.abc import Callable
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import flexor
 from flexor.control import Control
 from flexor.errors import HandError
 from flexor.places import LOOPBACK
 from flexor.runs import chosen
+
+T = TypeVar("T")
 
 
 def name_of_page() -> str:
@@ -59,6 +61,14 @@ class Commander:
                     self._forget()
                 self._tell(str(error))
                 return None
+
+    def ask(self, what: Callable[[flexor.Hand], T]) -> T:
+        """Ask the hand something that needs no lease.
+
+        Raises:
+            HandError: no answer, or a refusal.
+        """
+        return what(self._hand)
 
     def take(self, force: bool) -> None:
         """Acquire the lease, or take it from whoever has it."""

@@ -6,6 +6,7 @@ import math
 from typing import Any, Final
 
 from tools.view.commander import Commander
+from tools.view.motions import Motions, offered
 
 _MODES: Final = ("joint_impedance", "tendon_force", "joint_torque", "motor_position", "off")
 FOLLOW_S: Final = 0.25
@@ -39,9 +40,13 @@ class Desk:
         self._force.on_click(lambda _: commander.take(force=True))
         self._back = gui.add_button("Give command back", visible=False)
         self._back.on_click(lambda _: commander.give_back())
+        self._motions = Motions(commander, self._tell_motion)
         self._states()
         with gui.add_folder("Fingers and wrist"):
             self._sliders()
+        if meta["mechanism"] is None:
+            with gui.add_folder("Motions", expand_by_default=False):
+                self._play()
         with gui.add_folder("Mode and stiffness", expand_by_default=False):
             self._modes()
         with gui.add_folder("Record", expand_by_default=False):
@@ -54,7 +59,12 @@ class Desk:
             "arm": lambda c: c.arm(), "activate": lambda c: c.activate(),
             "re-arm": lambda c: c.rearm(), "off": lambda c: c.off(),
         }  # fmt: skip
-        row.on_click(lambda event: do(acts[event.target.value]))
+
+        def act(event: Any) -> None:
+            self._motions.halt()
+            do(acts[event.target.value])
+
+        row.on_click(act)
         self._rows.append(row)
 
     def _slider(self, name: str, low: float, high: float, start: float, step: float) -> Any:
@@ -86,11 +96,32 @@ class Desk:
 
     def _move(self, event: Any, joint: str) -> None:
         if event.client_id is not None and self._active:
+            self._motions.halt()
             self._commander.do(lambda c: c.goal({joint: math.radians(event.target.value)}))
 
     def _turn(self, event: Any, axis: str, zero: float) -> None:
         if event.client_id is not None and self._active:
+            self._motions.halt()
             self._commander.do(lambda c: c.goal(axes={axis: zero + math.radians(event.target.value)}))
+
+    def _play(self) -> None:
+        """Shipped motions, from where the hand is."""
+        gui, has_palm = self._gui, self._meta["geometry"]["n_axes"] == 2
+        which = gui.add_dropdown("Motion", offered(has_palm))
+        row = gui.add_button_group("Play", ("play", "end"))
+        self._motion_told = gui.add_markdown("")
+
+        def act(event: Any) -> None:
+            if event.target.value == "play":
+                self._motions.play(which.value)
+            else:
+                self._motions.halt()
+
+        row.on_click(act)
+        self._rows.append(row)
+
+    def _tell_motion(self, text: str) -> None:
+        self._motion_told.content = text
 
     def _modes(self) -> None:
         gui, names, ranges = self._gui, self._meta["names"], self._meta["ranges"]
@@ -154,7 +185,7 @@ class Desk:
             _set(handle, "disabled", not holds)
         for row in self._rows:
             _set(row, "visible", holds)
-        if self._active:
+        if self._active and not self._motions.playing:
             return
         zeros = dict(
             zip(self._meta["names"]["axis"], self._meta["geometry"]["wrist_neutral_rad"], strict=True)

@@ -51,9 +51,14 @@ class Page:
         ghost.on_update(lambda _: setattr(self.scene, "ghost_shown", ghost.value))
         truth = gui.add_checkbox("True pose (green), in simulation", False)
         truth.on_update(lambda _: setattr(self.scene, "truth_shown", truth.value))
+        loads = gui.add_checkbox("Loads at the fingertips (yellow arrows)", True)
+        loads.on_update(lambda _: setattr(self.scene, "loads_shown", loads.value))
         self._palm = gui.add_markdown("")
         gui.add_markdown(
             "Tendons: blue below the least tension, teal to amber inside their band, red at the limit."
+        )
+        gui.add_markdown(
+            "Loads are what would hold the joints' torques in balance, from 1 N; 6 mm for each newton."
         )
         for sentence in self.scene.figure.missing:
             gui.add_markdown(f"Drawn as a capsule: {sentence}")

@@ -9,6 +9,7 @@ import trimesh
 from numpy.typing import NDArray
 
 from tools.view.figure import Capsules, Drawn, Figure
+from tools.view.loads import Loads
 from tools.view.mechanism import MechanismFigure, has_mechanism
 from tools.view.meshes import Colours, Meshes
 
@@ -141,15 +142,17 @@ class Scene:
         made = MechanismFigure if has_mechanism(meta) else Figure
         self.figure: Drawn = made(meta)
         scene = server.scene
-        self.ghost_shown, self.truth_shown = True, False
+        self.ghost_shown, self.truth_shown, self.loads_shown = True, False, True
         self._own = self.figure.colours
         scene.set_up_direction(self.figure.up)
         self._measured = Limbs(scene, "hand", self.figure, self._own, None)
         self._ghost = Limbs(scene, "goal", self.figure, GHOST, 0.28)
         self._truth = Limbs(scene, "truth", self.figure, TRUTH, 0.4)
-        self._tendons = None
-        if isinstance(self.figure, Figure) and self.figure.strands:
-            self._tendons = Tendons(scene, self.figure, meta)
+        self._tendons = self._loads = None
+        if isinstance(self.figure, Figure):
+            self._loads = Loads(scene, self.figure)
+            if self.figure.strands:
+                self._tendons = Tendons(scene, self.figure, meta)
         self._labels: dict[str, Any] = {}
         self._scene = scene
         self._stage(server)
@@ -191,6 +194,8 @@ class Scene:
         if true:
             true_places = figure.places(view["true_pos"], axes)
             self._truth.place(figure.capsules(true_places), true_places)
+        if self._loads is not None:
+            self._loads.show(view["torque"], places, self.loads_shown)
         self._paint(view, faults, places)
 
     def _paint(self, view: dict[str, Any], faults: list[dict[str, Any]], places: Any) -> None:
