@@ -259,15 +259,9 @@ def stage_table(options: RunOptions, count: int, cycles: int, tell: Tell) -> dic
     about = facts()
     _warm(replace(options, lockstep=True, seconds=1.0), tell)
     table = stages.measure(options, count, cycles, tell)
-    return {
-        "bench": "stages",
-        "facts": about,
-        "hand": options.hand,
-        "motion": options.motion,
-        "rounds": count,
-        **table.to_dict(),
-        "missed": ["real_time_factor"] if table.missed else [],
-    }
+    head = {"bench": "stages", "facts": about, "hand": options.hand, "motion": options.motion}
+    missed = ["real_time_factor"] if table.missed else []
+    return {**head, "rounds": count, **table.to_dict(), "missed": missed}
 
 
 def lockstep(options: RunOptions, count: int, cycles: int, hands: int, tell: Tell) -> dict[str, Any]:
