@@ -134,7 +134,7 @@ def _view(machine):
     return {"machine": int(machine)}
 
 
-def test_silence_is_told_before_faults_and_faults_before_the_state():
+def test_silence_is_state_before_faults_and_faults_before_the_state():
     fault = {"finger": "index", "part": "index_4", "text": "index_4: broken <b>", "hint": "replace it"}
     health = {"latched": [fault, fault | {"text": "second"}], "lease": {"holder": "me"}}
     assert told(None, {}, 0.0, 0.5).kind == "gone"
@@ -234,9 +234,19 @@ def test_the_bar_says_what_a_command_beside_does_with_the_hand(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines[:42]) + "\n"))
     hear(bar)
     sent = []
-    monkeypatch.setattr("tools.view.bar.as_message", lambda state, hand, stoppable: sent.append(hand) or {})
-    bar.tell(Told("active", "active", ""))
-    assert sent == ["hasy, identify springs 41 %"]
+    monkeypatch.setattr(
+        "tools.view.bar.as_message", lambda state, hand, stoppable: sent.append((state, hand)) or {}
+    )
+    state_ = Told("active", "active", "")
+    bar.tell(state_)
+    assert sent.pop() == (state_, "hasy, identify springs 41 %")
+    view = {"machine": int(MachineState.ACTIVE)}
+    bar.tell(told(view, {}, 7.0, 1.0))
+    silent, _ = sent.pop()
+    assert silent.kind == "waiting" and silent.head == "between runs" and "7 s" in silent.text
+    bar.use("")
+    bar.tell(told(view, {}, 7.0, 1.0))
+    assert sent.pop()[0].kind == "gone"
 
 
 @pytest.mark.parametrize("words", [("identify", "springs"), ("calibrate", "wiring"), ("commission", "hasy")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from signals.modes import MachineState
@@ -76,6 +76,12 @@ def waiting(place: str, starting: str) -> Told:
         return Told("waiting", "starting", f"{starting} starts; it appears here as soon as it speaks.")
     text = f"No hand speaks at {place} yet; it appears here as soon as one does."
     return Told("waiting", "no hand yet", text, "start one: flexor run HAND")
+
+
+def between_runs(state: Told) -> Told:
+    """Silence while a command beside makes the next run of its step ready: no fault, and said as such."""
+    text = f"{state.text} The next run of this step is being made ready."
+    return replace(state, kind="waiting", head="between runs", text=text, hint="")
 
 
 def as_message(state: Told, hand: str, stoppable: bool) -> dict[str, Any]:

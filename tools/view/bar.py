@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from tools.view.banner import Told, as_message
+from tools.view.banner import Told, as_message, between_runs
 
 PATH: Final = "/flexor"
 BEAT_S: Final = 0.5
@@ -52,6 +52,8 @@ class Bar:
         """Say how the hand is, at once; to be called at every turn, so that its end is seen."""
         self._turned_s = time.monotonic()
         hand = f"{self._hand}, {self._use}" if self._use else self._hand
+        if self._use and state.kind == "gone":
+            state = between_runs(state)
         text = json.dumps(as_message(state, hand, self.stop is not None))
         if text != self._text:
             self._text = text
