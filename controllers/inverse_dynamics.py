@@ -9,13 +9,13 @@ N m/rad for a finger, here the mass matrix scales them.
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Final, Protocol
 
 import numpy as np
 
 from mechanics.dynamics.inverse import inverse
 from mechanics.dynamics.systems import Parts
+from mechanics.low_pass import filter_share
 from signals.compiled import law
 from signals.layout import FloatArray, Records, dtype_of
 from signals.modes import Mode
@@ -49,7 +49,7 @@ NO_LOADS: Final[FloatArray] = np.zeros((0, 6))
 def goal_rates(m: Model, g: Goal, mem: InverseDynamicsMemory, finger: int) -> None:
     """Filtered rate of the goal's joint speeds [rad/s2]; a mechanism is one "finger" of the records."""
     dt_s = m.dt_s
-    share = 1.0 - math.exp(-2.0 * math.pi * FILTER_HZ * dt_s)
+    share = filter_share(FILTER_HZ, dt_s)
     for k in range(m.finger_n_joints[finger]):
         j, rate = m.finger_joint[finger, k], 0.0
         if mem.started != 0:

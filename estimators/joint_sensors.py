@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Protocol
 
-from estimators.speeds import cycle_s, filter_share, filtered_speed, since_last_s
+from estimators.speeds import cycle_s, filtered_speed, since_last_s
+from mechanics.low_pass import filter_share
 from mechanics.plausible import usable
 from signals.compiled import law
 from signals.layout import FloatArray, IntArray, Records, dtype_of

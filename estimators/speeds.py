@@ -9,21 +9,15 @@ cycles only, and then the change of several. Without a new sample a speed stays 
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from estimators.memory import EstimatorMemory
+from mechanics.low_pass import filter_share
 from signals.compiled import law
 from signals.typed import Measurement, Model, State
 
 HELD_NS: Final = 10_000_000
 """Age of a sample up to which its speed is kept; older ones are of something that seems to rest."""
-
-
-@law
-def filter_share(cutoff_hz: float, dt_s: float) -> float:
-    """Share of the new value that a low-pass of the given cut-off takes in a cycle, 0..1."""
-    return 1.0 - math.exp(-2.0 * math.pi * max(cutoff_hz, 0.0) * dt_s)
 
 
 @law

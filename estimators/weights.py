@@ -14,9 +14,10 @@ import math
 from typing import Final
 
 from estimators.memory import EstimatorMemory
-from estimators.speeds import cycle_s, filter_share
+from estimators.speeds import cycle_s
 from mechanics.arctan import arctan
 from mechanics.lines import motor_load_nm
+from mechanics.low_pass import filter_share
 from mechanics.plausible import BEYOND_STOP_RAD
 from mechanics.springs import count_of_lever, spring_state
 from signals.compiled import law

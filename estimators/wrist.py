@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from estimators.memory import EstimatorMemory
-from estimators.speeds import filter_share, filtered_speed, since_last_s
+from estimators.speeds import filtered_speed, since_last_s
 from mechanics.frames import set_identity
+from mechanics.low_pass import filter_share
 from mechanics.wrist import palm_ways, wrist_pose
 from signals.compiled import law
 from signals.typed import Measurement, Model, State

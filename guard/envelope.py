@@ -29,6 +29,7 @@ from guard.memory import GuardMemory
 from mechanics.collocated import from_tendons
 from mechanics.curves import CURVED
 from mechanics.lines import load_nm, sense_of
+from mechanics.low_pass import filter_share
 from mechanics.thumb import INSERTION
 from signals.compiled import law
 from signals.typed import Model, State
@@ -92,7 +93,7 @@ def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float, e
 @law
 def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
     """Speeds of the paths through the wrist [m/s] into ``mem``, low-passed."""
-    share, dt_s = 1.0 - math.exp(-2.0 * math.pi * WRIST_HZ * m.dt_s), m.dt_s
+    share, dt_s = filter_share(WRIST_HZ, m.dt_s), m.dt_s
     length, before, speed = s.wrist_length_m, mem.wrist_before_m, mem.wrist_m_s
     if mem.started != 0:
         for t in range(m.n_tendons):

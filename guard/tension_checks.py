@@ -9,12 +9,12 @@ it go slack for a moment, its antagonist first of all: the one that fell first i
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
 from mechanics.coupling import tendon_length
+from mechanics.low_pass import filter_share
 from mechanics.plausible import beyond_stop, usable
 from mechanics.springs import greatest_tension_n
 from signals.compiled import law
@@ -174,7 +174,7 @@ def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
 @law
 def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch lost and excessive tensions. What a push made slack is wound in as at the start."""
-    share = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * m.dt_s)
+    share = filter_share(SNAP_HZ, m.dt_s)
     for t in range(m.n_tendons):
         if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             continue

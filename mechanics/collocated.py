@@ -14,10 +14,10 @@ At rest it is the measured angle: the stiffness that is felt is the one asked fo
 
 from __future__ import annotations
 
-import math
 from typing import Final, Protocol
 
 from mechanics.finger_rows import FingerRows, along
+from mechanics.low_pass import filter_share
 from signals.compiled import law
 from signals.layout import FloatArray
 from signals.typed import Model, State
@@ -47,7 +47,7 @@ def from_tendons(m: Model, rows: FingerRows, f: int, row: FloatArray, out: Float
 @law
 def share_of_measured(m: Model) -> float:
     """Share of the measured angle in the feedback, one cycle on: the same for all fingers."""
-    return 1.0 - math.exp(-2.0 * math.pi * CROSSOVER_HZ * m.dt_s)
+    return filter_share(CROSSOVER_HZ, m.dt_s)
 
 
 @law

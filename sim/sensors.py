@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from mechanics.hysteresis import play
+from mechanics.low_pass import filter_share
 from mechanics.springs import count_of_lever
 from signals.compiled import law
 from signals.modes import DriveReport
@@ -64,7 +65,7 @@ def _read_halls(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
         if level == 2:
             if m.hall_filter_hz[t] != filter_hz:  # mostly all sensors are alike
                 filter_hz = m.hall_filter_hz[t]
-                share = 1.0 - math.exp(-2.0 * math.pi * filter_hz * m.dt_s) if filter_hz > 0.0 else 1.0
+                share = filter_share(filter_hz, m.dt_s) if filter_hz > 0.0 else 1.0
             p.hall_filtered_rad[t] += share * (lever - p.hall_filtered_rad[t])
             p.hall_played_rad[t] = play(
                 p.hall_played_rad[t], p.hall_filtered_rad[t], m.hall_hysteresis_rad[t]
@@ -117,7 +118,7 @@ def _read_joints(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
         z.joint_status[j] = 0
         angle = p.q_rad[j]
         if level == 2:
-            share = 1.0 - math.exp(-2.0 * math.pi * m.joint_filter_hz[j] * m.dt_s)
+            share = filter_share(m.joint_filter_hz[j], m.dt_s)
             p.joint_filtered_rad[j] += share * (angle - p.joint_filtered_rad[j])
             angle = p.joint_filtered_rad[j]
         count = m.joint_zero_count[j] + m.joint_counts_rad[j] * (angle + p.joint_offset_rad[j])

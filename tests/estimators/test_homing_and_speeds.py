@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimators.homing import HomingError, home
-from estimators.speeds import filter_share, filtered_speed
+from estimators.speeds import filtered_speed
+from mechanics.low_pass import filter_share
 from tests.rigs.desk import Desk
 
 
