@@ -16,10 +16,10 @@ from pydantic import Field, model_validator
 
 from drivers.errors import TurnsUnknown
 from drivers.family import FROM_HAND
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.tables import Table
 
-Floats = NDArray[np.float64]
 TURN_RAD = 2.0 * math.pi
 
 
@@ -69,20 +69,20 @@ class MotorMap:
 
     def __init__(self, devices: Sequence[MotorDevice], motors: NDArray[np.int64]) -> None:
         self.devices, self.motors = tuple(devices), motors
-        self.sign: Floats = np.array([float(d.direction) for d in devices])
-        self.ratio: Floats = np.array([d.gear_ratio for d in devices])
-        self.zero_rad: Floats = np.array([d.zero_rad for d in devices])
-        self.rad_per_turn: Floats = self.sign * TURN_RAD / self.ratio
+        self.sign: FloatArray = np.array([float(d.direction) for d in devices])
+        self.ratio: FloatArray = np.array([d.gear_ratio for d in devices])
+        self.zero_rad: FloatArray = np.array([d.zero_rad for d in devices])
+        self.rad_per_turn: FloatArray = self.sign * TURN_RAD / self.ratio
         """Spool angle per turn of the device."""
 
     def __len__(self) -> int:
         return len(self.devices)
 
-    def angle_rad(self, turns: Floats) -> Floats:
+    def angle_rad(self, turns: FloatArray) -> FloatArray:
         """Spool angles from device turns, both shape (n,)."""
         return turns * self.rad_per_turn - self.zero_rad
 
-    def turns(self, angle_rad: Floats) -> Floats:
+    def turns(self, angle_rad: FloatArray) -> FloatArray:
         """Device turns from spool angles, both shape (n,)."""
         return (angle_rad + self.zero_rad) / self.rad_per_turn
 

@@ -16,12 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.frames import rotation, rotation_rpy
+from signals.layout import FloatArray
 from signals.records import RecordArray
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

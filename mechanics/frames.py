@@ -10,11 +10,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @law

@@ -6,12 +6,8 @@ centre, and (xx, yy, zz, xy, xz, yz) about the origin.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from signals.compiled import law
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @law

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from mechanics.belt import Belt, FloatArray, belt
+from mechanics.belt import Belt, belt
 from mechanics.levercurve import ImpossibleGeometry, LeverCurve, refuse
+from signals.layout import FloatArray
 
 Point = tuple[float, float]
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 CHECKED_POSES: Final = 400
 """Lever angles at which a curve is checked: every 0.1 deg of the reference mechanism."""

@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.polynomial import polynomial
 
-from mechanics.levercurve import FloatArray, ImpossibleGeometry, LeverCurve, refuse
+from mechanics.levercurve import ImpossibleGeometry, LeverCurve, refuse
+from signals.layout import FloatArray
 
 NODES: Final = 32
 """Of the Gauss rule for the energy: exact to rounding for any curve that a lever has."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanics.belt import FloatArray
 from mechanics.levercurve import LeverCurve
+from signals.layout import FloatArray
 from signals.sizes import FORCE_NODES, SPRING_NODES
 
 

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.simulate import Run
 from reports.files import save_figure
 from reports.mechanism_summary import columns
 from reports.picture import COLOURS, GRID, INK, PALE
+from signals.layout import FloatArray
 from sim.mechanisms.load import LoadedMechanism
 from sim.mechanisms.mechanism import Mechanism
 
-FloatArray = NDArray[np.float64]
 MOST_LINES: Final = 8
 STYLE: Final[Any] = {
     "font.size": 9.0,

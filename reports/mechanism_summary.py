@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.file.locate import dotted
 from mechanics.dynamics.simulate import Run
+from signals.layout import FloatArray
 from sim.mechanisms.load import LoadedMechanism
-
-FloatArray = NDArray[np.float64]
 
 
 def columns(loaded: LoadedMechanism, run: Run) -> dict[str, FloatArray]:

@@ -11,13 +11,12 @@ from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.coupling import tendon_jacobian
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import RecordArray
 
-FloatArray = NDArray[np.float64]
 FLAT: Final = 1e-9
 """Share of the greatest singular value, or of a normal's size, that counts as zero."""
 

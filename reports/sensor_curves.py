@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.memory import new_memory
 from estimators.tick import estimate
+from signals.layout import FloatArray
 from signals.modes import ChannelStatus
 from signals.records import MEASUREMENT, STATE, RecordArray, new
-
-FloatArray = NDArray[np.float64]
 
 MOST_FRAMES: Final = 1500
 """Frames that the estimator is run over; a longer log is thinned evenly."""

@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from reports.sensor_curves import Curve, FloatArray
+from reports.sensor_curves import Curve
+from signals.layout import FloatArray
 
 KNOT_COUNTS: Final = 12.0
 """Width of the bins of a curve; its slope is taken over seven of them, nearly two degrees of lever."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from drivers.hal import Bus
+from signals.layout import FloatArray
 from signals.modes import MotorMode
 from signals.records import COMMAND, RecordArray, new
 from trials import rules
-from trials.record import FloatArray
 
 
 class Brake:

@@ -22,12 +22,13 @@ from hand.motion.load import load_motion, shipped_motions
 from hand.options import RunOptions
 from runtime.realtime import die_with_parent, quiet
 from runtime.setup import read_hand
+from signals.layout import FloatArray
 from telemetry.shm.channel import Channel
 from trials.client import CommandedScene
 from trials.fault_free import QuietRun, quiet_run
 from trials.judge import Judge, Verdict
 from trials.limits import Limits
-from trials.record import FloatArray, Recording
+from trials.record import Recording
 from trials.scene import SLOTS, Scene
 from trials.trial import CLIENT, Trial
 

@@ -19,13 +19,14 @@ from mechanics.springs import stiffness_of_force
 from reports.design.sheet import Sheet, Table
 from reports.picture import COLOURS, PALE
 from signals.choices import WrongChoice
+from signals.layout import FloatArray
 from signals.names import UnknownName
 from signals.records import RecordArray
 from telemetry.shm.channel import Channel
 from trials import rules
 from trials.campaign import motions_of
 from trials.judge import Judge
-from trials.record import FloatArray, Recording
+from trials.record import Recording
 from trials.rules import KINDS
 from trials.scene import SLOTS, Scene
 from trials.trial import Trial

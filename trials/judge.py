@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from signals.faults import Cause
+from signals.layout import FloatArray
 from trials import rules
 from trials.limits import longest_s
 from trials.naming import Naming
 from trials.reactions import FAULT, Shown
-from trials.record import FloatArray, Recording
+from trials.record import Recording
 from trials.rules import KINDS, KindRule
 from trials.trial import EVERY, Struck, Trial
 from trials.verdict import Verdict as Verdict

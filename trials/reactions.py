@@ -6,9 +6,10 @@ from typing import Final
 
 import numpy as np
 
+from signals.layout import FloatArray
 from signals.modes import MachineState
 from trials import rules
-from trials.record import FloatArray, Recording
+from trials.record import Recording
 from trials.rules import KINDS, KindRule
 from trials.stops import Stops
 from trials.trial import Struck

@@ -8,12 +8,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from signals.layout import FloatArray
 from signals.modes import MachineState
 from signals.records import RecordArray
 from signals.table import TABLE
 from trials import rules
-
-FloatArray = NDArray[np.float64]
 
 FAULT: Final = int(MachineState.FAULT)
 KEPT: Final = (

@@ -17,6 +17,7 @@ from hand.options import RunOptions
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.setup import Rig, build, prepare
 from runtime.stretch import Stretch
+from signals.layout import FloatArray
 from signals.modes import FaultKind, MachineState
 from signals.records import RecordArray
 from sim.backend import SimulatedBus
@@ -28,7 +29,7 @@ from telemetry.shm.ring import frames_of
 from telemetry.shm.segment import Segment
 from trials import rules
 from trials.brake import Brake, Held
-from trials.record import FloatArray, Recorder, Recording
+from trials.record import Recorder, Recording
 from trials.rules import KINDS, KindRule
 from trials.touch import AFTER_TOUCH_S, Touching
 from trials.trial import EVERY, Struck, Trial

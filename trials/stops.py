@@ -11,10 +11,11 @@ import numpy as np
 
 from mechanics.coupling import tendon_jacobian
 from signals.faults import Cause
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import RecordArray
 from trials import rules
-from trials.record import FloatArray, Recording
+from trials.record import Recording
 from trials.rules import KINDS
 from trials.trial import EVERY, Struck, Trial
 from trials.verdict import Verdict

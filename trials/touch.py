@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from signals.layout import FloatArray
 from signals.records import RecordArray
 from sim.backend import SimulatedBus
 from trials import rules
-from trials.record import FloatArray
 from trials.trial import Touch
 
 AFTER_TOUCH_S: Final = 0.4

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
-from signals.layout import Records
+from signals.layout import FloatArray, Records
 from signals.typed import Command, Measurement
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Words = NDArray[np.uint32]
@@ -52,8 +51,8 @@ def goal_counts(
     command: Records[Command],
     motors: Indices,
     modes: Words,
-    a_count: Floats,
-    limit_counts: Floats,
+    a_count: FloatArray,
+    limit_counts: FloatArray,
     may_pull: Bools,
     rest: Bools,
     bits: Words,
@@ -119,12 +118,12 @@ def take_blocks(
     rows: Indices,
     ids: Bytes,
     motors: Indices,
-    rad_count: Floats,
-    zero_rad: Floats,
-    rad_s_count: Floats,
-    a_count: Floats,
+    rad_count: FloatArray,
+    zero_rad: FloatArray,
+    rad_s_count: FloatArray,
+    a_count: FloatArray,
     bits: Words,
-    temperature_degc: Floats,
+    temperature_degc: FloatArray,
     times_ns: tuple[int, int],
     measurement: Records[Measurement],
 ) -> int:

@@ -11,14 +11,13 @@ calibration, tendon compliance, joint friction, wrist, masses.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.assembly.straight import set_start
 from hand.assembly.tendons import refresh_pseudo_inverse
 from hand.file.control import Tolerances
+from signals.layout import FloatArray
 from signals.records import RecordArray
 
-FloatArray = NDArray[np.float64]
 CUT_SIGMA = 3.0
 LEAST_FACTOR = 0.2
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controllers.reference import TORQUE_SHARE
 from hand.assembly.straight import elongation_of_tension_m, greatest_tensions_n, straight_jacobian
@@ -20,9 +19,8 @@ from hand.assembly.tendons import sprung_fingers
 from hand.file.hand import HandFile
 from mechanics.fourbar import rocker_turn
 from mechanics.wrist import wrist_lengths
+from signals.layout import FloatArray
 from signals.records import RecordArray
-
-FloatArray = NDArray[np.float64]
 
 SPEED_SHARE: Final = 0.35
 """Share of the motors' greatest speed that a reference may ask for: the rest is the feedback's."""

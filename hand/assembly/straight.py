@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from mechanics.springs import greatest_tension_n
 from mechanics.start_tension import start_tension_n
+from signals.layout import FloatArray
 from signals.modes import TendonKind
 from signals.records import RecordArray
-
-FloatArray = NDArray[np.float64]
 
 _BISECTIONS = 60
 

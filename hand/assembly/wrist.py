@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.file.errors import HandFileError, Problem
 from hand.file.hand import HandFile
 from hand.file.wrist import Wrist
 from mechanics.palm_angles import WristOutOfRange, axis_range
 from mechanics.wrist import wrist_lengths, wrist_pose
+from signals.layout import FloatArray
 from signals.records import RecordArray
-
-FloatArray = NDArray[np.float64]
 
 
 def store_wrist(hand: HandFile, model: RecordArray) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.file.balance import insertion_row, taut_pattern
 from hand.file.checks_names import carried_joints
@@ -19,8 +18,8 @@ from hand.file.checks_sprung import all_sprung, are_independent, sprung_refusals
 from hand.file.locate import Path
 from hand.file.raw import dict_at, dicts_at, number_of, point_of, text_of
 from hand.file.refusals import Refusal
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 RANK_TOLERANCE = 1e-6
 """Smallest singular value over the largest below which a direction counts as not driven."""
 

@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.file.locate import Path
 from hand.file.raw import dict_at, dicts_at, number_of, text_of
 from hand.file.refusals import Refusal
 from mechanics.start_tension import SHARE
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 Raw = dict[str, Any]
 LEAST_SHARE: Final = 1e-6
 """Smallest singular value over the largest below which rows say the same."""

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.file.balance import insertion_row, taut_pattern
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
 
-FloatArray = NDArray[np.float64]
 POSES = 9
 """Poses per joint range that are looked at."""
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controllers.motion import ChannelKind
 from hand.file.balance import taut_pattern
@@ -15,12 +14,12 @@ from hand.file.refusals import Refusal
 from hand.motion.build import Built
 from hand.motion.channels import Table
 from mechanics.coupling import tendon_jacobian
+from signals.layout import FloatArray
 from signals.modes import FingerKind, Mode, TendonKind
 from signals.names import HandNames
 from signals.records import RecordArray
 from signals.sizes import JOINTS, TENDONS
 
-FloatArray = NDArray[np.float64]
 LOOK_S: Final = 0.05
 """Time between the poses that are looked at."""
 LONGEST_S: Final = 60.0

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.motion.schema import Line, Ramp, Sine
+from signals.layout import FloatArray
 from signals.minimum_jerk import rise, slope
-
-FloatArray = NDArray[np.float64]
 
 STEP_S: Final = 0.005
 """Widest step of the tables: a 2 Hz sine is met to 1e-8 of its amplitude."""

@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from controllers.motion import MOTION, ChannelKind, motion_goal, motion_start
@@ -19,12 +18,11 @@ from hand.motion.build import Built, Key, build, limit_refusals
 from hand.motion.channels import Table
 from hand.motion.schema import MotionFile
 from hand.motion.trajectory import trajectory_channels
+from signals.layout import FloatArray
 from signals.modes import Mode
 from signals.names import HandNames
 from signals.records import RecordArray
 from signals.sizes import CHANNELS
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.motion.channels import Table, rest
 from mechanics.palm_angles import WristOutOfRange, axes_of_palm
+from signals.layout import FloatArray
 from signals.records import RecordArray
-
-FloatArray = NDArray[np.float64]
 
 
 class OutOfReach(ValueError):

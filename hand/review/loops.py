@@ -19,16 +19,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.collocated import CROSSOVER_HZ
 from mechanics.coupling import tendon_jacobian
 from mechanics.fingermass import finger_mass
 from mechanics.springs import stiffness_of_force
 from mechanics.tension_loop import scheduled_kp
+from signals.layout import FloatArray
 from signals.sizes import BODIES, FINGER_JOINTS, JOINTS, TENDONS
 
-FloatArray = NDArray[np.float64]
 _NOTHING: Final = 1e-9
 _TERMS: Final = 12
 """Terms of the exponential's series, of a matrix scaled to a norm below 1/2: exact to 1e-13."""

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.file.fingers import ChainFinger, HingeFinger, TreeFinger
 from hand.file.hand import HandFile
 from hand.file.locate import Path
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 ROD_FACTOR: Final = 15.0
 """Between a bone's inertia and that of a finger-thick rod of its mass and length."""
 BONE_RADIUS_M: Final = 0.007

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.records import N_CUSTOM_DOFS, N_PARAMS, JointKind
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 TOLERANCE: Final = 1e-9
 
 

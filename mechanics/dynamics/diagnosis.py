@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.inputs import sample
 from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.systems import System, accelerate
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.dynamics.records import JointKind
+from signals.layout import FloatArray
 
-FloatArray = NDArray[np.float64]
 LEAST: Final = 1e-12
 """Least articulated inertia, relative to what stands there without articulation."""
 

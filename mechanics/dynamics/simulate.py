@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.diagnosis import Divergence, diagnose
 from mechanics.dynamics.inputs import Inputs, constant
 from mechanics.dynamics.integrate import N_ROWS, Scheme, run
 from mechanics.dynamics.systems import System
-
-FloatArray = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,10 +29,9 @@ from mechanics.muscle_finger import (
     muscle_pull_n,
 )
 from signals.compiled import law
-from signals.layout import Records
+from signals.layout import FloatArray, Records
 from signals.records import RecordArray
 
-FloatArray = NDArray[np.float64]
 Parts = tuple[
     Records[TreeRecord],
     Records[TreeWork],

@@ -17,9 +17,9 @@ from mechanics.dynamics.bodies import Body, TreeError
 from mechanics.dynamics.joint_laws import CustomLaw
 from mechanics.dynamics.records import N_BODIES, N_CUSTOM, N_DOFS, N_FRAMES, TREE, WORK, JointKind
 from mechanics.dynamics.regular import joint_without_inertia
+from signals.layout import FloatArray
 from signals.names import UnknownName
 
-FloatArray = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)
 NO_LOADS: FloatArray = np.zeros((0, 6))
 

@@ -21,12 +21,11 @@ from mechanics.dynamics.records import JointKind
 from mechanics.dynamics.systems import Kind, System, parts_of
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.frames import rotation
+from signals.layout import FloatArray
 from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable
 from sim.mechanisms.trees import Inertia, matrix_of, poses, system_of
-
-FloatArray = NDArray[np.float64]
 
 
 class Link(Table):

@@ -12,20 +12,19 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drivers.errors import BusLost, ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.dynamics.inputs import Arrays
 from mechanics.dynamics.integrate import N_ROWS
 from mechanics.dynamics.systems import Kind, System
+from signals.layout import FloatArray
 from signals.modes import MotorMode
 from signals.records import TRUTH as TRUTH_DTYPE
 from signals.records import RecordArray, new
 from sim.mechanisms.cycle import PLANT, exchange
 from sim.silence import nothing_answers
 
-FloatArray = NDArray[np.float64]
 MAX_STEP_S: Final = 0.25
 """Longest time that is caught up in one exchange."""
 FAMILY: Final = "simulated mechanism"

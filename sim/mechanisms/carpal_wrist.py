@@ -14,12 +14,12 @@ from mechanics.carpal import CARPAL, LEG_X, LEG_Y
 from mechanics.carpal_geometry import CarpalError, check_geometry, pose_of_legs
 from mechanics.dynamics.bodies import check_inertia
 from mechanics.dynamics.systems import Kind, System, parts_of
+from signals.layout import FloatArray
 from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable
 from sim.mechanisms.trees import Inertia, matrix_of
 
-FloatArray = NDArray[np.float64]
 LEGS = ("leg_1", "leg_2", "leg_3")
 
 

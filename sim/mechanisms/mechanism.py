@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.inputs import Inputs
 from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.simulate import Run, simulate
 from mechanics.dynamics.systems import Kind, System
 from signals.choices import WrongChoice
+from signals.layout import FloatArray
 from signals.names import UnknownName
 from sim.mechanisms.tables import Change, Scenario
 
-FloatArray = NDArray[np.float64]
 Segment = tuple[str, FloatArray]
 """Name of a part and its line, shape (k, 3) [m]."""
 ROWS = 1000

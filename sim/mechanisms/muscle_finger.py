@@ -13,11 +13,11 @@ from hand.file.values import Interval, NonNegative, Positive, PositiveVec3, Vec3
 from mechanics.dynamics.systems import Kind, System, parts_of
 from mechanics.muscle import MuscleDrive
 from mechanics.muscle_finger import FINGER
+from signals.layout import FloatArray
 from signals.tables import Table
 from sim.mechanisms.mechanism import Mechanism, Segment
 from sim.mechanisms.tables import MechanismTable, NonNegativeVec3
 
-FloatArray = NDArray[np.float64]
 JOINTS = ("mcp", "pip", "dip")
 DRIVES = {
     "torque": MuscleDrive.TORQUE,

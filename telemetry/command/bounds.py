@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.coupling import tendon_jacobian
 from mechanics.springs import stiffness_of_force
 from mechanics.wrist import wrist_lengths
+from signals.layout import FloatArray
 from signals.records import RecordArray
 
-Floats = NDArray[np.float64]
 GAIN_TIMES: Final = 4.0
 """Impedance and damping may be this many times the hand's own: the loop was tuned for those."""
 
@@ -34,8 +33,8 @@ class Bounds:
         motor_travel_rad: how far a motor goal may be from the measured angle, shape (I,).
     """
 
-    ranges: dict[str, tuple[Floats, Floats]]
-    motor_travel_rad: Floats
+    ranges: dict[str, tuple[FloatArray, FloatArray]]
+    motor_travel_rad: FloatArray
 
     def of(self, argument: str, index: int, motor_now_rad: Any = None) -> tuple[float, float]:
         """Range of one value; a motor's is around ``motor_now_rad``, the measured angles (default 0)."""
@@ -57,7 +56,7 @@ def goal_bounds(model: RecordArray) -> Bounds:
     low_torque, high_torque = _joint_torques(m, arms)
     speed, stiffness = _joint_speeds(m, arms), _stiffnesses(m, arms)
     low_common, high_common = _pretension(m)
-    ranges: dict[str, tuple[Floats, Floats]] = {
+    ranges: dict[str, tuple[FloatArray, FloatArray]] = {
         "joints": (m["joint_min_rad"], m["joint_max_rad"]),
         "joint_speeds": (-speed, speed),
         "joint_torques": (low_torque, high_torque),
@@ -75,15 +74,15 @@ def goal_bounds(model: RecordArray) -> Bounds:
     return Bounds(ranges, _motor_travel(m, arms))
 
 
-def _both(high: Floats) -> tuple[Floats, Floats]:
+def _both(high: FloatArray) -> tuple[FloatArray, FloatArray]:
     return -high, high
 
 
-def _from_zero(high: Floats) -> tuple[Floats, Floats]:
+def _from_zero(high: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.zeros_like(high), high
 
 
-def _arms(m: Any) -> Floats:
+def _arms(m: Any) -> FloatArray:
     """P = dh/dq [m/rad] at poses over the joints' ranges, shape (25, T, J): a thumb's depends on them."""
     n_tendons, n_joints = int(m["n_tendons"]), int(m["n_joints"])
     odd = np.zeros(n_joints, dtype=np.bool_)
@@ -100,7 +99,7 @@ def _arms(m: Any) -> Floats:
     return np.array(found)
 
 
-def _tendon_forces(m: Any) -> tuple[Floats, Floats]:
+def _tendon_forces(m: Any) -> tuple[FloatArray, FloatArray]:
     """Least and greatest force [N] of each tendon, shape (T,); without tensions, what the motor gives."""
     n = int(m["n_tendons"])
     low, high = m["tension_min_n"][:n].copy(), m["tension_max_n"][:n].copy()
@@ -111,13 +110,13 @@ def _tendon_forces(m: Any) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _spread(values: Floats, size: int) -> Floats:
+def _spread(values: FloatArray, size: int) -> FloatArray:
     out = np.zeros(size)
     out[: len(values)] = values
     return out
 
 
-def _joint_torques(m: Any, arms: Floats) -> tuple[Floats, Floats]:
+def _joint_torques(m: Any, arms: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Interval of ``-P^T f`` [N m] over all tensions, wide enough for every pose."""
     weak, strong = (force[None, :, None] for force in _tendon_forces(m))
     one, other = -arms * weak, -arms * strong
@@ -127,7 +126,7 @@ def _joint_torques(m: Any, arms: Floats) -> tuple[Floats, Floats]:
     return _spread(np.minimum(low, 0.0), size), _spread(np.maximum(high, 0.0), size)
 
 
-def _joint_speeds(m: Any, arms: Floats) -> Floats:
+def _joint_speeds(m: Any, arms: FloatArray) -> FloatArray:
     """Joint speed [rad/s] at which the first of its tendons' motors is at its limit, at the best pose."""
     n = int(m["n_tendons"])
     winding = m["motor_speed_limit_rad_s"][m["tendon_motor"][:n]] * abs(m["spool_radius_m"][:n])
@@ -136,7 +135,7 @@ def _joint_speeds(m: Any, arms: Floats) -> Floats:
     return _spread(fastest, len(m["joint_min_rad"]))
 
 
-def _stiffnesses(m: Any, arms: Floats) -> Floats:
+def _stiffnesses(m: Any, arms: FloatArray) -> FloatArray:
     """Diagonal of ``P^T K P`` [N m/rad] with every tendon at its greatest tension, at the stiffest pose."""
     n = int(m["n_tendons"])
     tendon = np.array([stiffness_of_force(m, t, float(m["tension_max_n"][t])) for t in range(n)])
@@ -144,7 +143,7 @@ def _stiffnesses(m: Any, arms: Floats) -> Floats:
     return _spread(stiffest, len(m["joint_min_rad"]))
 
 
-def _pretension(m: Any) -> tuple[Floats, Floats]:
+def _pretension(m: Any) -> tuple[FloatArray, FloatArray]:
     """Co-contraction [N] that every tendon of the finger can carry, shape (F,)."""
     low, high = np.zeros(len(m["pretension_n"])), np.zeros(len(m["pretension_n"]))
     for f in range(int(m["n_fingers"])):
@@ -154,7 +153,7 @@ def _pretension(m: Any) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _motor_travel(m: Any, arms: Floats) -> Floats:
+def _motor_travel(m: Any, arms: FloatArray) -> FloatArray:
     """Motor angle [rad] that joints, spring, tendon and wrist take from end to end, shape (I,)."""
     n, n_joints = int(m["n_tendons"]), int(m["n_joints"])
     width = (m["joint_max_rad"] - m["joint_min_rad"])[:n_joints]
@@ -166,7 +165,7 @@ def _motor_travel(m: Any, arms: Floats) -> Floats:
     return travel
 
 
-def _wrist_path(m: Any) -> Floats:
+def _wrist_path(m: Any) -> FloatArray:
     """Path [m] that the wrist's whole range takes from each tendon, shape (T,)."""
     n = int(m["n_tendons"])
     if int(m["n_axes"]) == 0:

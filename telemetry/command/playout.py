@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from signals.layout import FloatArray
 from signals.minimum_jerk import rise, slope
 
-Floats = NDArray[np.float64]
 CLOCK_S: Final = 5.0
 """Time over which the shortest way is looked for: clocks drift by less than a millisecond in it."""
 SLOWEST_S: Final = 2.0
@@ -43,8 +42,8 @@ class Sample:
     """
 
     time_s: float
-    pose_rad: Floats
-    speed_rad_s: Floats
+    pose_rad: FloatArray
+    speed_rad_s: FloatArray
 
 
 class Least:
@@ -86,10 +85,10 @@ class Playout:
 
     def __init__(
         self,
-        start_rad: Floats,
-        low_rad: Floats,
-        high_rad: Floats,
-        fastest_rad_s: Floats,
+        start_rad: FloatArray,
+        low_rad: FloatArray,
+        high_rad: FloatArray,
+        fastest_rad_s: FloatArray,
         now_s: float,
         *,
         period_s: float,
@@ -104,7 +103,7 @@ class Playout:
         self.pose_rad = self.wanted_rad = np.clip(start_rad, low_rad, high_rad)
         self._shortest, self._longest = Least(CLOCK_S), Least(SLOWEST_S)
         self._newest_t = -np.inf
-        self._suspect: Floats | None = None
+        self._suspect: FloatArray | None = None
         self.delay_s = self._delay_wanted_s = min(period_s + TURN_S, oldest_s)
         self._ramp_from(now_s)
 
@@ -117,7 +116,7 @@ class Playout:
         """How far the ramp has come, 0 to 1."""
         return min((now_s - self._begun_s) / self._ramp_s, 1.0)
 
-    def put(self, t_s: float, pose_rad: Floats, now_s: float) -> bool:
+    def put(self, t_s: float, pose_rad: FloatArray, now_s: float) -> bool:
         """Take a sample; False: it was late or jumped, and counts for nothing.
 
         Args:
@@ -152,7 +151,7 @@ class Playout:
         self.wanted_rad, self.fresh_s = pose, now_s
         return True
 
-    def read(self, now_s: float) -> tuple[Floats, Floats]:
+    def read(self, now_s: float) -> tuple[FloatArray, FloatArray]:
         """Pose [rad] and speed [rad/s] now, each of shape (n,); time must not go back."""
         passed, self._read_s = max(now_s - self._read_s, 0.0), now_s
         change = self._delay_wanted_s - self.delay_s
@@ -166,7 +165,7 @@ class Playout:
         self.pose_rad = self.pose_rad + np.clip(pose - self.pose_rad, -step, step)
         return self.pose_rad, np.clip(speed, -self._fastest, self._fastest)
 
-    def _between(self, time_s: float) -> tuple[Floats, Floats]:
+    def _between(self, time_s: float) -> tuple[FloatArray, FloatArray]:
         """Pose and speed of the samples at a time of ours; at rest before the first and after the newest."""
         samples = self._samples
         while len(samples) > 1 and samples[1].time_s <= time_s:

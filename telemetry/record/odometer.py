@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.plausible import MOTOR_RAD, MOTOR_SHARE
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import RecordArray
 
-FloatArray = NDArray[np.float64]
 Counts = dict[str, Any]
 """``{seconds, tendons: {name: {travel_m, reversals, load_s, hot_s}}, joints: {name: {travel_rad, ...}}}``."""
 

@@ -13,10 +13,11 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.faults import Cause
+from signals.layout import FloatArray
 from trials import rules
 from trials.draw import Trial
 from trials.judge import Judge
-from trials.record import FloatArray, Recording
+from trials.record import Recording
 from trials.rules import KINDS
 from trials.scene import Scene
 from trials.stops import Stops

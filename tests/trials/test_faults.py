@@ -15,6 +15,7 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.faults import Cause
+from signals.layout import FloatArray
 from signals.modes import FaultKind, MachineState
 from signals.names import UnknownName
 from sim.options import FAULT_EFFECTS
@@ -24,7 +25,7 @@ from trials import rules
 from trials.campaign import Worker, chunks, motions_of
 from trials.draw import Trial, check_kinds, draw, first_trials
 from trials.judge import Judge
-from trials.record import KEPT, FloatArray, Recording
+from trials.record import KEPT, Recording
 from trials.rules import KINDS
 from trials.scene import REST_S, SLOTS, Scene
 from trials.tally import HEAD, cells, shares, table, tallies

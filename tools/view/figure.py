@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from mechanics.kinematics import body_poses
 from mechanics.palm_angles import pitch_yaw
 from mechanics.wrist_loop import palm_pose
+from signals.layout import FloatArray
 from tools.view.meshes import Shape, read_shapes
 from tools.view.plain import plain
 from tools.view.routes import Places, routes
 
-Floats = NDArray[np.float64]
 BONE: Final = (168, 178, 194)
 PALM: Final = (104, 114, 130)
 PALM_RADIUS_M: Final = 0.0056
@@ -34,8 +34,8 @@ class Bone:
     """A capsule: from ``start`` to ``end`` in the frame of ``body`` (-1: forearm), of a finger (-1: none)."""
 
     body: int
-    start: Floats
-    end: Floats
+    start: FloatArray
+    end: FloatArray
     radius_m: float
     finger: int
 
@@ -44,11 +44,11 @@ class Bone:
 class Capsules:
     """Capsules of a pose: ``start``, ``end`` shape (n, 3) [m]."""
 
-    start: Floats
-    end: Floats
+    start: FloatArray
+    end: FloatArray
 
     @property
-    def turns(self) -> Floats:
+    def turns(self) -> FloatArray:
         """Quaternions (w, x, y, z) that turn x into each capsule's direction, shape (n, 4)."""
         way = self.end - self.start
         way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
@@ -58,7 +58,7 @@ class Capsules:
         return np.asarray(q / np.linalg.norm(q, axis=1, keepdims=True))
 
     @property
-    def lengths(self) -> Floats:
+    def lengths(self) -> FloatArray:
         """Lengths [m], shape (n,)."""
         return np.asarray(np.linalg.norm(self.end - self.start, axis=1))
 
@@ -76,7 +76,7 @@ class Drawn(Protocol):
 
     up: str
     names: dict[str, list[str]]
-    radii_m: Floats
+    radii_m: FloatArray
     fingers: NDArray[np.int64]
     colours: NDArray[np.uint8]
     shapes: list[Shape]
@@ -88,7 +88,7 @@ class Drawn(Protocol):
     def capsules(self, places: Any) -> Capsules:
         """The bones of a pose."""
 
-    def reach(self) -> Floats:
+    def reach(self) -> FloatArray:
         """Points [m] that the first look must hold, shape (n, 3)."""
 
     def palm_angles_rad(self, axes: dict[str, float]) -> tuple[float, float] | None:
@@ -140,7 +140,7 @@ class Figure:
             np.concatenate((np.zeros((1, 3)), origin + p @ turn.T)),
         )
 
-    def _palm(self, axes: dict[str, float]) -> tuple[Floats, Floats]:
+    def _palm(self, axes: dict[str, float]) -> tuple[FloatArray, FloatArray]:
         if self.m.n_axes != 2:
             return np.eye(3), self.m.wrist_origin_m
         found = np.array(plain(palm_pose)(self.m, *self._axes(axes)))
@@ -162,12 +162,12 @@ class Figure:
         ends = places.points(self._body[:, None], self._ends)
         return Capsules(ends[:, 0], ends[:, 1])
 
-    def reach(self) -> Floats:
+    def reach(self) -> FloatArray:
         """Ends of the bones [m] of the straight hand, shape (n, 3)."""
         ends = self.capsules(self.places({}, {}))
         return np.concatenate((ends.start, ends.end))
 
-    def lines(self, places: Places) -> Floats:
+    def lines(self, places: Places) -> FloatArray:
         """Pieces of the tendons' ways [m], shape (pieces, 2, 3); ``tendon_of_line`` says whose."""
         points = places.points(self._via_body, self._via_at)
         return np.stack((points[self._from], points[self._from + 1]), axis=1)
@@ -178,7 +178,7 @@ class Figure:
         depth = np.zeros(m.n_bodies, dtype=int)
         for b in range(1, m.n_bodies):
             depth[b] = depth[m.body_parent[b]] + (m.body_parent[b] > 0)
-        ends: dict[int, list[tuple[Floats, int]]] = {}
+        ends: dict[int, list[tuple[FloatArray, int]]] = {}
         for b in range(1, m.n_bodies):
             ends.setdefault(int(m.body_parent[b]), []).append((m.body_origin_m[b], int(finger[b])))
         for f, b in enumerate(m.finger_tip_body.tolist()):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from signals.layout import FloatArray
 from tools.view.figure import Figure
 from tools.view.routes import Places
 
-Floats = NDArray[np.float64]
 LEAST_N: Final = 1.0
 """Smaller loads are not drawn: gravity, friction and acceleration of a bare finger look like them."""
 SHORTEST: Final = 0.05
@@ -41,11 +40,11 @@ class Tip:
             body = int(m.body_parent[body])
         self.joints = sorted({joint for _, joint, _ in self._turns})
 
-    def place(self, places: Places) -> Floats:
+    def place(self, places: Places) -> FloatArray:
         """Where it is [m], shape (3,)."""
         return np.asarray(places.points(np.array([self._body]), self._at[None])[0])
 
-    def jacobian(self, places: Places) -> Floats:
+    def jacobian(self, places: Places) -> FloatArray:
         """Its speed by the speeds of ``joints`` [m/rad], shape (3, len(joints))."""
         found, tip = np.zeros((3, len(self.joints))), self.place(places)
         for body, joint, ratio in self._turns:
@@ -53,7 +52,7 @@ class Tip:
             found[:, self.joints.index(joint)] += ratio * np.cross(axis, tip - places.p[body + 1])
         return found
 
-    def load_n(self, places: Places, torques_nm: Floats) -> Floats:
+    def load_n(self, places: Places, torques_nm: FloatArray) -> FloatArray:
         """Force on the tip [N] that holds the joints' torques in balance, shape (3,); NaN without torques.
 
         ``J^T F = -tau``, by least squares: gravity, friction and acceleration count as loads.

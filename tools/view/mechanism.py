@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.dynamics.simulate import Run
 from reports.mechanism_picture import extents
 from reports.picture import COLOURS
+from signals.layout import FloatArray
 from sim.mechanisms.load import LoadedMechanism, load_mechanism
 from sim.mechanisms.mechanism import Mechanism
 from tools.view.banner import Told
@@ -17,7 +17,6 @@ from tools.view.figure import Capsules
 from tools.view.meshes import Shape
 from tools.view.tape import Tape
 
-Floats = NDArray[np.float64]
 THICK: Final = 0.018
 """Radius of a part, by half the width of the whole."""
 POSES: Final = 12
@@ -61,11 +60,11 @@ class MechanismFigure:
         _, half = extents(self._mechanism, np.array(poses))
         self.radii_m = np.full(len(named), THICK * half)
 
-    def _of(self, q: Floats) -> Floats:
+    def _of(self, q: FloatArray) -> FloatArray:
         lines = [line for _, line in self._mechanism.segments(q)]
         return np.concatenate([np.stack((line[:-1], line[1:]), axis=1) for line in lines])
 
-    def _possible(self, poses: Any) -> list[Floats]:
+    def _possible(self, poses: Any) -> list[FloatArray]:
         """Those that exist: measured ones are a sensor's error away from where it was."""
         found = []
         for q in np.array(poses, dtype=float):
@@ -76,11 +75,11 @@ class MechanismFigure:
             found.append(q)
         return found
 
-    def reach(self) -> Floats:
+    def reach(self) -> FloatArray:
         """Points [m] between which it will move, shape (n, 3)."""
         return self._reach
 
-    def places(self, joints: dict[str, float], axes: dict[str, float]) -> Floats:
+    def places(self, joints: dict[str, float], axes: dict[str, float]) -> FloatArray:
         """Ends of all pieces [m], shape (n, 2, 3), of joint angles; the last ones where no pose exists."""
         dofs = self._mechanism.system.dofs
         q = self._home + np.nan_to_num([joints.get(name, axes.get(name, 0.0)) for name in dofs])
@@ -90,7 +89,7 @@ class MechanismFigure:
             pass
         return self._points
 
-    def capsules(self, places: Floats) -> Capsules:
+    def capsules(self, places: FloatArray) -> Capsules:
         """The parts of a pose."""
         return Capsules(places[:, 0], places[:, 1])
 
@@ -154,7 +153,7 @@ class MechanismSource(Tape):
         return self._told
 
 
-def some(rows: Floats) -> list[list[float]]:
+def some(rows: FloatArray) -> list[list[float]]:
     """As many of the rows of coordinates as the size of a run is judged by."""
     chosen = np.unique(np.linspace(0, len(rows) - 1, POSES).astype(int))
     found: list[list[float]] = rows[chosen].tolist()

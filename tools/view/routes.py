@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from signals.layout import FloatArray
 from signals.modes import TendonKind
 
-Floats = NDArray[np.float64]
 _ALONG: Final = np.array([1.0, 0.0, 0.0])
 _LEAD_M: Final = 0.03
 """Piece before the first point of a hand without a wrist."""
@@ -34,7 +34,7 @@ class Via:
     """A point ``at`` [m] in the frame of ``body``; -1: forearm."""
 
     body: int
-    at: Floats
+    at: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Places:
         p: origins [m], shape (1 + B, 3).
     """
 
-    R: Floats
-    p: Floats
+    R: FloatArray
+    p: FloatArray
 
-    def points(self, body: NDArray[np.int64], at: Floats) -> Floats:
+    def points(self, body: NDArray[np.int64], at: FloatArray) -> FloatArray:
         """Points [m] from the frames of their bodies (-1: forearm); ``at`` has shape body.shape + (3,)."""
-        found: Floats = self.p[body + 1] + np.einsum("...ij,...j->...i", self.R[body + 1], at)
+        found: FloatArray = self.p[body + 1] + np.einsum("...ij,...j->...i", self.R[body + 1], at)
         return found
 
 

@@ -6,14 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 import trimesh
-from numpy.typing import NDArray
 
+from signals.layout import FloatArray
 from tools.view.figure import Capsules, Drawn, Figure
 from tools.view.loads import Loads
 from tools.view.mechanism import MechanismFigure, has_mechanism
 from tools.view.meshes import Colours, Meshes
 
-Floats = NDArray[np.float64]
 FAULT: Final = (235, 40, 50)
 GHOST: Final = (70, 150, 255)
 TRUTH: Final = (60, 200, 120)
@@ -30,7 +29,7 @@ _MOVED: Final = 2e-5
 """Metres by which something must have moved to be sent again."""
 
 
-def tension_colours(tensions: Floats, bands: Floats) -> Colours:
+def tension_colours(tensions: FloatArray, bands: FloatArray) -> Colours:
     """Colour of each tendon, shape (T, 3); grey where the tension is no number.
 
     Args:
@@ -67,7 +66,7 @@ class Limbs:
             f"/{name}/balls", ball.vertices, ball.faces, still, np.zeros((2 * n, 3)),
             batched_scales=np.tile(self._radii, 2), batched_colors=np.tile(self.colours, (2, 1)), **common,
         )  # fmt: skip
-        self._sent: Floats | None = None
+        self._sent: FloatArray | None = None
         self._meshes = Meshes(scene, name, figure.shapes, opacity)
         fingers = figure.fingers.tolist()  # a mesh has the colour of the first bone of its finger
         self._bones = [fingers.index(s.finger) if s.finger in fingers else 0 for s in figure.shapes]
