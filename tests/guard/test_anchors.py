@@ -11,7 +11,7 @@ from guard.channel_checks import CHANGING, RATE_SHARE, SILENT
 from guard.friction_checks import SLOW_S, check_friction
 from guard.joint_checks import AGREE_SHARE, fingers_agree
 from guard.motor_checks import CONTRADICTED_S, STILL_S, WANTED_RAD
-from guard.tension_checks import wanted_tension_n
+from guard.tension_checks import far_from_limit, wanted_tension_n
 from guard.winding import winding_temperatures
 from signals.faults import Cause
 from tests.rigs.bare import COUNT, TENSION_N, Bare
@@ -95,6 +95,26 @@ def test_a_tendon_is_wanted_as_taut_as_its_reference_or_as_the_least_of_one_that
     bench.s["ref_tension_n"][2] = reference_n
     bench.mem["taut"][2], bench.mem["snapped"][2] = taut, snapped
     assert wanted_tension_n(bench.m, bench.mem, bench.s, 2) == wanted_n
+
+
+@pytest.mark.parametrize(
+    ("lever_rad", "tension_n", "far"),
+    [
+        (0.02, 54.0, True), (0.02, 56.0, False), (-0.001, 54.0, False), (-0.005, 1.0, False),
+        (0.02, 61.0, False),
+    ],
+)  # fmt: skip
+def test_a_tension_is_not_looked_at_closely_only_where_it_is_low_and_seen_well(
+    lever_rad: float, tension_n: float, far: bool
+) -> None:
+    """Beyond the end of what the sensor sees any tension may be there."""
+    bench = Bare()
+    end = float(bench.m["lever_calibrated_min_rad"][bench.m["tendon_spring"][2]])
+    bench.m["tension_max_n"][2], bench.m["tension_limit_n"][2] = 55.0, 60.0
+    bench.s["lever_angle_rad"][2], bench.s["tension_n"][2] = end + lever_rad, tension_n
+    assert far_from_limit(bench.m, bench.s, 2) is far
+    bench.m["tension_max_n"][2], bench.m["tension_limit_n"][2] = 60.0, 55.0
+    assert far_from_limit(bench.m, bench.s, 2) is far
 
 
 def test_a_torque_that_rests_meanwhile_begins_its_time_anew() -> None:

@@ -289,6 +289,20 @@ def test_a_finger_that_lost_a_tendon_or_presses_on_something_is_led_down_at_once
         assert fault.mem["release_n"][1] == pytest.approx(max(20.0 - own * k / 3000.0, 5.0))
 
 
+@pytest.mark.parametrize("most_n", [0.0, 0.7, 40.0])
+@pytest.mark.parametrize("shared", [0, 1])
+@pytest.mark.parametrize("cause", [Cause.TENSION_LOST, Cause.MOTOR_BLOCKED])
+def test_a_finger_is_led_down_in_proportion_if_nothing_is_lost_no_motor_shared_and_something_pulls(
+    cause: Cause, shared: int, most_n: float
+) -> None:
+    fault = Faulted(cause)
+    tension_n = most_n * np.linspace(0.3, 1.0, 8)
+    fault.m["finger_shares"][0], fault.s["tension_n"][:8] = shared, tension_n
+    fault.begin()
+    alike = cause is Cause.TENSION_LOST or shared or most_n == 0.0
+    assert fault.mem["release_share"][:8] == pytest.approx(np.ones(8) if alike else tension_n / most_n)
+
+
 @settings(max_examples=10)
 @given(
     st.lists(st.floats(0.02, 1.0), min_size=8, max_size=8),

@@ -357,6 +357,9 @@ def test_before_a_hand_holds_its_servos_are_off_where_they_are(state: MachineSta
     bench = Servos(state=int(state))
     off = state is MachineState.READY
     bench.s["motor_angle_rad"][:8], bench.mem["hold_angle_rad"][:8] = 0.6, 0.2
+    bench.mem["servo_cap_nm"][:8] = bench.mem["servo_share"][:8] = (
+        0.5  # as they were while the hand was active
+    )
     bench.command()
     assert np.all(bench.c["motor_angle_rad"][:8] == (0.6 if off else 0.2))
     assert np.all(bench.c["motor_mode"][:8] == int(MotorMode.OFF if off else MotorMode.POSITION))
