@@ -40,10 +40,11 @@ class BackendSide:
 
     Args:
         make: makes the backend; called twice, the first one only shows the start pose.
-        least_ns: shortest step; emulators ask far more often than the plant needs.
+        least_ns: shortest step; emulators ask far more often than the plant needs. Asked twice at one
+            instant it is not moved: a backend takes no exchange for no time at all.
     """
 
-    def __init__(self, make: Callable[[], Bus], least_ns: int = 0) -> None:
+    def __init__(self, make: Callable[[], Bus], least_ns: int = 1) -> None:
         self.command, self.measurement = new(COMMAND), new(MEASUREMENT)
         self._least_ns, self._stepped_ns = least_ns, 0
         make().exchange(self.command, self.measurement, 1)

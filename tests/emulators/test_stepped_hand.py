@@ -55,6 +55,25 @@ def test_the_same_run_gives_the_same_bytes() -> None:
         assert same, record
 
 
+@pytest.mark.parametrize(
+    ("hand", "wiring", "more"), [case[:3] for case in CASES[1:]], ids=lambda x: str(x)[:12]
+)
+def test_the_plant_lives_as_long_as_its_devices(hand: str, wiring: str, more: dict[str, Any]) -> None:
+    """Asked several times at one instant it must not go on each time: speeds and inertias would be wrong."""
+    settings = tuple(f"{key}={value}" for key, value in more.get("overrides", {}).items())
+    session = Session(
+        RunOptions(hand=hand, lockstep=True, wiring=wiring, rate_hz=more.get("rate_hz"), settings=settings)
+    )
+    bus: Any = session.rig.bus
+    clocks = []
+    for seconds in (0.1, 0.4):
+        session.run(seconds)
+        clocks.append((float(bus._side.bus.plant["time_s"][0]), 1e-9 * bus._time.now_ns))
+    session.close()
+    lived, passed = np.diff(clocks, axis=0)[0]
+    assert passed == pytest.approx(0.4, rel=0.01) and lived == pytest.approx(passed, abs=2e-4)
+
+
 def test_a_servo_that_falls_silent_is_told_as_on_a_wire() -> None:
     """The driver between loop and plant is the real one: it takes the servo out, the guard lets go."""
     session = Session(RunOptions(hand="orca_v2", lockstep=True, wiring="dynamixel", seconds=2.0))
