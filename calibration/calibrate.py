@@ -23,6 +23,7 @@ from calibration import (
     wiring,
     wiring_page,
 )
+from calibration.eligible import tendons_for
 from calibration.found import Found
 from calibration.listening import See
 from calibration.motion_run import Watch
@@ -140,10 +141,27 @@ IDENTIFIED: Final[dict[str, Procedure]] = {
 """What ``identify`` measures with the tendons on."""
 
 
-def calibrated(kind: str, hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -> Found:
-    """Run the procedure of a kind on these tendons.
+def calibrated(
+    kind: str, hand: Hand, options: RunOptions, tendons: list[int], watch: Watch, see: See | None = None
+) -> Found:
+    """Run the procedure of a kind on these tendons; nothing moves for those that it cannot measure.
+
+    Args:
+        kind: of ``KINDS`` or ``IDENTIFIED``.
+        hand: the hand, read.
+        options: hand, bus, seed, ... of the runs.
+        tendons: their indices.
+        watch: told the share done.
+        see: is shown the tensions on their way into their band.
 
     Raises:
         motion_run.Faulted: the hand went into fault.
     """
-    return (KINDS | IDENTIFIED)[kind](hand, options, tendons, watch)
+    mine, rest = tendons_for(kind, hand, tendons)
+    if not mine:
+        return Found(rest, 0.0, [], {})
+    if kind == "tension":
+        found = tensioned(hand, options, mine, watch, see)
+    else:
+        found = (KINDS | IDENTIFIED)[kind](hand, options, mine, watch)
+    return replace(found, notices=[*(f"{part.name}: {part.text}" for part in rest), *found.notices])

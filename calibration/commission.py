@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from calibration.calibrate import calibrated
+from calibration.eligible import levers_of, tendons_for
 from calibration.found import Found
 from calibration.identify import identified
-from calibration.levers import LEVERS, levers_of
+from calibration.levers import LEVERS
 from calibration.motion_run import Watch
 from calibration.pair_plan import PAIRS, pairs_of
 from calibration.part import GOOD, OPEN, Part
@@ -42,8 +43,8 @@ STEPS: Final = (DRIVES, WIRING, TENSION, LEVERS, GEOMETRY, GUIDES, ZERO)
 WANT_LEVERS: Final = (LEVERS, GEOMETRY, GUIDES)
 ALL_STEPS: Final = (*STEPS, PAIRS)
 NO_SENSORS: Final = (
-    "no sensor of this hand tells a tension or a joint: what shows is motors that turn, what they bear on "
-    "their way, and stops. Tensions, single guides and inertia without the bones are not measured"
+    "no sensor tells what single motors of this hand do to its tendons: what shows is motors that turn, what "
+    "they bear on their way, and stops. Tensions, single guides, inertia without the bones are not measured"
 )
 FIRST: Final = (WIRING, TENSION)
 """What has to be good before any later step."""
@@ -54,11 +55,12 @@ TAKE_OFF: Final = (
 
 
 def commissioned(
-    options: RunOptions, folder: Path, tendons_off: bool, step_watch: Callable[[str], Watch]
+    original: Hand, options: RunOptions, folder: Path, tendons_off: bool, step_watch: Callable[[str], Watch]
 ) -> dict[str, Any]:
     """Make the steps that are still to be made; returns what ``--json`` says of all of them.
 
     Args:
+        original: the hand file as it was given, read.
         options: hand, bus, seed, ...; the simulated hand stays the one that they name.
         folder: of the commissioning; may hold one that was stopped.
         tendons_off: on a bus: the tendons are off their spools now, so only the drives are measured.
@@ -68,7 +70,7 @@ def commissioned(
         WrongChoice: the folder belongs to another hand file, or to another hand (simulated, on a bus).
         motion_run.Faulted: the hand went into fault; what was found before is kept.
     """
-    original, begun = read_hand(options), time.monotonic()
+    begun = time.monotonic()
     _same_subject(folder, original, options)
     chosen = replace(options, hand=str(folder / HAND))
     if options.bus is None:
@@ -98,12 +100,12 @@ def commissioned(
 def steps_of(hand: Hand) -> tuple[tuple[str, ...], list[str]]:
     """(Steps that a hand of this kind can be measured by, what is left out and why)."""
     tendons = list(range(len(hand.names.tendons)))
-    if not any(hand.file.sees(name) for name in hand.names.tendons):
-        if pairs_of(hand, tendons)[0]:
+    if not tendons_for(WIRING, hand, tendons)[0]:
+        pairs, rest = pairs_of(hand, tendons)
+        if pairs:
             return (PAIRS,), [NO_SENSORS]
-        rest = pairs_of(hand, tendons)[1]
-        text = rest[0].text if rest else "it has no tendons"
-        raise WrongChoice(f"{hand.name} has no sensors, and of {hand.names.motors[0]}: {text}")
+        told = f"of {rest[0].name}: {rest[0].text}" if rest else "it has no tendons"
+        raise WrongChoice(f"no sensor of {hand.name} tells what single motors do, and {told}")
     left = WANT_LEVERS if not levers_of(hand, tendons)[0] else ()
     return (
         tuple(step for step in STEPS if step not in left),
@@ -112,14 +114,17 @@ def steps_of(hand: Hand) -> tuple[tuple[str, ...], list[str]]:
 
 
 def new_since(folder: Path, begun_s: float) -> str:
-    """What a commissioning that was ended early has left, as one sentence.
+    """What a commissioning that was ended early has left, as one sentence; empty: it had not begun.
 
     Args:
         folder: of it.
         begun_s: Unix time at which the command began.
     """
     made, new, open_steps = list[str](), list[str](), list[str]()
-    for step in _told_steps(folder):
+    steps = _told_steps(folder)
+    if not steps:
+        return ""
+    for step in steps:
         result = folder / step / RESULT
         if not result.exists():
             open_steps.append(step)

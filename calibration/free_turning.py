@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ QUICK_SHARE: Final = 0.25
 """Of a motor's greatest torque that the quick sine takes for the inertia."""
 SPEED_SHARE: Final = 0.5
 """Of its greatest speed."""
+SAME_S: Final = 2e-6
+"""Distance of a sample from an even time that is none."""
+FIELDS: Final = ("motor_time_ns", "motor_angle_rad", "motor_current_a")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,34 +121,45 @@ def measure(
     total = sum(phase.seconds for phase in phases)
     found = Measured([], [], [], 0.0)
     for phase in phases:
-        begun, frames = found.seconds, list[RecordArray]()
+        begun, rows = found.seconds, list[list[NDArray[Any]]]()
 
         def told(share: float, begun: float = begun, length: float = phase.seconds) -> None:
             watch((begun + share * length) / total)
 
-        def keep(batch: RecordArray, frames: list[RecordArray] = frames) -> None:
-            frames.append(batch["measurement"].copy())
+        def keep(batch: RecordArray, rows: list[list[NDArray[Any]]] = rows) -> None:
+            rows.append([batch["measurement"][name][:, motors] for name in FIELDS])
 
         motion = motion_text(hand, motors, phase)
         must_be_sound(run_motion(hand, options, motion, phase.seconds + LEAD_S, keep, told))
-        _keep(found, frames, motors)
+        times, angles, currents = even_columns(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
+        found.times_s.append(times)
+        found.angles_rad.append(angles)
+        found.currents_a.append(currents)
         found.seconds += phase.seconds
     return found
 
 
-def _keep(found: Measured, frames: list[RecordArray], motors: list[int]) -> None:
-    """Motors' angles and currents at even times: of a bus the samples lie where its clock put them."""
-    stamps = np.concatenate([f["motor_time_ns"][:, motors[0]] for f in frames])
-    angles = np.concatenate([f["motor_angle_rad"][:, motors] for f in frames])
-    currents = np.concatenate([f["motor_current_a"][:, motors] for f in frames])
-    fresh = np.flatnonzero(np.diff(stamps, prepend=stamps[0] - 1) > 0)
-    times = (stamps[fresh] - stamps[fresh[0]]) / 1e9
-    used = times >= LEAD_S
-    times, angles, currents = times[used], angles[fresh][used], currents[fresh][used]
-    even = np.linspace(times[0], times[-1], len(times))
-    if np.max(np.abs(even - times)) > 2e-6:
-        angles = np.column_stack([np.interp(even, times, column) for column in angles.T])
-        currents = np.column_stack([np.interp(even, times, column) for column in currents.T])
-    found.times_s.append(even)
-    found.angles_rad.append(angles)
-    found.currents_a.append(currents)
+def even_columns(
+    stamps_ns: NDArray[np.int64], angles_rad: NDArray[np.float64], currents_a: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """(Even times [s], shape (n,); angles and currents then, shape (n, motors)), after the lead.
+
+    Args:
+        stamps_ns: when each motor was sampled, shape (cycles, motors); on a bus each where its wire put it,
+            and the same again while nothing new has come.
+        angles_rad: shape (cycles, motors).
+        currents_a: shape (cycles, motors).
+    """
+    even, columns = np.zeros(0), list[tuple[NDArray[np.float64], NDArray[np.float64]]]()
+    for k in range(stamps_ns.shape[1]):
+        own = stamps_ns[:, k]
+        fresh = np.flatnonzero(np.diff(own, prepend=own[0] - 1) > 0)
+        times = (own[fresh] - stamps_ns[0, 0]) / 1e9
+        fresh, times = fresh[times >= LEAD_S], times[times >= LEAD_S]
+        if not k:
+            even = np.linspace(times[0], times[-1], len(times))
+        pair = angles_rad[fresh, k], currents_a[fresh, k]
+        if len(times) != len(even) or np.max(np.abs(even - times)) > SAME_S:
+            pair = np.interp(even, times, pair[0]), np.interp(even, times, pair[1])
+        columns.append(pair)
+    return even, np.column_stack([a for a, _ in columns]), np.column_stack([c for _, c in columns])

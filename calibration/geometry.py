@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.eligible import levers_of
 from calibration.found import Found
 from calibration.geometry_fit import TWO_SIDED_95, GeometryFit, fit_geometry
 from calibration.geometry_poses import Measured, measure
-from calibration.levers import levers_of
 from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, OPEN, Part
 from hand.hand import Hand

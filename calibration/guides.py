@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration import guide_page
+from calibration.eligible import levers_of
 from calibration.found import Found
 from calibration.guide_fit import GuideFit, fit_guides, groups_of
 from calibration.guide_rows import Measured, cut, equations, measure, tension_n, unsure_of
 from calibration.guide_sweeps import directions_for, ideal_rows, jacobian, sets_of
 from calibration.lever_fit import LeverFit
-from calibration.levers import fitted, levers_of
+from calibration.levers import fitted
 from calibration.motion_run import Watch
 from calibration.part import BAD, GOOD, OPEN, Part
 from hand.hand import Hand

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibration.drive_fit import WAVE_FLOOR, DriveFit, Estimate, Harmonic, fit_drive
 from calibration.drive_page import sections
+from calibration.eligible import motors_for
 from calibration.found import Found
 from calibration.free_turning import Measured, measure
 from calibration.motion_run import Watch
@@ -40,6 +41,9 @@ def identified(kind: str, hand: Hand, options: RunOptions, motors: list[int], wa
     Raises:
         motion_run.Faulted: the hand went into fault.
     """
+    motors, rest = motors_for(kind, hand, motors)
+    if not motors:
+        return Found(rest, 0.0, [], {})
     zeros = slack_zeros(hand, options, motors)
     with with_zeros(hand, options, zeros) as (known, chosen):
         measured = measure(known, chosen, motors, watch)
@@ -47,7 +51,8 @@ def identified(kind: str, hand: Hand, options: RunOptions, motors: list[int], wa
     constants = [float(hand.model[0]["motor_torque_constant_nm_a"][i]) for i in motors]
     parts, pages = parts_of(kind, fits), sections(fits, measured, constants)
     raw = measured.tables(list(fits))
-    notices = [f"{name}: by its slack stop hall_zero_count is {zero:.0f}" for name, zero in zeros.items()]
+    notices = [f"{part.name}: {part.text}" for part in rest]
+    notices += [f"{name}: by its slack stop hall_zero_count is {zero:.0f}" for name, zero in zeros.items()]
 
     def patch(origin: str) -> str:
         return patch_of(kind, fits, origin) + "\n" + lines_of(zeros, origin)

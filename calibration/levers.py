@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration import lever_page
+from calibration.eligible import levers_of
 from calibration.found import Found
 from calibration.lever_fit import Fitted, Known, LeverFit, Sensor, fit_lever, joined, swept
 from calibration.lever_loops import measure
 from calibration.motion_run import Watch
-from calibration.part import BAD, GOOD, OPEN, Part
+from calibration.part import BAD, GOOD, Part
 from calibration.tendon_means import Course
-from hand.file.springs import LEVER_SPRINGS
 from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
@@ -69,28 +69,6 @@ ROWS: Final[dict[str, tuple[Row, ...]]] = {
     HALL: (Row("spring_scale", "1", 0, 0.005, 0.05), Row("hall_zero_count", "count", 3, 1.0, 25.0, 1.0)),
 }
 ROWS[LEVERS] = ROWS[SPRINGS] + ROWS[HALL]
-
-
-def levers_of(hand: Hand, tendons: list[int]) -> tuple[list[int], list[Part]]:
-    """(Tendons with a lever, its sensor and a motor of their own; a row for each of the others)."""
-    m, mine, rest = hand.model[0], list[int](), list[Part]()
-    n, nan = int(m["n_tendons"]), math.nan
-    for t in tendons:
-        row = hand.file.tendons[t]
-        shared = int(np.sum(m["tendon_motor"][:n] == m["tendon_motor"][t])) > 1
-        spring = hand.file.springs[row.spring or hand.file.tendon.spring]
-        text = ""
-        if not isinstance(spring, LEVER_SPRINGS) or hand.file.hysteresis is None:
-            text = "its spring has no lever: there is no loop and no angle to measure"
-        elif not hand.file.sees(row.name):
-            text = "no Hall sensor of it is used"
-        elif shared:
-            text = "its motor winds other tendons too: the torque does not tell whose tension it bears"
-        if text:
-            rest.append(Part(row.name, "lever", nan, nan, nan, "1", OPEN, text))
-        else:
-            mine.append(t)
-    return mine, rest
 
 
 def forces_of(hand: Hand, t: int) -> tuple[Floats, Floats]:

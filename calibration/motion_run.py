@@ -131,10 +131,16 @@ def _shown(keep: Keep, see: See, hand: Hand) -> Keep:
 def _simulated(hand: Hand, options: RunOptions, keep: Keep, watch: Watch) -> list[Told]:
     session = Session(options, lambda _: None, keep, replace(hand, model=hand.model.copy()))
     try:
-        session.run(options.seconds or 0.0, watch)
+        session.run(options.seconds or 0.0, watch, lambda: not _all_in_fault(session))
     finally:
         session.close()
     return [Told(f.cause, f.part, f.text, f.hint) for f in session.audience.faults.all]
+
+
+def _all_in_fault(session: Session) -> bool:
+    """Nothing will move any more: what is left of the run shows nothing."""
+    fingers = session.rig.views["state"][0]["finger_state"][: len(session.hand.names.fingers)]
+    return bool((fingers == MachineState.FAULT).all())
 
 
 _told = False

@@ -77,12 +77,15 @@ def pairs_of(hand: Hand, tendons: list[int]) -> tuple[list[Pair], list[Part]]:
         mine = tuple(t for t in range(n) if int(m["tendon_motor"][t]) == i)
         moved = {j for t in mine for j in range(joints) if m["P_tj_m"][t, j] != 0.0}
         text = ""
-        if any(hand.file.sees(hand.names.tendons[t]) for t in mine):
-            text = "its tendons have sensors, beside which a pair tells nothing more"
-        elif len(mine) < 2 or len(moved) != 1:
+        if len(mine) < 2 or len(moved) != 1:
             text = "it does not wind all tendons of one joint: its friction and that joint are not told apart"
+            if any(hand.file.sees(hand.names.tendons[t]) for t in mine):
+                text += "; flexor identify drives, levers, guides measure what tendons with sensors do"
         elif mode_of(int(m["motor_command"][i])) is not MotorMode.CURRENT:
-            text = "it takes angles and tells no torque that is free of its own loop"
+            text = (
+                "it takes angles and tells no torque that is free of its own loop; legal: a drive with "
+                'command = "current" in the hand file, if it has that mode'
+            )
         if text:
             nan = math.nan
             rest.append(Part(hand.names.motors[i], "pair", nan, nan, nan, "1", OPEN, text))

@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from calibration.eligible import levers_of
 from calibration.free_turning import LEAD_S, Phase, motion_text
-from calibration.levers import levers_of
 from calibration.motion_run import Means, must_be_sound, run_motion
 from calibration.patching import merged
 from hand.hand import Hand

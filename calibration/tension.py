@@ -136,7 +136,8 @@ def tension(
     edges = np.linspace(0.0, seconds - WINDOW_S, WINDOWS, dtype=np.float64)
     tensions = np.array([means.between("tension_n", a, a + WINDOW_S)[tendons] for a in edges])
     last = (means.time_s >= edges[-1]) & (means.time_s < edges[-1] + WINDOW_S)
-    spread = 2.0 * means.of("tension_n")[last][:, tendons].std(axis=0)
+    blocks = means.of("tension_n")[last][:, tendons]
+    spread = 2.0 * blocks.std(axis=0) if len(blocks) else np.full(n, np.nan)  # over before its last window
     m = hand.model[0]
     turned = means.of("motor_angle_rad")
     away = means.between("motor_angle_rad", float(edges[-1]), float(edges[-1]) + WINDOW_S) - turned[0]

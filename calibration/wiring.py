@@ -54,6 +54,8 @@ def standing(hand: Hand, means: Means) -> list[Finding]:
     count, lever = (means.of(x)[still].mean(axis=0) for x in ("hall_count", "lever_angle_rad"))
     found: list[Finding] = []
     for t, name in enumerate(names.tendons):
+        if not hand.file.sees(name):
+            continue
         s, most = int(m["tendon_spring"][t]), float(m["hall_count_max"][t])
         beyond = float(m["slack_margin_rad"][s])
         if count[t] <= 0.5 or count[t] >= most - 0.5:

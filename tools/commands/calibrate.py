@@ -67,7 +67,7 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Look at a hand's connections; tension its tendons; find its zeros."""
-    from calibration.calibrate import KINDS, calibrated, tensioned
+    from calibration.calibrate import KINDS, calibrated
     from hand.hand import must_be_tendon_hand
     from hand.options import RunOptions
     from runtime.setup import read_hand
@@ -89,8 +89,6 @@ def calibrate(
     bars = TensionBars(read, tendons) if kind == "tension" else None
 
     def find(watch: Watch) -> Found:
-        if bars is not None:
-            return tensioned(read, options, tendons, watch, bars.see)
-        return calibrated(kind, read, options, tendons, watch)
+        return calibrated(kind, read, options, tendons, watch, bars.see if bars is not None else None)
 
     raise typer.Exit(measured(f"calibrate {kind}", read, out, as_json, find, bars, page))

@@ -60,10 +60,11 @@ def commission(
     as_json: Json = False,
 ) -> None:
     """Measure drives, connections, tensions, levers, arms, guides, zeros; a verdict for every part."""
-    from calibration.commission import commissioned, new_since
+    from calibration.commission import commissioned, new_since, steps_of
     from calibration.motion_run import Faulted, Stopped
     from hand.hand import must_be_tendon_hand
     from hand.options import RunOptions
+    from runtime.setup import read_hand
     from signals.choices import WrongChoice
     from tools.commands.folder import make_folder
     from tools.commands.measuring import both, page_of, say
@@ -73,18 +74,13 @@ def commission(
     must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)
     folder = out or Path(f"commission-{Path(hand).stem}")
-    make_folder(folder)
-    begun = time.time()
     options = RunOptions(
-        hand=hand,
-        bus=bus,
-        lockstep=lockstep,
-        wiring=wiring,
-        plant=plant,
-        mismatch=mismatch,
-        seed=seed,
-        port_base=port_base,
-    )
+        hand=hand, bus=bus, lockstep=lockstep, wiring=wiring, plant=plant, mismatch=mismatch,
+        seed=seed, port_base=port_base,
+    )  # fmt: skip
+    original, begun = read_hand(options), time.time()
+    steps_of(original)  # a hand that cannot be measured is refused before there is a folder of it
+    make_folder(folder)
     try:
         with page_beside(page is not None, port_base) as tell, progress("commission") as told:
 
@@ -93,10 +89,10 @@ def commission(
                     told.line(step)
                 return both(told.share if told is not None else lambda _: None, step, tell)
 
-            result = commissioned(options, folder, tendons_off, watch)
+            result = commissioned(original, options, folder, tendons_off, watch)
     except (KeyboardInterrupt, Exception) as error:
-        if not isinstance(error, WrongChoice):
-            print(new_since(folder, begun), file=sys.stderr)
+        if not isinstance(error, WrongChoice) and (said := new_since(folder, begun)):
+            print(said, file=sys.stderr)
         if isinstance(error, Stopped):
             print(error, file=sys.stderr)
             raise typer.Exit(error.code) from None
