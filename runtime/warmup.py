@@ -2,12 +2,13 @@
 
 The calls run on a hand of their own (scratch records, own plant), so that the real one is untouched. Cold,
 they compile for most of a minute and a line on stderr says how far they are; warm, they take a second.
-Numba compiles one function at a time, so a cold start gives the plant to a second process: the two meet in
-the cache.
+Numba compiles one function at a time, so a cold start shares its parts among processes, one a core: they meet
+in the cache. Estimator, controller and guard are compiled for the whole tick alone, which is optimised once.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -15,27 +16,53 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from select import select
+from types import ModuleType
+from typing import IO, Any, Final, cast
 
 import numpy as np
+from numba import typeof
 
+import runtime.entries
+import sim.cycle
+from controllers.tick import CONTROLLER_MEMORY, control
+from estimators.tick import ESTIMATOR_MEMORY, estimate
+from guard.detectors import detect
+from guard.guard import GUARD_MEMORY, guard
 from hand.hand import Hand
+from hand.mechanism_file import is_mechanism_hand
 from hand.options import RunOptions
-from runtime.entries import address_of, take_at
+from runtime.effort import IDLE_S, Effort
+from runtime.entries import address_of, take_at, tick_at
 from runtime.realtime import die_with_parent
 from runtime.setup import Rig, build, prepare, read_hand
 from runtime.stretch import load
 from signals.clock import new_timespec, now_ns, wait_until
 from signals.faults import Cause
-from signals.records import GOAL, new
+from signals.records import COMMAND, GOAL, MEASUREMENT, MODEL, STATE, new
 from telemetry.shm.channel import Channel
 from telemetry.shm.segment import post
 
 CYCLES = 100
 """Cycles of the scratch hand, so that branch predictors, caches and the stack are warm too."""
 _SHOW_AFTER_S = 2.0
-_PLANT = "plant and homing"
-_PLANT_BUDGET_S = 300.0
+_PLANT, _ESTIMATOR, _CONTROLLER = "plant and homing", "estimator", "controller"
+_DETECTORS, _GUARD = "detectors", "guard"
+_STAGES: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
+    _ESTIMATOR: (estimate, (MODEL, MEASUREMENT, ESTIMATOR_MEMORY, STATE)),
+    _CONTROLLER: (control, (MODEL, GOAL, CONTROLLER_MEMORY, STATE, COMMAND)),
+    _DETECTORS: (detect, (MODEL, GUARD_MEMORY, MEASUREMENT, STATE)),
+    _GUARD: (guard, (MODEL, GOAL, MEASUREMENT, GUARD_MEMORY, STATE, COMMAND)),
+}
+"""Law and records of each stage; the guard's greatest part, which takes records and no arrays, before it."""
+_SHARES = {2: ((_DETECTORS, _CONTROLLER, _PLANT),), 3: ((_DETECTORS, _CONTROLLER), (_PLANT,))}
+"""Cores -> what other processes compile, balanced by measured times; four and more: each its own."""
+_MOST_SHARES = ((_PLANT,), (_DETECTORS,), (_CONTROLLER,))
+_BEGUN: Final[dict[str, subprocess.Popen[bytes]]] = {}
+"""Part -> process that compiles it; forks of the process that began them know them too."""
+_LOOK_S: Final = 0.05
 
 
 class Progress:
@@ -63,26 +90,41 @@ def _mailbox() -> None:
     take_at(address_of(lock), address_of(words), address_of(target), 0)
 
 
-def _steps(rig: Rig) -> Iterator[tuple[str, Callable[[], object]]]:
-    pipeline, stages, views, now = rig.pipeline, rig.stages, rig.views, now_ns()
-    period, model, state = round(1e9 / rig.hand.rate_hz), rig.hand.model, views["state"]
+def _compile_stage(name: str) -> None:
+    """A stage of ours for the tick that calls it: for every hand the same."""
+    law, records = _STAGES[name]
+    arrays = [new(record) for record in records]
+    law.inner.compile(tuple(map(typeof, arrays if name != _DETECTORS else [a[0] for a in arrays])))
+
+
+def _foreign(rig: Rig) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Stages that are called one by one."""
+    stages, v, model = rig.stages, rig.views, rig.hand.model
+    goal, measurement, state, command = v["goal"], v["measurement"], v["state"], v["command"]
     memories = stages.estimator_memory, stages.controller_memory, stages.guard_memory
-    yield _PLANT, lambda: prepare(rig, now)
-    yield "estimator", lambda: stages.estimate(model, views["measurement"], memories[0], state)
-    yield "controller", lambda: stages.control(model, views["goal"], memories[1], state, views["command"])
-    yield (
-        "guard",
-        lambda: stages.guard(
-            model, views["goal"], views["measurement"], memories[2], state, views["command"]
-        ),
-    )
+    yield _ESTIMATOR, lambda: stages.estimate(model, measurement, memories[0], state)
+    yield _CONTROLLER, lambda: stages.control(model, goal, memories[1], state, command)
+    yield _GUARD, lambda: stages.guard(model, goal, measurement, memories[2], state, command)
+
+
+def _rest(rig: Rig) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What a loop calls besides: small, or made of the parts."""
+    pipeline, now = rig.pipeline, now_ns()
+    period = round(1e9 / rig.hand.rate_hz)
     yield "ring", lambda: pipeline.channel.leave(pipeline.words)
     yield "mailbox", _mailbox
     yield "clock", lambda: wait_until(now_ns() + 1000, 0, new_timespec())
-    yield "whole tick", lambda: pipeline.tick(0, now, now, period / 1e9, 0, 0)
+    if not rig.stages.foreign:
+        parts = pipeline.parts_at
+        yield "whole tick", lambda: tick_at(parts, 0, now, now, period / 1e9, now, now, 0, 0, 0)
+
+
+def _cycles(rig: Rig) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The loop's own calls."""
+    pipeline, now, period = rig.pipeline, now_ns(), round(1e9 / rig.hand.rate_hz)
 
     def cycles() -> None:
-        for k in range(1, CYCLES):
+        for k in range(CYCLES):
             pipeline.tick(k, now + k * period, now + k * period, period / 1e9, 0, 0)
         pipeline.blame(Cause.SUSTAINED_OVERRUN, 1.0, 1.0)
 
@@ -105,10 +147,16 @@ def warm_up(
     begun = time.perf_counter()
     scratch = replace(hand, model=hand.model.copy())
     rig = build(replace(options.without_bus(), faults=()), scratch, Channel.local(CYCLES))
-    steps = list(_steps(rig))
-    beside = _compile_plant_beside(hand) if options.bus is None and plant_is_cold() else None
-    if beside is not None:  # all but the plant and what needs it first, meanwhile
-        steps = [*steps[1:6], (_PLANT, lambda: _join(beside, beat)), steps[0], *steps[6:]]
+    begin_beside(options)
+    if rig.stages.foreign:
+        steps = [*_foreign(rig)]
+    else:
+        cold = [name for name in _cold() if name != _PLANT and name not in _BEGUN]
+        steps = [(name, partial(_compile_stage, name)) for name in cold]
+    steps += _rest(rig)
+    if _PLANT in _BEGUN:
+        steps.append((_PLANT, lambda: _join(_BEGUN[_PLANT], beat)))
+    steps += [(_PLANT, lambda: prepare(rig, now_ns())), *_cycles(rig)]
     progress = Progress(len(steps), shown)
     for k, (name, call) in enumerate(steps, start=1):
         progress.step(k, name)
@@ -119,13 +167,16 @@ def warm_up(
     return time.perf_counter() - begun
 
 
-def plant_is_cold() -> bool:
-    """Whether the plant's step is in no cache yet."""
-    import sim.cycle
+def _cold() -> list[str]:
+    """Parts that are in no cache yet."""
     from signals.compiled import cache_root, closure_hash
 
-    folder = cache_root() / closure_hash(Path(sim.cycle.__file__))
-    return not any(folder.rglob("cycle.advance_at-*.nbi"))
+    def lacks(module: ModuleType, law: str) -> bool:
+        source = Path(str(module.__file__))
+        return not any((cache_root() / closure_hash(source)).glob(f"{source.stem}.{law}-*.nbi"))
+
+    plant = [_PLANT] if lacks(sim.cycle, "advance_at") else []
+    return plant + ([*_STAGES] if lacks(runtime.entries, "tick_at") else [])
 
 
 def _keeps_files() -> bool:
@@ -140,37 +191,50 @@ def _keeps_files() -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _compile_plant_beside(hand: Hand) -> subprocess.Popen[bytes] | None:
-    """A process that compiles the plant of a hand into the cache; ``None``: one core, or no cache."""
-    if (os.cpu_count() or 1) < 2 or hand.mechanism is not None or not _keeps_files():
-        return None
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "runtime.warmup", str(os.getpid())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def begin_beside(options: RunOptions) -> None:
+    """Start the processes that compile cold parts into the cache: at once, before the hand is read.
+
+    Without a second core, or a cache, there are none, and ``warm_up`` compiles all by itself.
+    """
+    cores = os.cpu_count() or 1
+    if _BEGUN or cores < 2 or options.bus is not None or not _keeps_files():
+        return
+    cold = [] if is_mechanism_hand(options.hand) else _cold()
+    for share in _SHARES.get(cores, _MOST_SHARES):
+        names = [name for name in share if name in cold]
+        if names:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "runtime.warmup", str(os.getpid()), *names],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,  # its end is the end of the process, for forks too
+                stderr=subprocess.DEVNULL,
+            )
+            _BEGUN.update(dict.fromkeys(names, process))
 
 
 def _join(process: subprocess.Popen[bytes], beat: Callable[[], None]) -> None:
-    """Wait for the plant's process; if it fails the next step compiles what is missing."""
-    end = time.monotonic() + _PLANT_BUDGET_S
-    while process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
+    """Wait for a process beside as long as it works; if it fails the next step compiles what is missing."""
+    effort, pipe = Effort(IDLE_S), cast(IO[bytes], process.stdout)
+    while not select([pipe], [], [], _LOOK_S)[0]:
         beat()
-    if process.poll() is None:
-        process.kill()
-        process.wait()
+        if not effort.look(process.pid):
+            process.kill()
+            break
 
 
 def main() -> None:
-    """Compile the plant beside a cold start, and end with it; the code is the same for every hand."""
+    """Compile parts beside a cold start, and end with it; the code is the same for every hand."""
     if not die_with_parent(int(sys.argv[1]), signal.SIGTERM):
         return
-    options = RunOptions(hand="finger_bench", lockstep=True, seconds=1.0)
-    rig = build(options, read_hand(options), Channel.local(CYCLES))
-    next(_steps(rig))[1]()
-    rig.bus.close()
+    gc.set_threshold(100_000, 20, 100)  # as ``tools.cli``: what a compiler makes stays
+    for name in sys.argv[2:]:
+        if name != _PLANT:
+            _compile_stage(name)
+            continue
+        options = RunOptions(hand="finger_bench", lockstep=True, seconds=1.0)
+        rig = build(options, read_hand(options), Channel.local(CYCLES))
+        prepare(rig, now_ns())
+        rig.bus.close()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
+from signals.habits import break_habits
 from signals.inner import LawDispatcher
 from signals.kept import KeptFile
 from signals.rooms import ROOMS
@@ -36,6 +37,7 @@ OPTIONS: Final = {
     "boundscheck": False,
     "no_cfunc_wrapper": True,
 }
+break_habits()
 F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Any = numba.config
 _SETTINGS.SLP_VECTORIZE = (

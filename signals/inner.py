@@ -4,7 +4,7 @@ Numba makes machine code of every function by itself: it links each one with all
 whole and emits it, at every level of the tree anew. A tick has some 400 laws, of which Python calls a dozen.
 Here a law that is called by another law stays an unoptimised module, which the caller links; it is optimised
 and emitted once, inside the law that Python calls. What Python calls directly, a test above all, is compiled
-in full. At the end of the file: three habits of numba's compiler that cost time and give nothing here.
+in full.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import llvmlite.binding as llvm
-from numba.core import event, targetconfig, types
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.registry import CPUDispatcher
 
@@ -99,8 +98,8 @@ class LawDispatcher(_Kept):
 
     @cached_property
     def inner(self) -> Any:
-        """What laws call; made for the first that does."""
-        return InnerDispatcher(self.py_func, dict(self.targetoptions), self._maker)
+        """What laws call; made for the first that does. Python does not, so there is no wrapper for it."""
+        return InnerDispatcher(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True}, self._maker)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """How a law calls this one."""
@@ -151,34 +150,16 @@ def _set_env(self: Any, env_name: str, env: Any) -> None:
         _NUMBAS["set_env"](self, env_name, env)
 
 
-def _values(self: Any) -> dict[str, Any]:
-    kind = type(self)
-    if "_defaults" not in kind.__dict__:
-        kind._defaults = {name: option.default for name, option in kind.options.items()}
-    return {**kind._defaults, **self._values}
-
-
-def _record_repr(self: Any) -> str:
-    kept = self.__dict__.get("_kept_repr")
-    if kept is None:
-        kept = self.__dict__["_kept_repr"] = _NUMBAS["repr"](self)
-    return str(kept)
-
-
 _NUMBAS: Final[dict[str, Any]] = {
     "create": JITCPUCodegen.create_library,
     "unserialize": JITCPUCodegen.unserialize_library,
     "set_env": JITCPUCodegen.set_env,
     "optimise": JITCodeLibrary._optimize_final_module,
-    "repr": types.Record.__repr__,
 }
 for _owner, _name, _ours in (
     (JITCPUCodegen, "create_library", _create_library),
     (JITCPUCodegen, "unserialize_library", _unserialize_library),
     (JITCPUCodegen, "set_env", _set_env),
     (JITCodeLibrary, "_optimize_final_module", _optimise),
-    (types.Record, "__repr__", _record_repr),  # made 21,000 times, of types with hundreds of fields
-    (targetconfig.TargetConfig, "values", _values),  # half a million times
-    (event, "broadcast", lambda _: None),  # nobody listens
 ):
     setattr(_owner, _name, _ours)

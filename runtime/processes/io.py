@@ -42,8 +42,8 @@ from telemetry.sockets import PortBusy, places_of
 
 BATCH = 256
 """Frames of one turn: a backlog is worked off with signs of life in between, and in little memory."""
-TURN_MS = 4
-"""Longest wait of one turn: the ring is looked at 250 times a second."""
+TURN_MS, START_MS = 4, 40
+"""Longest wait of one turn: the ring is looked at 250 times a second; while control starts nothing comes."""
 
 
 class IoProcess:
@@ -107,7 +107,7 @@ class IoProcess:
         self.poller = zmq.Poller()
         self.reception.register(self.poller)
         self.poller.register(self.publisher.socket, zmq.POLLIN)
-        self._stats, self._beat = segment.field("stats"), segment.field("io_beat_ns")
+        self._stats, self._beat, self._phase = map(segment.field, ("stats", "io_beat_ns", "control_phase"))
         self.bulletin = Bulletin(self._event, self.publisher.wall, hand.names)
         for text in self.unproven:
             self._event("unproven", "warning", text, "docs/drivers.md tells how it is proven")
@@ -124,7 +124,7 @@ class IoProcess:
 
     def turn(self) -> int:
         """One turn: commands, frames, health; returns the frames seen."""
-        self.poller.poll(TURN_MS)
+        self.poller.poll(TURN_MS if int(self._phase[0]) >= Phase.PREPARING else START_MS)
         now = self.beat()
         self.reception.serve(self.server, now)
         self.publisher.greet()

@@ -8,6 +8,8 @@ door has a thread of its own, because a flood can hold its owner within one call
 from __future__ import annotations
 
 import ctypes
+import os
+import resource
 import socket
 import struct
 import threading
@@ -28,8 +30,6 @@ UNASKED_MOST: Final = 64 * 1024
 DRIP_PER_S: Final = 1000.0
 """Bytes a second that count as signs of life."""
 LOOK_S: Final = 0.02
-_GAP: Final = 96
-"""So many descriptors in a row without a connection: there are no more, the kernel gives the lowest first."""
 _AT_ONCE: Final = struct.pack("2i", 1, 0)
 """Closing resets the connection: its peer is told at once, and the kernel keeps nothing of it."""
 _DROP_ALL: Final = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0))
@@ -156,13 +156,9 @@ class Door:
     def _see(self) -> None:
         """Bring ``guests`` up to date."""
         found: dict[int, Guest] = {}
-        descriptor, free, highest = 3, 0, max(self.guests, default=0)
-        while free < _GAP or descriptor <= highest:
+        for descriptor in _descriptors():
             seen = self._connection(descriptor)
-            if seen is None:
-                free += 1
-            else:
-                free = 0
+            if seen is not None:
                 peer, place, received = seen
                 guest = self.guests.get(descriptor)
                 if guest is None or guest.peer != peer:
@@ -170,7 +166,6 @@ class Door:
                     guest = Guest(peer, place, self._count)
                 guest.received = received
                 found[descriptor] = guest
-            descriptor += 1
         self.guests = found
 
     def _connection(self, descriptor: int) -> tuple[Any, Any, int] | None:
@@ -195,7 +190,7 @@ class Door:
         pause its sender would be back with the next one long before that.
         """
         option, value = (_SO_DETACH_FILTER, 0) if newcomers else (_SO_ATTACH_FILTER, _FILTER)
-        for descriptor in range(3, max(self.guests, default=0) + _GAP):
+        for descriptor in _descriptors():
             with suppress(OSError), _borrowed(descriptor) as found:
                 listens = found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
                 if listens and _place(found) in self._asked:
@@ -216,6 +211,14 @@ class Door:
         with suppress(OSError), _borrowed(descriptor) as found:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
             found.shutdown(socket.SHUT_RDWR)
+
+
+def _descriptors() -> list[int]:
+    """What this process has open."""
+    try:
+        return sorted(int(name) for name in os.listdir("/proc/self/fd"))[3:]
+    except OSError:  # all are taken, there is none for this look
+        return list(range(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
 
 
 @contextmanager

@@ -52,11 +52,12 @@ class Run:
         return self.process.pid
 
     def children(self) -> dict[str, int]:
-        """Name -> pid of the child processes."""
+        """Name -> pid of the processes that the run is made of; not those that compile beside its start."""
         found = {}
         for line in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
             name = Path(f"/proc/{line}/comm").read_text().strip()
-            found[name.removeprefix(COMM)] = int(line)
+            if name.startswith(COMM):
+                found[name.removeprefix(COMM)] = int(line)
         return found
 
     def wait_until_starting(self) -> dict[str, int]:

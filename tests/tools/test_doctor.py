@@ -70,7 +70,7 @@ def machine(root: Path, changes: Changes | None = None, **choices: Any) -> Machi
         if text is not None:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
-    for name in ("estimate", "control", "guard", "leave", "wait_until", "advance"):
+    for name in ("tick_at", "leave", "wait_until", "advance_at"):
         _warm(root / "cache", name)
     defaults: dict[str, Any] = {
         "space": lambda _: (10**12, 2 * 10**12),
@@ -261,7 +261,7 @@ def test_a_damaged_index_is_no_warm_cache(content: bytes, tmp_path: Path) -> Non
     for index in (tmp_path / "cache").rglob("*.nbi"):
         index.write_bytes(content)
     found = storage.compile_cache(sound)
-    assert found.level is Level.WARN and "estimate" in found.fact
+    assert found.level is Level.WARN and "tick_at" in found.fact
 
 
 @pytest.mark.parametrize("junk", ["", "\x00\xff", "nonsense", "-", "1e999", "(", "9" * 400])

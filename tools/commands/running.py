@@ -76,8 +76,9 @@ def _in_process(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.processes.supervisor import IN_FAULT
     from runtime.session import run_options
     from runtime.setup import read_hand, with_length
-    from runtime.warmup import warm_up
+    from runtime.warmup import begin_beside, warm_up
 
+    begin_beside(options)
     hand = read_hand(options)
     _warn(options, hand)
     options = with_length(options, hand)
@@ -132,9 +133,11 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from runtime.backends import motor_setups, unproven
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
+    from runtime.warmup import begin_beside
     from telemetry.keys import load_keyring
     from telemetry.sockets import places_of
 
+    begin_beside(options)
     hand = read_hand(options)
     options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts

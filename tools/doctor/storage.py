@@ -17,12 +17,10 @@ ROOM_S: Final = 600.0
 RING_BYTES: Final = 64 * 1024 * 1024
 """Shared memory of one run: half a second of frames, rounded up."""
 LAWS: Final = {
-    "estimate": "estimators.tick",
-    "control": "controllers.tick",
-    "guard": "guard.guard",
+    "tick_at": "runtime.entries",
     "leave": "telemetry.shm.ring",
     "wait_until": "signals.clock",
-    "advance": "sim.cycle",
+    "advance_at": "sim.cycle",
 }
 """Compiled entry points of a run -> their modules."""
 _MB: Final = 2**20
