@@ -216,7 +216,7 @@ class Door:
 def _descriptors() -> list[int]:
     """What this process has open."""
     try:
-        return sorted(int(name) for name in os.listdir("/proc/self/fd"))[3:]
+        return sorted(fd for fd in map(int, os.listdir("/proc/self/fd")) if fd > 2)
     except OSError:  # all are taken, there is none for this look
         return list(range(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
 

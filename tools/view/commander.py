@@ -7,15 +7,13 @@ import os
 import signal
 from collections.abc import Callable
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any
 
 import flexor
 from flexor.control import Control
 from flexor.errors import HandError
 from flexor.places import LOOPBACK
 from flexor.runs import chosen
-
-T = TypeVar("T")
 
 
 def name_of_page() -> str:
@@ -62,13 +60,13 @@ class Commander:
                 self._tell(str(error))
                 return None
 
-    def ask(self, what: Callable[[flexor.Hand], T]) -> T:
+    def ask(self, op: str) -> dict[str, Any]:
         """Ask the hand something that needs no lease.
 
         Raises:
             HandError: no answer, or a refusal.
         """
-        return what(self._hand)
+        return self._hand.request(op)
 
     def take(self, force: bool) -> None:
         """Acquire the lease, or take it from whoever has it."""

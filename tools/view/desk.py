@@ -39,7 +39,7 @@ class Desk:
         self._force = gui.add_button("Take it from its holder", color="orange", visible=False)
         self._force.on_click(lambda _: commander.take(force=True))
         self._back = gui.add_button("Give command back", visible=False)
-        self._back.on_click(lambda _: commander.give_back())
+        self._back.on_click(lambda _: self._give_back())
         self._motions = Motions(commander, self._tell_motion)
         self._states()
         with gui.add_folder("Fingers and wrist"):
@@ -51,6 +51,10 @@ class Desk:
             self._modes()
         with gui.add_folder("Record", expand_by_default=False):
             self._record()
+
+    def _give_back(self) -> None:
+        self._motions.halt()
+        self._commander.give_back()
 
     def _states(self) -> None:
         gui, do = self._gui, self._commander.do

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Event, Thread
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-import flexor
 from controllers.motion import ChannelKind, channel_at
 from flexor.control import Control
 from flexor.errors import HandError
@@ -118,7 +117,7 @@ class Motions:
 
     @cached_property
     def _hand(self) -> Hand:
-        return self._commander.ask(hand_of)
+        return hand_of(self._commander.ask("hand")["hand_file"])
 
     def _play(self, name: str, over: Event) -> None:
         self._tell(f"{name}: being prepared for this hand")
@@ -163,14 +162,12 @@ def _ended(stream: Stream, _: Control) -> bool:
     return True
 
 
-def hand_of(hand: flexor.Hand) -> Hand:
-    """The hand file that a running hand was made of, read here.
+def hand_of(found: dict[str, Any]) -> Hand:
+    """The hand that a running one's answer to ``hand`` tells, read here.
 
     Raises:
-        HandError: no answer, or none with a file.
         ValueError: this version refuses the file.
     """
-    found = hand.request("hand")["hand_file"]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{found['name']}.toml"
         path.write_bytes(zlib.decompress(found["text_zlib"]))
