@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from mechanics.kinematics import tip_jacobian
 from signals.layout import FloatArray
 from tools.view.figure import Figure
+from tools.view.plain import plain
 from tools.view.routes import Places
 
 LEAST_N: Final = 1.0
@@ -20,58 +22,45 @@ _M_N: Final = 0.006
 _SHAFT_M: Final = 0.0012
 
 
-class Tip:
-    """The chain of a finger: which bodies turn its tip, by which joints.
+def tip_jacobian_m(figure: Figure, finger: int, places: Places) -> FloatArray:
+    """Speed of a fingertip by joint speeds [m/rad] in the forearm frame, shape (3, J)."""
+    found = np.zeros((3, figure.m.n_joints))
+    plain(tip_jacobian)(figure.m, finger, places.R[1:], places.p[1:], found)
+    return found
+
+
+def tip_place_m(figure: Figure, finger: int, places: Places) -> FloatArray:
+    """Where a fingertip is [m] in the forearm frame, shape (3,)."""
+    body, at = figure.m.finger_tip_body[finger], figure.m.finger_tip_m[finger]
+    return np.asarray(places.points(np.array([body]), at[None])[0])
+
+
+def tip_load_n(figure: Figure, finger: int, places: Places, torques_nm: FloatArray) -> FloatArray:
+    """Force on a fingertip [N] that holds the joints' torques in balance, shape (3,); NaN without torques.
+
+    ``J^T F = -tau``, by least squares: gravity, friction and acceleration count as loads.
 
     Args:
         figure: the hand.
         finger: its index.
+        places: of its bodies.
+        torques_nm: of all joints, shape (J,).
     """
-
-    def __init__(self, figure: Figure, finger: int) -> None:
-        m = figure.m
-        self.finger, self._body, self._at = finger, int(m.finger_tip_body[finger]), m.finger_tip_m[finger]
-        self._axes = m.body_axis
-        self._turns: list[tuple[int, int, float]] = []
-        body = self._body
-        while body > 0:
-            if m.body_joint[body] >= 0:
-                self._turns.append((body, int(m.body_joint[body]), float(m.body_ratio[body])))
-            body = int(m.body_parent[body])
-        self.joints = sorted({joint for _, joint, _ in self._turns})
-
-    def place(self, places: Places) -> FloatArray:
-        """Where it is [m], shape (3,)."""
-        return np.asarray(places.points(np.array([self._body]), self._at[None])[0])
-
-    def jacobian(self, places: Places) -> FloatArray:
-        """Its speed by the speeds of ``joints`` [m/rad], shape (3, len(joints))."""
-        found, tip = np.zeros((3, len(self.joints))), self.place(places)
-        for body, joint, ratio in self._turns:
-            axis = places.R[body + 1] @ self._axes[body]
-            found[:, self.joints.index(joint)] += ratio * np.cross(axis, tip - places.p[body + 1])
-        return found
-
-    def load_n(self, places: Places, torques_nm: FloatArray) -> FloatArray:
-        """Force on the tip [N] that holds the joints' torques in balance, shape (3,); NaN without torques.
-
-        ``J^T F = -tau``, by least squares: gravity, friction and acceleration count as loads.
-        """
-        tau = torques_nm[self.joints]
-        if not np.isfinite(tau).all():
-            return np.full(3, np.nan)
-        return np.asarray(np.linalg.lstsq(self.jacobian(places).T, -tau, rcond=SHORTEST)[0])
+    J = tip_jacobian_m(figure, finger, places)
+    own = J.any(axis=0)
+    if not np.isfinite(torques_nm[own]).all():
+        return np.full(3, np.nan)
+    return np.asarray(np.linalg.lstsq(J[:, own].T, -torques_nm[own], rcond=SHORTEST)[0])
 
 
 class Loads:
     """Arrows onto the fingertips, 6 mm for each newton."""
 
     def __init__(self, scene: Any, figure: Figure) -> None:
-        self._names = figure.names["joint"]
-        tips = [f for f, body in enumerate(figure.m.finger_tip_body.tolist()) if body > 0]
-        self._tips = [Tip(figure, f) for f in tips]
+        self._figure, self._names = figure, figure.names["joint"]
+        self._tips = np.flatnonzero(figure.m.finger_tip_body > 0).tolist()
         self._arrows = scene.add_arrows(
-            "/loads", np.zeros((len(tips), 2, 3)), _COLOUR, shaft_radius=_SHAFT_M,
+            "/loads", np.zeros((len(self._tips), 2, 3)), _COLOUR, shaft_radius=_SHAFT_M,
             head_radius=2.5 * _SHAFT_M, head_length=5.0 * _SHAFT_M, visible=False,
         )  # fmt: skip
 
@@ -80,10 +69,10 @@ class Loads:
         drawn = []
         if wanted:
             torques = np.array([torque[name] for name in self._names], dtype=float)
-            for tip in self._tips:
-                load = tip.load_n(places, torques)
+            for finger in self._tips:
+                load = tip_load_n(self._figure, finger, places, torques)
                 if np.linalg.norm(load) >= LEAST_N:  # not where it is no number
-                    end = tip.place(places)
+                    end = tip_place_m(self._figure, finger, places)
                     drawn.append((end - _M_N * load, end))
         if self._arrows.visible != bool(drawn):
             self._arrows.visible = bool(drawn)
