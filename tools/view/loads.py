@@ -17,9 +17,9 @@ LEAST_N: Final = 1.0
 SHORTEST: Final = 0.05
 """Directions in which a tip moves less than this share of the one it moves in most are left out: no torque
 tells a load along them."""
-_COLOUR: Final = (255, 205, 60)
+_COLOUR: Final = (255, 150, 0)
 _M_N: Final = 0.006
-_SHAFT_M: Final = 0.0012
+_SHAFT_M: Final = 0.002
 
 
 def tip_jacobian_m(figure: Figure, finger: int, places: Places) -> FloatArray:

@@ -51,7 +51,7 @@ class Page:
         ghost.on_update(lambda _: setattr(self.scene, "ghost_shown", ghost.value))
         truth = gui.add_checkbox("True pose (green), in simulation", False)
         truth.on_update(lambda _: setattr(self.scene, "truth_shown", truth.value))
-        loads = gui.add_checkbox("Loads at the fingertips (yellow arrows)", True)
+        loads = gui.add_checkbox("Loads at the fingertips (orange arrows)", True)
         loads.on_update(lambda _: setattr(self.scene, "loads_shown", loads.value))
         self._palm = gui.add_markdown("")
         gui.add_markdown(
