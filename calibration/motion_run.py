@@ -34,6 +34,7 @@ PASSING: Final = frozenset(
         Cause.BUS_LOST,
         Cause.MEASUREMENT_TOO_OLD,
         Cause.HALL_TOO_OLD,
+        Cause.MOTOR_HELD,
         Cause.SUSTAINED_OVERRUN,
         Cause.IO_LOST,
     )

@@ -28,7 +28,7 @@ from drivers.hal import Bus, Capabilities, MotorSetup, Reporting
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
-COMING_BACK = int(ChannelStatus.RESET | ChannelStatus.DEVICE_ERROR)
+COMING_BACK = int(ChannelStatus.RESET | ChannelStatus.DEVICE_ERROR | ChannelStatus.HELD)
 NOT_FRESH = int(ChannelStatus.STALE | ChannelStatus.MISSING)
 
 

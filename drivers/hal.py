@@ -9,10 +9,10 @@ Constructors and life-cycle calls raise ``drivers.errors``; ``exchange`` never r
 than its deadline and never allocates: it returns a status.
 
 A motor that comes back (cable, reset, tripped watchdog of its own) must not move by itself. Its status says
-``RESET`` or ``DEVICE_ERROR`` (``ChannelStatus``), and it has no torque until the driver has checked it again
-(mode, limits, turns) *and* has seen its command at rest: mode OFF, or CURRENT with 0 A. Then the bits clear;
-it moves again when the command asks for torque, which only an explicit re-arm does. The hand-shake runs
-inside the records, so that no life-cycle call is needed while the loop runs.
+``RESET``, ``DEVICE_ERROR``, or ``HELD`` if it was silent alone (``ChannelStatus``), and it has no torque
+until the driver has checked it again (mode, limits, turns) *and* has seen its command at rest: mode OFF, or
+CURRENT with 0 A. Then the bits clear; it moves again when the command asks for torque, which only an explicit
+re-arm does. The hand-shake runs inside the records, so that no life-cycle call is needed while the loop runs.
 
 In POSITION ``command.motor_current_a`` is the greatest current that the device may use for its angle.
 

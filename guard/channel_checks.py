@@ -20,12 +20,14 @@ MEASUREMENT_TOO_OLD: Final = int(Cause.MEASUREMENT_TOO_OLD)
 BUS_LOST: Final = int(Cause.BUS_LOST)
 MOTOR_LOST: Final = int(Cause.MOTOR_LOST)
 MOTOR_RESET: Final = int(Cause.MOTOR_RESET)
+MOTOR_HELD: Final = int(Cause.MOTOR_HELD)
 HALL_LOST: Final = int(Cause.HALL_LOST)
 HALL_NOT_FINITE: Final = int(Cause.HALL_NOT_FINITE)
 HALL_TOO_OLD: Final = int(Cause.HALL_TOO_OLD)
 
 ABSENT: Final = int(UNKNOWN | ChannelStatus.MISSING | ChannelStatus.DEVICE_ERROR)
 CAME_BACK: Final = int(ChannelStatus.RESET | ChannelStatus.WRONG_MODE)
+HELD: Final = int(ChannelStatus.HELD)
 NOT_FINITE: Final = int(ChannelStatus.NOT_FINITE)
 
 ABSOLUTE: Final = int(EncoderReference.ABSOLUTE)
@@ -200,7 +202,7 @@ def all_say_nothing(m: Model, mem: GuardMemory, z: Measurement, s: State) -> boo
 
 @law
 def check_motor_channel(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int, t: int) -> None:
-    """Latch what the channel of tendon ``t``'s motor says: not a number, reset, lost, too old."""
+    """Latch what the channel of tendon ``t``'s motor says: not a number, reset, held, lost, too old."""
     i = m.tendon_motor[t]
     motor = int(z.motor_status[i])
     mem.missing_s[i] = silence_s(mem.missing_s[i], motor, m.dt_s)
@@ -211,6 +213,8 @@ def check_motor_channel(m: Model, mem: GuardMemory, z: Measurement, s: State, f:
     if (motor & CAME_BACK) != 0:
         lose_phase(m, s, i)
         latch_probed(mem, s, f, t, MOTOR_RESET, i, float(motor), 0.0)
+    elif (motor & HELD) != 0:
+        latch_probed(mem, s, f, t, MOTOR_HELD, i, float(motor), 0.0)
     if mem.missing_s[i] > LOST_S:
         lose_phase(m, s, i)
         latch_probed(mem, s, f, t, MOTOR_LOST, i, 1e3 * mem.missing_s[i], 1e3 * LOST_S)

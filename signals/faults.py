@@ -47,6 +47,7 @@ class Cause(IntEnum):
     ENCODER_FAULT = 35
     FRICTION_GROWN = 36
     ENCODER_STUCK = 37
+    MOTOR_HELD = 38
     JOINT_OUT_OF_RANGE = 40
     JOINT_CONTRADICTED = 41
     JOINT_SENSOR_LOST = 42
@@ -130,6 +131,7 @@ MOTOR_LOST             | finger | motor  | motor   | {name}: motor does not answ
 MOTOR_TOO_FAST         | finger | motor  | motor   | {name}: {value:.1f} rad/s, limit {limit:.1f} rad/s | look for a broken tendon or a wrong goal
 MOTOR_TOO_HOT          | finger | motor  | motor   | {name}: winding {value:.0f} degC, limit {limit:.0f} degC | let it cool; lower pretension or duty
 MOTOR_RESET            | finger | motor  | motor   | {name}: motor came back in another state (reset or other mode) | check its supply; configure again and home before re-arming
+MOTOR_HELD             | finger | motor  | motor   | {name}: its driver took its torque away, as the motor or this computer was silent for too long; it was not reset | look at what its bus said and at the computer (flexor doctor), then re-arm
 MOTOR_BLOCKED          | finger | motor  | nothing | {name}: {value:.2f} A without motion | look for an obstacle or a broken gear
 ENCODER_FAULT          | finger | motor  | motor   | {name}: angle jumps by {value:.3f} rad in a cycle, possible are {limit:.3f} | check the encoder's cable; home the motor
 FRICTION_GROWN         | finger | motor  | motor   | {name}: friction {value:.1f} times its commissioned value | look at guides and gear; identify friction again

@@ -80,6 +80,9 @@ class ChannelStatus(IntFlag):
     NOT_FINITE = 16
     RESET = 32
     WRONG_MODE = 64
+    HELD = 128
+    """Its driver gives it no torque until its command has been at rest: it was silent, or the computer was.
+    What it measures is good, for it was not reset."""
 
 
 class EncoderReference(IntEnum):

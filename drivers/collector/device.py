@@ -37,9 +37,10 @@ PRIMING: Final = 50
 PARTIAL, TIMEOUT, CORRUPT = int(BusStatus.PARTIAL), int(BusStatus.TIMEOUT), int(BusStatus.CORRUPT)
 LOST, READ_ONLY = int(BusStatus.LOST), int(BusStatus.READ_ONLY)
 MUST_DISARM: Final = int(SampleFlag.MUST_DISARM)
-STALE, RESET, DEVICE_ERROR = (
+STALE, RESET, HELD, DEVICE_ERROR = (
     int(ChannelStatus.STALE),
     int(ChannelStatus.RESET),
+    int(ChannelStatus.HELD),
     int(ChannelStatus.DEVICE_ERROR),
 )
 
@@ -196,7 +197,7 @@ class CollectorBus:
             if self._missed >= self.settings.lost_after:
                 status |= LOST
                 self._held = True
-                self._bits |= 0 if self.readonly else RESET
+                self._bits |= 0 if self.readonly else HELD
                 self._reason = f"no sample for {self._missed} cycles"
         else:
             self._missed = 0
@@ -237,8 +238,9 @@ class CollectorBus:
         self.round_trip_ns = arrived_ns - begun_ns
         if flags & MUST_DISARM and self._active and not self._held:
             self._held = True
-            self._bits |= DEVICE_ERROR
-            self._reason = "the board's watchdog tripped" if flags & SampleFlag.WATCHDOG else "board disarmed"
+            tripped = bool(flags & SampleFlag.WATCHDOG)
+            self._bits |= HELD if tripped else DEVICE_ERROR
+            self._reason = "the board's watchdog tripped" if tripped else "board disarmed"
         sample_ns = self._device_clock.host_ns(device_ns, arrived_ns)
         bad = take_sample(
             self._sample.head,
@@ -265,7 +267,7 @@ class CollectorBus:
         if header.kind == Kind.REFUSED:
             holder = codec.refused_by(body)
             self._reason = f"the board is held by {holder[0]}:{holder[1]}" if holder else "refused"
-            self._bits |= RESET
+            self._bits |= HELD
             self._held = True
             self._rejoin_ns = max(self._rejoin_ns, 0)
         elif header.kind == Kind.SETUP_ACK and self._rejoin_ns >= 0:
@@ -278,8 +280,8 @@ class CollectorBus:
 
     def _joined(self, boot_before: int, boot: int) -> None:
         self._rejoin_ns, self._held = -1, True
-        self._bits |= RESET
         restarted = boot != boot_before
+        self._bits |= RESET if restarted else HELD
         self._reason = f"board restarted (boot {boot})" if restarted else "session taken up again"
         self._session.boot = boot
 

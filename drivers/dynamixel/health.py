@@ -34,7 +34,7 @@ def found_in(servo: Servo, data: bytes, should_pull: bool) -> Found:
         text = f"hardware error: {servo.hardware_error(error)}"
         return Found(text, int(ChannelStatus.DEVICE_ERROR), degc, reboot=True)
     if should_pull and watchdog == TRIPPED:
-        return Found("its bus watchdog tripped", int(ChannelStatus.DEVICE_ERROR), degc)
+        return Found("its bus watchdog tripped", int(ChannelStatus.HELD), degc)
     if should_pull and not torque:
         return Found("torque is off: it was reset", int(ChannelStatus.RESET), degc)
     return Found("", 0, degc)

@@ -58,6 +58,7 @@ class Servo:
         "setup",
         "torque_on",
         "turns_lost",
+        "was_reset",
     )
 
     def __init__(self, device: DynamixelDevice, index: int, model: ServoModel, port: ServoPort) -> None:
@@ -71,6 +72,8 @@ class Servo:
         """Its indirect addresses are ours since the first set-up; a servo that lost power has others."""
         self.turns_lost = False
         """It was reset since its turns were chosen."""
+        self.was_reset = False
+        """Its newest set-up found that it had been reset."""
         self.torque_on = model.has_current
         """Torque is on while it is part of the cycle. One without currents cannot be told to pull nothing: it
         is on only while it is asked for an angle."""
@@ -153,9 +156,10 @@ class Servo:
 
     def _look_for_reset(self) -> None:
         """A servo without power forgets its indirect addresses, and its whole turns with them."""
+        self.was_reset = self.turns_lost
         if self.mapped and not self.turns_lost:
             found = self.port.read(self.id, self.model.slot(0), self.label)
-            self.turns_lost = found != self.model.registers[CHECKED[0]].address
+            self.turns_lost = self.was_reset = found != self.model.registers[CHECKED[0]].address
 
     def _check_shadow(self) -> None:
         """A servo with a second id obeys what is meant for another one."""

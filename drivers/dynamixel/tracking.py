@@ -30,6 +30,7 @@ DOUBTS: Final = 2
 REBOOTS_MAX: Final = 3
 """Reboots of one servo in a run; each needs a command at rest, so an operator stands behind it."""
 RESET: Final = int(ChannelStatus.RESET)
+HELD: Final = int(ChannelStatus.HELD)
 Bools = NDArray[np.bool_]
 
 
@@ -106,9 +107,16 @@ class Tracking:
         self._chores.clear()
         self._doubts[:], self._homeless[:] = 0, False
         self.present[:], self.enabled[:] = True, False
-        self.shake.begin(held=True, bits=RESET)
+        self.shake.begin(held=True, bits=HELD)
+        for i in range(len(self.servos)):
+            self._note_reset(i)
         for i, error in homeless.items():
             self._set_homeless(i, error)
+
+    def _note_reset(self, i: int) -> None:
+        """What the set-up of a servo that is held has found: it was reset, or silent alone."""
+        if self.servos[i].was_reset:
+            self.shake.bits[i] |= RESET
 
     def _set_homeless(self, i: int, error: TurnsUnknown) -> None:
         self.reason = str(error)
@@ -156,7 +164,7 @@ class Tracking:
         if not self._doubts[i]:
             self._unsure[i] |= self.enabled[i]
             self.enabled[i] = False
-            self.shake.hold(i, RESET)
+            self.shake.hold(i, HELD)
             self.reason = f"{self.servos[i].label} is silent"
 
     def check(self, reply: Reply) -> None:
@@ -196,7 +204,7 @@ class Tracking:
                 self._chores.popleft()
                 self.reason = str(error)
                 self.present[i], self._unsure[i] = False, True
-                self.shake.hold(i, RESET)
+                self.shake.hold(i, HELD)
         elif now_ns >= self._probe_ns and self.now().rows.size < len(self.servos):
             self._probe_ns, self._probes = now_ns + PROBE_NS, self._probes + 1
             absent = np.nonzero(~self.present)[0]
@@ -216,5 +224,6 @@ class Tracking:
             yield from servo.reboot_steps()
         if servo.setup is not None:
             yield from servo.setup_steps(servo.setup, self._map)
+            self._note_reset(i)
         self._unsure[i] = False
         self.shake.checked[i] = self.present[i] = True

@@ -17,9 +17,10 @@ from drivers.odrive.settings import OdriveSettings
 from signals.modes import ChannelStatus
 from signals.records import RecordArray
 
-STALE, RESET, DEVICE_ERROR = (
+STALE, RESET, HELD, DEVICE_ERROR = (
     int(ChannelStatus.STALE),
     int(ChannelStatus.RESET),
+    int(ChannelStatus.HELD),
     int(ChannelStatus.DEVICE_ERROR),
 )
 MISSING: Final = int(ChannelStatus.MISSING)
@@ -172,11 +173,13 @@ class Axes:
             self.hold(i, RESET)
             return
         self.reason = f"{self._label(i)}: error {error:#x}"
-        self.hold(i, DEVICE_ERROR)
+        self.hold(i, DEVICE_ERROR if error & ~self.expired else HELD)
 
     def _was_reset(self, i: int, reset: bool) -> None:
         if reset:
             self.turns_lost[i] = True
+            if self.shake.held[i]:
+                self.shake.bits[i] |= RESET
             self.proven[i] = self.settings.without_watchdog
 
     def _check_again(self, i: int) -> None:
@@ -240,7 +243,7 @@ class Axes:
         if not self.shake.held[i]:
             self.reason = f"{self._label(i)} is silent"
         self._absent[i] = True
-        self.hold(i, RESET)
+        self.hold(i, HELD)
 
     def silent(self, now_ns: int) -> Bools:
         """Axes without a heartbeat for too long."""

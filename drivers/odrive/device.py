@@ -31,7 +31,7 @@ from signals.records import MEASUREMENT, RecordArray, new
 
 STALE: Final = int(ChannelStatus.STALE)
 WRONG_MODE: Final = int(ChannelStatus.WRONG_MODE)
-RESET: Final = int(ChannelStatus.RESET)
+RESET, HELD = int(ChannelStatus.RESET), int(ChannelStatus.HELD)
 CONTROL: Final = {MotorMode.CURRENT: ControlMode.TORQUE, MotorMode.POSITION: ControlMode.POSITION}
 MANY_RAD: Final = 1e4
 """An angle that no motor has; keeps infinities away from the drive."""
@@ -149,8 +149,10 @@ class OdriveBus:
             self._set_up()
             if pulling:
                 self._start.close_loop(list(self._setups))
-        self._axes.begin(held=not self.readonly, bits=0 if self.readonly else RESET)
+        self._axes.begin(held=not self.readonly, bits=0 if self.readonly else HELD)
         for i in self._setups:
+            if self._axes.turns_lost[i]:
+                self._axes.shake.bits[i] |= RESET
             self._axes.take_home(i)
         self._axes.pulling = pulling
         self._lost = False
@@ -213,7 +215,7 @@ class OdriveBus:
                     self._port.send(codec.input_torque(device.node, 0.0))
                 continue
             if axes.closing_ns[i]:  # it may not be counted on yet; unfed, its watchdog has to show itself
-                axes.shake.bits[i] = RESET
+                axes.shake.bits[i] = HELD
                 if axes.proven[i]:
                     self._port.send(codec.input_torque(device.node, 0.0))
                 continue

@@ -34,6 +34,7 @@ LOST_NS: Final = 200_000_000
 PAUSES_S: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
 REPORT_NS: Final = 200_000_000
 IDLE_S: Final = 0.002
+HELD: Final = int(ChannelStatus.HELD)
 
 
 def rehearse() -> None:
@@ -49,7 +50,7 @@ def rehearse() -> None:
     block.close()
     wanted_on(command, NONE)
     limp(command)
-    mark(new(MEASUREMENT), NONE, NONE, NONE, int(ChannelStatus.RESET))
+    mark(new(MEASUREMENT), NONE, NONE, NONE, HELD)
 
 
 class Worker:
@@ -77,7 +78,7 @@ class Worker:
         self._command_age_ns = int(spec["command_age_s"] * 1e9)
         """Age of the control process' heartbeat above which its command counts for nothing."""
         self._resumed = False
-        """A worker before us died, or the control process stalled: RESET until the command was at rest."""
+        """A worker before us died, or the control process stalled: HELD until the command was at rest."""
         self._newest, self.command, self.measurement = new(COMMAND), new(COMMAND), new(MEASUREMENT)
         self._phase, self._beat = block.field("phase"), block.field("beat_ns")
         self._status, self._exchanges = block.field("status"), block.field("exchanges")
@@ -171,7 +172,7 @@ class Worker:
             limp(self.command)
         status = self.bus.exchange(self.command, self.measurement, now)
         if self._resumed:
-            mark(self.measurement, self._motors, NONE, NONE, int(ChannelStatus.RESET))
+            mark(self.measurement, self._motors, NONE, NONE, HELD)
         self.block.post_measurement(self.measurement)
         self._beat[0], self._status[0] = now_ns(), status
         self._exchanges[0] += 1

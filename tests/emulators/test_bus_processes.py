@@ -138,7 +138,7 @@ def test_a_bus_process_that_dies_or_freezes_costs_the_loop_no_cycle(remote: Any,
         ),
     )
     assert returned and int(bench.bus.block.field("worker_pid")[0]) != worker
-    assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
+    assert (bench.of_motors("motor_status") == ChannelStatus.HELD).all()
     bench.run(0.3)
     assert not side.command["motor_current_a"].any()
     pulls_again(bench, 0.3)
@@ -183,7 +183,7 @@ def test_an_adapter_that_comes_back_as_another_device_node_is_found_by_its_name(
     bench.rig.plug()
     assert os.path.realpath(chain.line.link) != node
     assert bench.comes(2.0, lambda: not (bench.of_motors("motor_status") & NOT_FRESH).any())
-    assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
+    assert (bench.of_motors("motor_status") == ChannelStatus.HELD).all()
     assert not side.command["motor_mode"].any()
     for pair in others:
         for descriptor in pair:
@@ -207,7 +207,7 @@ def test_a_control_process_that_stalls_lets_the_motors_go(remote: Any) -> None:
     assert not side.command["motor_current_a"][0, :2].any()
     bench.run(0.2)
     assert not side.command["motor_current_a"][0, :2].any()
-    assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
+    assert (bench.of_motors("motor_status") == ChannelStatus.HELD).all()
     pulls_again(bench, 0.3)
 
 

@@ -33,7 +33,7 @@ def test_the_boards_own_watchdog_lets_go_and_torque_does_not_return_by_itself() 
         time.sleep(0.3)
         assert not board.armed and board.trips == 1 and not board.side.command["motor_current_a"].any()
         bench.run(0.05)
-        assert (bench.of_motors("motor_status") & ChannelStatus.DEVICE_ERROR).all()
+        assert (bench.of_motors("motor_status") == ChannelStatus.HELD).all()
         assert not board.armed
         assert "watchdog" in rig.bus.report().reason  # type: ignore[attr-defined]
         bench.rest(0.05)

@@ -94,7 +94,7 @@ def test_bus_off_is_named_with_its_remedy_and_comes_back_only_with_fresh_feedbac
         rig.bus.recover()
         bench.run(0.1)
         assert not (bench.of_motors("motor_status") & NOT_FRESH).any()
-        assert (bench.of_motors("motor_status") & ChannelStatus.RESET).all()
+        assert (bench.of_motors("motor_status") == ChannelStatus.HELD).all()
 
 
 def test_a_server_that_hangs_up_is_a_lost_bus() -> None:

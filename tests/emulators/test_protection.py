@@ -238,6 +238,9 @@ def test_an_axis_that_only_was_silent_keeps_its_turns_without_travel() -> None:
         assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.STALE))
         bench.run(2e-3 * WATCHDOG_MS)
         axes[0].silent = False
+        assert bench.comes(1.0, lambda: bench.measurement["motor_status"][0, 0] == ChannelStatus.HELD), (
+            "it was not reset"
+        )
         pulls_again(bench, -0.5)
 
 
@@ -280,6 +283,9 @@ def test_a_servo_that_was_silent_with_its_power_on_keeps_its_turns(tmp_path: Pat
         assert bench.comes(1.0, lambda: bool(bench.measurement["motor_status"][0, 0] & ChannelStatus.STALE))
         bench.run(0.2)
         chain.servos[0].silent = False
+        assert bench.comes(1.0, lambda: bench.measurement["motor_status"][0, 0] == ChannelStatus.HELD), (
+            "it was not reset"
+        )
         pulls_again(bench, -0.5)
 
 

@@ -124,6 +124,14 @@ def test_a_motor_that_comes_back_otherwise_latches_at_once(desk: Desk, bit: Chan
     assert cause(desk) == (Cause.MOTOR_RESET, 6)
 
 
+@pytest.mark.parametrize("beside", [ChannelStatus.OK, ChannelStatus.STALE, ChannelStatus.RESET])
+def test_a_motor_that_its_driver_holds_back_was_not_reset(desk: Desk, beside: ChannelStatus) -> None:
+    desk.measurement["motor_status"][0, 6] = int(ChannelStatus.HELD | beside)
+    desk.cycle()
+    was_reset = beside == ChannelStatus.RESET
+    assert cause(desk) == (Cause.MOTOR_RESET if was_reset else Cause.MOTOR_HELD, 6)
+
+
 def test_all_motors_silent_is_the_bus(desk: Desk) -> None:
     desk.measurement["motor_status"][0, :8] = int(ChannelStatus.MISSING)
     desk.cycle(20)

@@ -132,6 +132,7 @@ LOSES: dict[str, tuple[ChannelStatus, int]] = {
     "one answer is missing": (ChannelStatus.MISSING, 1),
     "it was silent for 10 ms": (ChannelStatus.MISSING, 30),
     "it was reset": (ChannelStatus.RESET, 1),
+    "its driver held it back": (ChannelStatus.HELD, 1),
     "it is in another mode": (ChannelStatus.WRONG_MODE, 1),
 }
 

@@ -34,6 +34,7 @@ MOTORS = (
     Cause.MOTOR_TOO_FAST,
     Cause.MOTOR_TOO_HOT,
     Cause.MOTOR_RESET,
+    Cause.MOTOR_HELD,
     Cause.ENCODER_FAULT,
     Cause.FRICTION_GROWN,
     Cause.ENCODER_STUCK,

@@ -188,6 +188,9 @@ CASES = {
         part="m_fifth_6", strike=measured("motor_temperature_degc", "motor", lambda *_: 150.0)
     ),
     Cause.MOTOR_RESET: Case(part="m_middle_2", strike=injected(FaultKind.MOTOR_RESET, "motor")),
+    Cause.MOTOR_HELD: Case(
+        part="m_index_2", strike=measured("motor_status", "motor", lambda *_: int(ChannelStatus.HELD))
+    ),
     Cause.MOTOR_BLOCKED: Case(part="m_ring_4", strike=a_gear_that_is_stuck, cycles=3000),
     Cause.ENCODER_FAULT: Case(part="m_hmc_2", strike=injected(FaultKind.ENCODER_JUMP, "motor", 0.5)),
     Cause.ENCODER_STUCK: Case(

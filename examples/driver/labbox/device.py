@@ -107,8 +107,9 @@ class BoxBus:
         while self._clock() < until_ns:
             found = self._asked(self._clock() + self._timeout_ns)
             if found is not None:
+                bits = ChannelStatus.HELD if found.boot == self._boot else ChannelStatus.RESET
                 self._heard_ns, self._boot = self._clock(), found.boot
-                self._hands.begin(held=True, bits=int(ChannelStatus.RESET))
+                self._hands.begin(held=True, bits=int(bits))
                 return
         place = f"{self.settings.host}:{self.settings.port}"
         raise BusLost(self.settings.name, f"{place}: no answer", "check the cable and the box's supply")
