@@ -37,12 +37,8 @@ PRIMING: Final = 50
 PARTIAL, TIMEOUT, CORRUPT = int(BusStatus.PARTIAL), int(BusStatus.TIMEOUT), int(BusStatus.CORRUPT)
 LOST, READ_ONLY = int(BusStatus.LOST), int(BusStatus.READ_ONLY)
 MUST_DISARM: Final = int(SampleFlag.MUST_DISARM)
-STALE, RESET, HELD, DEVICE_ERROR = (
-    int(ChannelStatus.STALE),
-    int(ChannelStatus.RESET),
-    int(ChannelStatus.HELD),
-    int(ChannelStatus.DEVICE_ERROR),
-)
+STALE, RESET = int(ChannelStatus.STALE), int(ChannelStatus.RESET)
+HELD, DEVICE_ERROR = int(ChannelStatus.HELD), int(ChannelStatus.DEVICE_ERROR)
 
 
 class CollectorBus:

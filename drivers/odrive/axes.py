@@ -17,12 +17,8 @@ from drivers.odrive.settings import OdriveSettings
 from signals.modes import ChannelStatus
 from signals.records import RecordArray
 
-STALE, RESET, HELD, DEVICE_ERROR = (
-    int(ChannelStatus.STALE),
-    int(ChannelStatus.RESET),
-    int(ChannelStatus.HELD),
-    int(ChannelStatus.DEVICE_ERROR),
-)
+STALE, RESET = int(ChannelStatus.STALE), int(ChannelStatus.RESET)
+HELD, DEVICE_ERROR = int(ChannelStatus.HELD), int(ChannelStatus.DEVICE_ERROR)
 MISSING: Final = int(ChannelStatus.MISSING)
 FOREIGN: Final = codec.SETPOINTS | {
     Command.AXIS_STATE,
