@@ -44,6 +44,19 @@ def sensor_angle_rad(m: Model, j: int, count: float, near_rad: float) -> float:
 
 
 @law
+def apart_s(m: Model, z: Measurement, s: State, j: int) -> float:
+    """Time [s] from the sample of joint ``j``'s sensor to those of its finger's motors.
+
+    They come over wires of their own, each at its pace: with two samples of one time a joint that turns shows
+    no error of its speed times the difference, which would look like noise.
+    """
+    motor_ns = z.motor_time_ns[m.tendon_motor[m.finger_tendon[m.joint_finger[j], 0]]]
+    if not in_time(s.time_ns, motor_ns):
+        motor_ns = s.time_ns
+    return 1e-9 * float(motor_ns - z.joint_time_ns[j])
+
+
+@law
 def take_sensor(m: Model, z: Measurement, mem: EstimatorMemory, s: State, j: int) -> int:
     """1 if joint ``j``'s sensor may be used; its error against tendons and motors [rad] into ``s``."""
     time_ns = z.joint_time_ns[j]
@@ -54,7 +67,7 @@ def take_sensor(m: Model, z: Measurement, mem: EstimatorMemory, s: State, j: int
     if age_s > m.measurement_age_s[1] > 0.0:
         return 0
     if time_ns != mem.joint_ns[j] or mem.started == 0:
-        then = s.joint_angle_rad[j] - age_s * s.joint_speed_rad_s[j]
+        then = s.joint_angle_rad[j] - apart_s(m, z, s, j) * s.joint_speed_rad_s[j]
         error = sensor_angle_rad(m, j, z.joint_count[j], then) - then
         since_s = max(1e-9 * float(time_ns - mem.joint_ns[j]), cycle_s(m, s))
         near = abs(error - mem.joint_error_rad[j]) <= joint_way_rad(m, j, since_s)

@@ -39,12 +39,14 @@ def backend_of(options: RunOptions) -> tuple[str, bool]:
     Raises:
         drivers.errors.DriverError: the bus file is refused.
     """
-    if options.bus is None:
-        return options.wiring or "sim", True
-    from hand.file.busfile import load_bus_file
+    from hand.file.busfile import is_bus_file, load_bus_file
 
-    file = load_bus_file(options.bus)
-    return "+".join(dict.fromkeys(entry.family.name for entry in file.entries)), bool(file.truth)
+    wires = options.bus or options.wiring or ""
+    if options.bus is None and not is_bus_file(wires):
+        return wires or "sim", True
+    file = load_bus_file(wires)
+    families = "+".join(dict.fromkeys(entry.family.name for entry in file.entries))
+    return families, options.bus is None or bool(file.truth)
 
 
 def unproven(path: str | None, names: HandNames, setups: tuple[MotorSetup, ...] = ()) -> tuple[str, ...]:

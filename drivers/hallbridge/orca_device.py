@@ -15,7 +15,7 @@ from drivers.hallbridge.orca import OrcaParser, Plausible, Reading
 from drivers.hallbridge.search import ENCODERS
 from drivers.hallbridge.settings import OrcaSettings
 from drivers.hallbridge.stream import Newest, StreamBus
-from drivers.serialport import Clock
+from drivers.serialport import Clock, LineMaker
 from signals.modes import ChannelStatus
 from signals.names import HandNames
 
@@ -29,11 +29,12 @@ class OrcaBus(StreamBus):
         names: HandNames,
         readonly: bool = False,
         clock: Clock = time.monotonic_ns,
+        line: LineMaker | None = None,
     ) -> None:
         self._parser = OrcaParser()
         self._step_max = settings.step_max_count
         self._plausible = Plausible(self._step_max)
-        super().__init__(settings, names, readonly, clock)
+        super().__init__(settings, names, readonly, clock, line)
 
     @property
     def counts(self) -> WireCounts:

@@ -116,6 +116,11 @@ def load_bus_file(name_or_path: str) -> BusFile:
     return parse_bus_file(text.text_of_file(path, BusFileError), str(path))
 
 
+def is_bus_file(word: str) -> bool:
+    """Whether a word is the path of a bus file or the name of one, and no other choice."""
+    return text.is_path(word) or word in text.installed(FOLDER)
+
+
 def parse_bus_file(content: str, file: str) -> BusFile:
     """Check the text of a bus file; ``file`` is its name in messages.
 

@@ -44,6 +44,11 @@ def installed(folder: str) -> tuple[str, ...]:
     return tuple(files_named(folder))
 
 
+def is_path(name_or_path: str) -> bool:
+    """Whether a word is the path of a file: it has a slash or a suffix."""
+    return "/" in name_or_path or Path(name_or_path).suffix in (".toml", ".csv")
+
+
 def path_of(
     name_or_path: str, folder: str, kind: str, error: type[FileError], others: tuple[str, ...] = ()
 ) -> Path:
@@ -51,7 +56,7 @@ def path_of(
 
     ``others`` are names that are legal to the user, though not for this reader: a refusal lists them too.
     """
-    if "/" in name_or_path or Path(name_or_path).suffix in (".toml", ".csv"):
+    if is_path(name_or_path):
         return Path(name_or_path)
     known = files_named(folder)
     found, near = repr(name_or_path), None

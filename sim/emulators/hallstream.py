@@ -192,6 +192,7 @@ class OrcaEmulator:
         rate_hz: frames per second.
         joints: joint whose sensor every slot shows, -1: none; 17 entries, or empty: no slot does.
         clock: monotonic nanoseconds.
+        line: makes its end of the line, in the place of a pty.
     """
 
     def __init__(
@@ -202,8 +203,9 @@ class OrcaEmulator:
         rate_hz: float = 1000.0,
         joints: Sequence[int] = (),
         clock: Clock = time.monotonic_ns,
+        line: Callable[[Path], PtyLine] | None = None,
     ) -> None:
-        self.side, self.line, self.faults = side, PtyLine(link), StreamFaults()
+        self.side, self.line, self.faults = side, (line or PtyLine)(link), StreamFaults()
         self._tendons, self._period_ns = np.array(tendons), int(1e9 / rate_hz)
         self._joints = np.array(joints or [-1] * orca.SLOTS)
         self._due_ns, self.sent = clock(), 0

@@ -1,8 +1,9 @@
 """A simulated hand behind emulated devices in simulated time: real drivers, real bytes, no computer between.
 
-Drivers that keep their own pace go on without a pause, one after the other, as one worker would: a cycle sees
-what the last exchange that is through has brought, and its command leaves with the next one. The others are
-exchanged in the cycle. The plant moves in the steps in which the devices look at it.
+Streams are started before motors are switched on, whose watchdogs run from then on. Drivers that keep their
+own pace go on without a pause, one after the other, as one worker would: a cycle sees what the last exchange
+that is through has brought, and its command leaves with the next one. The others are exchanged in the cycle.
+The plant moves in the steps in which the devices look at it.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ from drivers.dynamixel.settings import DynamixelSettings
 from drivers.family import BusSettings
 from drivers.hal import Bus, Capabilities
 from drivers.hallbridge.device import HallBridgeBus
-from drivers.hallbridge.settings import HallBridgeSettings
-from hand.file.busfile import load_bus_file
+from drivers.hallbridge.orca_device import OrcaBus
+from drivers.hallbridge.settings import HallBridgeSettings, OrcaSettings
+from hand.file.busfile import is_bus_file, load_bus_file
 from signals.choices import WrongChoice
 from signals.names import HandNames
 from signals.records import COMMAND, MEASUREMENT, TRUTH, RecordArray, new
+from sim.emulators.copied import wire_by
 from sim.emulators.side import BackendSide
 from sim.emulators.stepped import SteppedTime
-from sim.emulators.wiring import SERVO_MODEL, Site, wire
+from sim.emulators.wiring import SERVO_MODEL, Site
 
 KINDS: Final = ("collector", "dynamixel")
 """Wirings that can be stepped: their drivers wait by an injected clock."""
@@ -74,7 +77,7 @@ class SteppedBus(CompositeBus):
     """Drivers of all devices of a hand; a ``drivers.hal.Bus`` in lockstep.
 
     Args:
-        kind: one of ``KINDS``.
+        kind: one of ``KINDS``, or a bus file: devices as it has them.
         names: names of the hand.
         make: makes the plant in real time, filling the TRUTH record that it is given.
         truth: TRUTH record of the frame, shape (1,).
@@ -92,17 +95,19 @@ class SteppedBus(CompositeBus):
         truth: RecordArray,
         servo: str = SERVO_MODEL,
     ) -> None:
-        if kind not in KINDS:
-            raise WrongChoice(f"--wiring {kind} cannot be stepped; legal with --lockstep: {', '.join(KINDS)}")
+        if kind not in KINDS and not is_bus_file(kind):
+            legal = f"legal with --lockstep: {', '.join(KINDS)}, or a bus file"
+            raise WrongChoice(f"--wiring {kind} cannot be stepped; {legal}")
         self._time, self._names = SteppedTime(), names
         self._side = _Side(make, truth)
         with tempfile.TemporaryDirectory(prefix="flexor-") as folder:
             site = Site(folder=Path(folder), clock=self._time.clock, servo=servo, line=self._time.line)
-            wired = wire(kind, self._side, names, site)
+            wired = wire_by(kind, self._side, names, site)
             self._time.emulators = wired.emulators
             path = Path(folder) / "bus.toml"
             path.write_text(wired.text, encoding="utf-8")
             settings = [entry.settings for entry in load_bus_file(str(path)).fitted_to(names).entries]
+            settings.sort(key=lambda each: bool(each.motors(names)))
         motors = [frozenset(names.motors.index(name) for name in each.motors(names)) for each in settings]
         super().__init__([self._driver(each) for each in settings], motors)
         fast = [part for part in self.parts if part.capabilities.in_control_process]
@@ -118,6 +123,8 @@ class SteppedBus(CompositeBus):
             return DynamixelBus(settings, names, False, time.clock, time.serial)
         if isinstance(settings, HallBridgeSettings):
             return HallBridgeBus(settings, names, False, time.clock, time.serial)
+        if isinstance(settings, OrcaSettings):
+            return OrcaBus(settings, names, False, time.clock, time.serial)
         assert isinstance(settings, CollectorSettings)
         return CollectorBus(settings, names, False, time.clock, time.udp())
 

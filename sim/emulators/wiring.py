@@ -165,7 +165,7 @@ def _servo(name: str) -> ServoModel:
 
 
 def _dynamixel(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
-    wiring, model, many = _slow("dynamixel"), _servo(site.servo), PER_BUS["dynamixel"]
+    wiring, model, many = slow("dynamixel"), _servo(site.servo), PER_BUS["dynamixel"]
     for first in range(0, len(names.motors), many):
         motors = range(first, min(first + many, len(names.motors)))
         servos = [EmulatedServo(i - first + 1, model, side, i, gear_ratio=GEAR_RATIO) for i in motors]
@@ -214,7 +214,7 @@ def _odrive(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     server = BusServer(buses, site.host, site.port, site.clock)
     by_name = {name: number for number, (name, _) in ENDPOINTS.items()}
     endpoints = ", ".join(f"{name} = {number}" for name, number in by_name.items())
-    wiring = _slow("odrive")
+    wiring = slow("odrive")
     wiring.emulators.append(server)
     for channel, devices in tables:
         wiring.endpoints.append(f"odrive socketcand://{server.host}:{server.port}/{channel}")
@@ -226,8 +226,8 @@ def _odrive(side: DeviceSide, names: HandNames, site: Site) -> Wiring:
     return _with_hall_bridge(wiring, side, names, site)
 
 
-def _slow(kind: str) -> Wiring:
-    """A wiring of slow wires, still without devices."""
+def slow(kind: str) -> Wiring:
+    """A wiring of slow wires, a kind of ``RATE_HZ``, still without devices."""
     return Wiring(rate_hz=RATE_HZ[kind], tension_gain_share=TENSION_GAIN_SHARE)
 
 

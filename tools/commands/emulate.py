@@ -27,6 +27,8 @@ flexor emulate hasy --bus-file hasy.toml
 flexor run hasy --bus hasy.toml --motion open_close --for 10
 
 flexor emulate finger_bench --wiring dynamixel --bus-file servos.toml
+
+flexor emulate orca_v2_position --wiring orca_v2_position_servos --bus-file orca.toml
 """
 VIEW = "Show the hand in the browser too, once flexor run drives it (extra 'view')."
 PORT_BASE = 5600
@@ -42,7 +44,9 @@ NICE = -10
 @app.command(epilog=EXAMPLES)
 def emulate(
     hand: Annotated[str, typer.Argument(help="Name of a shipped hand, or path of a hand file.")],
-    wiring: Annotated[str, typer.Option(help="collector, dynamixel, odrive or a package's.")] = "collector",
+    wiring: Annotated[
+        str, typer.Option(help="collector, dynamixel, odrive, a package's, or a bus file.")
+    ] = "collector",
     bus_file: Annotated[Path, typer.Option(help="Where the bus file is written.")] = Path("bus.toml"),
     host: Annotated[str, typer.Option(help="Address of the board or bus server.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0: a free one.")] = 0,
@@ -89,9 +93,10 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, 
     from runtime.realtime import go_before_others, quiet
     from runtime.setup import sim_bus
     from signals.records import TRUTH, new
+    from sim.emulators.copied import wire_by
     from sim.emulators.loop import EmulatorLoop
     from sim.emulators.side import BackendSide
-    from sim.emulators.wiring import Site, wire
+    from sim.emulators.wiring import Site
 
     known = read_tendon_hand(options)
     _spare(bus_file)
@@ -103,7 +108,7 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, 
         site = Site(folder=Path(folder), **reach)
         share = TruthShare.create()
         ending.callback(share.unlink)
-        wired = wire(wiring, side, known.names, site)
+        wired = wire_by(wiring, side, known.names, site)
         loop = EmulatorLoop(wired.emulators, spin_ns=100_000 if spin else 0)
         ending.callback(loop.close)
         in_step = [emulator for emulator in wired.emulators if hasattr(emulator, "before_answer")]

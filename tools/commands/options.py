@@ -10,7 +10,7 @@ import typer
 HandOption = Annotated[str, typer.Option("--hand", help="A shipped hand, or a hand file.")]
 Bus = Annotated[str | None, typer.Option(help="Bus file of the hardware; default: simulated.")]
 Wiring = Annotated[
-    str | None, typer.Option(help="With --lockstep: emulated devices, collector or dynamixel.")
+    str | None, typer.Option(help="With --lockstep: emulated devices: collector, dynamixel or a bus file.")
 ]
 Lockstep = Annotated[bool, typer.Option(help="In simulated time.")]
 Results = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results.")]
