@@ -66,7 +66,7 @@ _LOOK_S: Final = 0.05
 
 
 class Progress:
-    """``compiling n/m ...`` on stderr, only when it takes long enough to wonder."""
+    """``compiling n of m ...`` on stderr, only when it takes long enough to wonder."""
 
     def __init__(self, total: int, shown: bool) -> None:
         self._total, self._begun, self._shown, self._drawn = total, time.monotonic(), shown, False
@@ -75,7 +75,7 @@ class Progress:
         """Say what comes next."""
         if self._shown and time.monotonic() - self._begun > _SHOW_AFTER_S:
             end = "\r" if sys.stderr.isatty() else "\n"
-            print(f"compiling {index}/{self._total}: {name:<24}", end=end, file=sys.stderr, flush=True)
+            print(f"compiling {index} of {self._total}: {name:<24}", end=end, file=sys.stderr, flush=True)
             self._drawn = True
 
     def close(self) -> None:
@@ -191,15 +191,18 @@ def _keeps_files() -> bool:
     return os.access(folder, os.W_OK)
 
 
-def begin_beside(options: RunOptions) -> None:
+def begin_beside(options: RunOptions) -> bool:
     """Start the processes that compile cold parts into the cache: at once, before the hand is read.
 
     Without a second core, or a cache, there are none, and ``warm_up`` compiles all by itself.
+
+    Returns:
+        Whether there is something to compile.
     """
     cores = os.cpu_count() or 1
-    if _BEGUN or cores < 2 or options.bus is not None or not _keeps_files():
-        return
     cold = [] if is_mechanism_hand(options.hand) else _cold()
+    if _BEGUN or cores < 2 or options.bus is not None or not _keeps_files():
+        return bool(cold)
     for share in _SHARES.get(cores, _MOST_SHARES):
         names = [name for name in share if name in cold]
         if names:
@@ -210,6 +213,7 @@ def begin_beside(options: RunOptions) -> None:
                 stderr=subprocess.DEVNULL,
             )
             _BEGUN.update(dict.fromkeys(names, process))
+    return bool(cold)
 
 
 def _join(process: subprocess.Popen[bytes], beat: Callable[[], None]) -> None:

@@ -60,7 +60,7 @@ class Supervisor:
         options: options of the run; checked already.
         rate_hz: rate of the hand, for the size of the ring.
         tell: where sentences for people go.
-        watch: told the share done now and then; may be set later.
+        watch: told the share done now and then; may be set later, as ``enter``, told each phase of control.
         silent_s: age of control's heartbeat at which it is killed while it runs.
         hand: the hand, if it was read and this process has no other thread: see ``Child``.
     """
@@ -76,6 +76,7 @@ class Supervisor:
         hand: Hand | None = None,
     ) -> None:
         self.options, self._rate_hz, self._tell, self.watch = options, rate_hz, tell, watch
+        self.enter: Callable[[Phase], None] = lambda _: None
         self._hand = hand
         self._signal, self._signals, self._restarts = 0, 0, 0
         self._io: Child | None = None
@@ -142,9 +143,12 @@ class Supervisor:
         segment, control = self._segment, self._control
         assert control is not None
         stop, phase = segment.field("stop"), segment.field("control_phase")
-        told = False
+        told, last = False, -1
         while control.running():
             time.sleep(TURN_S)
+            if (now := int(phase[0])) != last:
+                last = now
+                self.enter(Phase(now))
             if self._signals and not told:
                 told = True
                 if int(phase[0]) >= Phase.PREPARING:

@@ -141,7 +141,7 @@ def test_repeated_warnings_are_a_count_and_the_newest_text():
 
 
 def test_a_fault_is_told_with_finger_cause_and_hint():
-    fault = {"finger": "index", "cause": "TENDON_BROKEN"}
+    fault = {"finger": "index", "cause": "TENDON_BROKEN", "time_s": 2.5}
     event = {
         "timestamp": 12.5,
         "kind": "fault",
@@ -149,7 +149,8 @@ def test_a_fault_is_told_with_finger_cause_and_hint():
         "hint": "replace it",
         "fault": fault,
     }
-    assert sentence(event, 10.0) == "   2.5 s  FAULT  index, TENDON_BROKEN: index_4: broken; replace it"
+    assert sentence(event, 11.0) == "   2.5 s  FAULT  index, TENDON_BROKEN: index_4: broken; replace it"
+    assert sentence({**event, "fault": {}}, 11.0) == "   1.5 s  index_4: broken; replace it"
 
 
 @pytest.mark.sample(1)

@@ -100,6 +100,8 @@ def run(
 ) -> None:
     """Run a hand and report how it was estimated and controlled."""
     given = dict(locals())  # the options by their names, which are those of RunOptions
+    if sys.stderr.isatty():
+        print(f"{hand}: loading", file=sys.stderr, flush=True)  # what comes first takes seconds
     from hand.options import RunOptions
     from tools.commands.running import carry_out, keep, place, show
     from tools.view.beside import page_beside

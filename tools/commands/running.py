@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runtime.interrupts import Interrupted, Interrupts, stopped_by
-from tools.commands.telling import gathered, progress, shown, told_as_it_happens
+from tools.commands.telling import Teller, gathered, progress, shown, told_as_it_happens
 
 PICTURE_FRAMES: Final = 4000
 """Frames of a lockstep run that its picture is drawn from; without ``--out`` none are kept."""
@@ -131,24 +131,23 @@ def _log_path(options: Any, name: str) -> Path:
 def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     from flexor.runs import RUN, announced
     from runtime.backends import motor_setups, unproven
+    from runtime.processes.phases import Phase
     from runtime.processes.supervisor import Supervisor
     from runtime.setup import check, read_hand, with_length
     from runtime.warmup import begin_beside
     from telemetry.keys import load_keyring
     from telemetry.sockets import places_of
 
-    begin_beside(options)
+    cold = begin_beside(options)
     hand = read_hand(options)
     options = with_length(options, hand)
     check(options, hand)  # refused here, before a child starts
     places = places_of(options.transport, options.port_base, options.address)
     if options.keys is not None:
         load_keyring(Path(options.keys))  # refused here too
-    does = "" if options.motion else "; holds the start pose" if options.starts else "; waits for clients"
-    does = "; watches, writes nothing" if options.readonly else does
     tell(
         f"{hand.name} at {hand.rate_hz:g} Hz, state on {places.publish}, "
-        f"commands on {places.command}{does}" + ("" if options.seconds else "; Ctrl-C ends the run")
+        f"commands on {places.command}" + ("" if options.seconds else "; Ctrl-C ends the run")
     )
     for text in () if options.readonly else unproven(options.bus, hand.names, motor_setups(hand)):
         tell(f"warning: {text}")
@@ -160,11 +159,36 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
         gathered(title) as lines,
         Supervisor(options, hand.rate_hz, tell, hand=hand) as run,  # before there is another thread
         shown(lines, title) as told,
-        told_as_it_happens(options, told),
+        told_as_it_happens(options, teller := Teller(told, hand.name, sys.stderr.isatty())),
     ):
         run.watch = told.share if told is not None else None
+
+        def enter(phase: Phase) -> None:
+            if phase == Phase.RUNNING:
+                teller.begin()
+            if text := _does(options, phase, cold):
+                teller.phase(text)
+
+        run.enter = enter
         outcome = run.supervise()
     return outcome.code, outcome.message, outcome.report
+
+
+def _does(options: Any, phase: Any, cold: bool) -> str:
+    """What a run does in a phase, in words; empty: nothing that somebody waits for."""
+    from runtime.processes.phases import Phase
+
+    if phase == Phase.WARMING:
+        return "compiling, once on this machine" if cold else "loading"
+    if phase == Phase.PREPARING:
+        return "homing"
+    if phase != Phase.RUNNING:
+        return ""
+    if options.readonly:
+        return "watching; nothing is ever written"
+    if options.motion:
+        return f"playing {options.motion}"
+    return "holding the start pose" if options.starts else "waiting for clients"
 
 
 def keep(report: dict[str, Any], out: Path | None, code: int, message: str) -> tuple[int, str]:

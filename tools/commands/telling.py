@@ -7,7 +7,7 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ _TURN_S: Final = 0.05
 
 
 class Told:
-    """A progress bar whose lines stand above it.
+    """A progress bar whose lines stand above it; a line that says the phase until a share is known.
 
     Args:
         bar: ``rich.progress.Progress``.
@@ -35,11 +35,25 @@ class Told:
     def __init__(self, bar: Any, title: str) -> None:
         self._bar, self._title = bar, title
         self.below: Any = None
-        self._task = bar.add_task(f"{title}: starting", total=None)  # it moves, and promises nothing
+        self._task: Any = None
+        self.phase("starting")
+
+    def phase(self, text: str) -> None:
+        """What goes on, while no share of it is known."""
+        self._phase, self._since_s = text, time.monotonic()
 
     def share(self, done: float) -> None:
         """How much of the run is done."""
-        self._bar.update(self._task, description=self._title, total=1.0, completed=done)
+        if self._task is None:
+            self._task = self._bar.add_task(self._title, total=1.0)
+        self._bar.update(self._task, completed=done)
+
+    @property
+    def waits(self) -> str:
+        """The phase and how long it has lasted; empty once there is a bar."""
+        if self._task is not None:
+            return ""
+        return f"{self._title}: {self._phase}, {time.monotonic() - self._since_s:.0f} s"
 
     def line(self, text: str, bad: bool = False) -> None:
         """A line above the bar."""
@@ -101,6 +115,7 @@ def shown(lines: Lines | None, title: str) -> Iterator[Told | None]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.text import Text
 
     columns = (
         TextColumn("{task.description}"),
@@ -115,6 +130,8 @@ def shown(lines: Lines | None, title: str) -> Iterator[Told | None]:
         class Bar(Progress):
             def get_renderables(self) -> Any:
                 yield from super().get_renderables()
+                if told is not None and told.waits:
+                    yield Text(told.waits)
                 if told is not None and told.below is not None:
                     yield told.below
 
@@ -146,23 +163,50 @@ def _pass_on(source: int, told: Told) -> None:
             told.line(line.rstrip("\n"))
 
 
+class Teller:
+    """Says phases of a run and what happens to it, above its bar where there is one.
+
+    Args:
+        told: the bar, or ``None``.
+        name: of the hand.
+        phases: whom they interest.
+    """
+
+    def __init__(self, told: Told | None, name: str, phases: bool) -> None:
+        self._told, self._name, self._phases = told, name, phases
+        self.begun_s = time.time()
+
+    def phase(self, text: str) -> None:
+        """What the start does now."""
+        if self._told is not None:
+            self._told.phase(text)
+        elif self._phases:
+            self.say(f"{self._name}: {text}", False)
+
+    def begin(self) -> None:
+        """Its first cycle is now."""
+        self.begun_s = time.time()
+
+    def say(self, text: str, bad: bool) -> None:
+        """A line."""
+        if self._told is not None:
+            self._told.line(text, bad)
+        else:
+            red = bad and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+            print(f"\x1b[31m{text}\x1b[0m" if red else text, file=sys.stderr, flush=True)
+
+
 @contextmanager
-def told_as_it_happens(options: RunOptions, told: Told | None) -> Iterator[None]:
-    """Print faults the moment they are latched, above the bar where there is one.
+def told_as_it_happens(options: RunOptions, teller: Teller) -> Iterator[None]:
+    """Print faults the moment they are latched.
 
     Args:
         options: options of the run.
-        told: the bar, or ``None``.
+        teller: who says them.
     """
-
-    def say(text: str, bad: bool) -> None:
-        if told is not None:
-            told.line(text, bad)
-        else:
-            print(text, file=sys.stderr, flush=True)
-
     ended = threading.Event()
-    thread = threading.Thread(target=_listen, args=(options, ended, say), name="flexor: events", daemon=True)
+    words = (options, ended, teller)
+    thread = threading.Thread(target=_listen, args=words, name="flexor: events", daemon=True)
     thread.start()
     try:
         yield
@@ -171,17 +215,16 @@ def told_as_it_happens(options: RunOptions, told: Told | None) -> Iterator[None]
         thread.join(2.0)
 
 
-def _listen(options: RunOptions, ended: threading.Event, say: Callable[[str, bool], None]) -> None:
+def _listen(options: RunOptions, ended: threading.Event, teller: Teller) -> None:
     from flexor import Hand
     from flexor.errors import HandError
     from telemetry.keys import load_keyring
 
-    begun = time.time()
     try:
         key = None if options.keys is None else load_keyring(Path(options.keys)).own_key()
         listener = Hand(port_base=options.port_base, timeout_s=_TURN_S, key=key)
     except HandError as error:
-        say(f"faults are told in the report alone: {error}", False)
+        teller.say(f"faults are told in the report alone: {error}", False)
         return
     with listener as hand:
         hand.listen("event")
@@ -189,15 +232,16 @@ def _listen(options: RunOptions, ended: threading.Event, say: Callable[[str, boo
             try:
                 for event in hand.events(_TURN_S):
                     if event["kind"] in TOLD:
-                        say(sentence(event, begun), event["level"] == "error")
+                        teller.say(sentence(event, teller.begun_s), event["level"] == "error")
             except HandError:  # closed while it ends
                 return
 
 
 def sentence(event: dict[str, Any], begun: float) -> str:
-    """An event as a line: seconds since the start, what happened, what to do next."""
+    """An event as a line: seconds since the first cycle, as in the report, what happened, what to do next."""
     fault = event.get("fault", {})
+    at_s = fault["time_s"] if fault else event["timestamp"] - begun
     where = f"{fault['finger'] or 'hand'}, {fault['cause']}: " if fault else ""
     hint = f"; {event['hint']}" if event["hint"] else ""
     kind = "FAULT  " if fault else ""
-    return f"{event['timestamp'] - begun:6.1f} s  {kind}{where}{event['text']}{hint}"
+    return f"{at_s:6.1f} s  {kind}{where}{event['text']}{hint}"
