@@ -27,6 +27,12 @@ def _kinds() -> Iterator[str]:
         )
 
 
+def _say_loading(hand: str) -> None:
+    """What comes first takes seconds; only a person wants to know."""
+    if sys.stderr.isatty():
+        print(f"{hand}: loading", file=sys.stderr, flush=True)
+
+
 EXAMPLES = (
     "\b\nKinds of faults:\n"
     + "\n".join(_kinds())
@@ -100,8 +106,7 @@ def run(
 ) -> None:
     """Run a hand and report how it was estimated and controlled."""
     given = dict(locals())  # the options by their names, which are those of RunOptions
-    if sys.stderr.isatty():
-        print(f"{hand}: loading", file=sys.stderr, flush=True)  # what comes first takes seconds
+    _say_loading(hand)
     from hand.options import RunOptions
     from tools.commands.running import carry_out, keep, place, show
     from tools.view.beside import page_beside
@@ -118,5 +123,4 @@ def run(
         show(report, as_json)
     if message:
         print(message if code == 0 or code > 128 else f"error: {message}", file=sys.stderr)
-    sys.stdout.flush()
     raise typer.Exit(code)
