@@ -2,18 +2,22 @@ r"""Homing: the tendons' offsets e0 from measurements at a known pose.
 
 .. math:: e_0 = \overline{e - R\theta - \Delta h_{wrist}} - h_{finger}(q_{start})
 
+The pose is straight, or what sensors at the joints say.
+
 A wrist error present now is absorbed by e0 and cannot be seen by the residuals later.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.channels import take_axes, take_motors_and_halls
+from estimators.fingers import remove_carried
 from estimators.memory import EstimatorMemory, new_memory
 from estimators.tension import read_tensions
 from estimators.wrist import palm_pose, read_axes
@@ -22,6 +26,9 @@ from signals.compiled import law
 from signals.layout import FloatArray, Records
 from signals.records import STATE, RecordArray, new
 from signals.typed import Measurement, Model, State
+
+BEYOND_RAD: Final = math.radians(8.0)
+"""How far beyond its range a joint may be said to stand: further the guard would stop it at once."""
 
 
 class HomingError(ValueError):
@@ -58,7 +65,45 @@ def finish_home(model: Records[Model], memory: Records[EstimatorMemory], q_start
     for t in range(m.n_tendons):
         m.elongation_offset_m[t] = mem.home_sum_m[t] / mem.home_count - mem.length_m[t]
         mem.home_sum_m[t] = 0.0
+    for f in range(m.n_fingers):
+        if m.finger_carried[f] != 0:
+            remove_carried(m, f, m.elongation_offset_m, q_start_rad)
     mem.home_count = 0
+
+
+def sensed_pose(
+    model: RecordArray, measurements: Sequence[RecordArray], joints: tuple[str, ...]
+) -> NDArray[np.float64]:
+    """Joint angles [rad] by sensors at all joints, shape (n_joints,): the median of the measurements.
+
+    Args:
+        model: ``signals.records.MODEL``, shape (1,).
+        measurements: records of ``signals.records.MEASUREMENT``, each of shape (1,), hand at rest.
+        joints: names of the joints.
+
+    Raises:
+        HomingError: a sensor that says nothing, or a place where its joint cannot be.
+    """
+    m, n = model[0], len(joints)
+    low, high, turn = m["joint_min_rad"][:n], m["joint_max_rad"][:n], m["joint_turn_rad"][:n]
+    told = np.full((len(measurements), n), math.nan)
+    for k, measurement in enumerate(measurements):
+        z = measurement[0]
+        heard = (z["joint_status"][:n] == 0) & (z["joint_time_ns"][:n] > 0)
+        angle = (z["joint_count"][:n] - m["joint_zero_count"][:n]) / m["joint_counts_rad"][:n]
+        whole = np.floor((0.5 * (low + high) - angle) / np.where(turn > 0.0, turn, math.inf) + 0.5)
+        told[k, heard] = (angle + turn * whole)[heard]
+    silent = [name for j, name in enumerate(joints) if not np.isfinite(told[:, j]).any()]
+    if silent:
+        raise HomingError(f"homing by joint sensors: nothing comes from those of {', '.join(silent)}")
+    pose: NDArray[np.float64] = np.nanmedian(told, axis=0)
+    beyond = np.maximum(low - pose, pose - high) > BEYOND_RAD
+    if beyond.any():
+        far = ", ".join(f"{joints[j]} at {math.degrees(pose[j]):.0f} deg" for j in np.flatnonzero(beyond))
+        raise HomingError(
+            f"homing by joint sensors: {far}, beyond the range; look at zero_count and direction"
+        )
+    return pose
 
 
 def home(

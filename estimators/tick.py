@@ -9,6 +9,7 @@ from __future__ import annotations
 from estimators.channels import take_axes, take_motors_and_halls
 from estimators.fingers import finger_angles, finger_torques, residuals, tips
 from estimators.homing import home as home
+from estimators.homing import sensed_pose as sensed_pose
 from estimators.joint_rows import add_joint_sensors, leave_joint_sensors
 from estimators.memory import ESTIMATOR_MEMORY as ESTIMATOR_MEMORY
 from estimators.memory import EstimatorMemory

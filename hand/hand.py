@@ -59,6 +59,12 @@ class Hand:
     mechanism: Mechanism | None = None
     """A mechanism in the place of a tendon hand (``runtime.mechanism_hand``)."""
 
+    @property
+    def homing_pose(self) -> str:
+        """How joint angles are known when a run begins (``hand.file.homing``); empty: straight."""
+        homing = self.file.homing if self.mechanism is None else None
+        return "" if homing is None else homing.pose
+
 
 def must_be_tendon_hand(name_or_path: str) -> None:
     """Refuse a mechanism, alone or with a hand on it; raises ``OptionError``."""

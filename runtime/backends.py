@@ -156,13 +156,15 @@ def at_rest_on_wire(
     until = due + round(HOMING_S * 1e9)
     n_motors, n_tendons = len(hand.names.motors), len(hand.names.tendons)
     used = hand.model["hall_weight"][0, :n_tendons] > 0.0
+    sensed = slice(0, len(hand.names.joints) if hand.homing_pose == "joint_sensors" else 0)
     measurement = new(MEASUREMENT)
     while len(measurements) < HOMING_CYCLES and due < until:
         beat()
         due = max(due + period_ns, now_ns())
         status = bus.exchange(command, measurement, wait_until(due, 0, timespec))
         z = measurement[0]
-        if not (z["motor_status"][:n_motors].any() or z["hall_status"][:n_tendons][used].any()):
+        bad = (z["motor_status"][:n_motors], z["hall_status"][:n_tendons][used], z["joint_status"][sensed])
+        if not any(status.any() for status in bad):
             measurements.append(measurement.copy())
     if len(measurements) < HOMING_CYCLES:
         silent = [n for n, s in zip(hand.names.motors, measurement["motor_status"][0], strict=False) if s]
@@ -170,6 +172,6 @@ def at_rest_on_wire(
         raise BusLost(
             bus.capabilities.family,
             f"no complete measurement within {HOMING_S:g} s (status {status}, "
-            f"without a good sample: {', '.join(silent[:6]) or 'Hall sensors'}{said})",
+            f"without a good sample: {', '.join(silent[:6]) or 'sensors'}{said})",
         )
     return measurements

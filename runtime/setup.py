@@ -78,12 +78,14 @@ def read_hand(options: RunOptions) -> Hand:
     else:
         hand = read_tendon_hand(options)
     hand.names = replace(hand.names, buses=bus_names(options, hand.names))
-    if options.bus is not None and hand.mechanism is None and hand.file.homing is not None:
-        pose, line = hand.file.homing.pose, hand.file.line_of(("homing", "pose"))
-        if pose in NOT_ON_A_BUS:
-            legal = ", ".join(p for p in POSES if p not in NOT_ON_A_BUS)
-            text = f'{hand.file.path}:{line}: homing.pose: found "{pose}" with --bus; {NOT_ON_A_BUS[pose]}'
-            raise OptionError(f"{text}; legal with a bus: {legal}")
+    pose = hand.homing_pose
+    if options.bus is not None and pose in NOT_ON_A_BUS:
+        line, legal = (
+            hand.file.line_of(("homing", "pose")),
+            ", ".join(p for p in POSES if p not in NOT_ON_A_BUS),
+        )
+        text = f'{hand.file.path}:{line}: homing.pose: found "{pose}" with --bus; {NOT_ON_A_BUS[pose]}'
+        raise OptionError(f"{text}; legal with a bus: {legal}")
     if options.seconds is not None and round(options.seconds * hand.rate_hz) < 1:
         raise OptionError(
             f"--for is {options.seconds:g} s, which is no cycle; one lasts {1e3 / hand.rate_hz:.3g} ms"
@@ -183,7 +185,7 @@ def build(
 
 
 def prepare(rig: Rig, start_ns: int, beat: Callable[[], None] = lambda: None) -> None:
-    """Configure and activate the bus and home at the start pose (straight, at rest, zero command).
+    """Configure and activate the bus and home at the start pose (straight or sensed, at rest, zero command).
 
     Args:
         rig: what to prepare.
@@ -192,9 +194,9 @@ def prepare(rig: Rig, start_ns: int, beat: Callable[[], None] = lambda: None) ->
 
     Raises:
         drivers.errors.DriverError: the bus refuses.
-        estimators.homing.HomingError: a channel delivers no number.
+        estimators.homing.HomingError: a channel delivers no number, a joint's sensor no place of its joint.
     """
-    from estimators.tick import home
+    from estimators.tick import home, sensed_pose
 
     beat()
     rig.bus.configure(motor_setups(rig.hand))
@@ -207,8 +209,8 @@ def prepare(rig: Rig, start_ns: int, beat: Callable[[], None] = lambda: None) ->
         measurements = at_rest(rig.bus, command, rig.hand.rate_hz, start_ns)
     else:
         measurements = at_rest_on_wire(rig.bus, command, rig.hand, beat)
-    homing = rig.hand.file.homing if rig.hand.mechanism is None else None
-    if rig.options.bus is not None and homing is not None and homing.pose == "absolute":
+    pose, model, joints = rig.hand.homing_pose, rig.hand.model, rig.hand.names.joints
+    if rig.options.bus is not None and pose == "absolute":
         return  # the offsets are the model's: straight at motor angle 0
-    joints = int(rig.hand.model["n_joints"][0])
-    home(rig.hand.model, measurements, np.zeros(joints))
+    sensed = pose == "joint_sensors"
+    home(model, measurements, sensed_pose(model, measurements, joints) if sensed else np.zeros(len(joints)))

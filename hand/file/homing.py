@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hand.file.checks_names import joint_entries, reference
 from hand.file.errors import shown
-from hand.file.raw import dict_at, text_of
+from hand.file.raw import dict_at, dicts_at, text_of
 from hand.file.refusals import Refusal
 from hand.file.values import Name, Positive
 from signals.tables import Table
@@ -38,20 +38,27 @@ class Homing(Table):
 
 POSES = ("straight", "jig", "absolute", "joint_sensors", "stops")
 NOT_ON_A_BUS = {
-    "joint_sensors": "homing by joint sensors is not built yet for a real hand",
-    "stops": "driving joints against their ends is not built yet: home the hand by its makers' software",
+    "stops": "no run begins by driving joints against their ends: flexor calibrate zero, or identify pairs, "
+    'does it once and writes the zeros of motors into the file, for pose = "absolute"',
 }
-"""Pose -> why a run with a bus is refused; a simulated hand always begins straight."""
+"""Pose -> why a run with a bus is refused."""
 
 
 def homing_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
-    """A sequence of unknown joints, of one joint twice, or without stops to drive to."""
+    """Sequences of unknown joints, of one joint twice, without stops to drive to; missing sensors."""
     homing = dict_at(raw, "homing")
     for key in ("sequence", "current_a"):
         if key in homing and text_of(homing, "pose") not in ("stops", ""):
             legal = f'no {key}, or pose = "stops"'
             yield Refusal(path=("homing", key), found=f"a key {key}", legal=legal)
     joints = [name for _, name, _ in joint_entries(raw)]
+    sensed = {text_of(row, "at") for _, row in dicts_at(raw, "sensors") if text_of(row, "kind") == "joint"}
+    bare = [name for name in joints if name not in sensed]
+    if text_of(homing, "pose") == "joint_sensors" and bare:
+        found = f'"joint_sensors" without a sensor at {", ".join(bare)}'
+        yield Refusal(
+            path=("homing", "pose"), found=found, legal="a row of sensors of kind joint for every joint"
+        )
     seen: set[str] = set()
     groups = homing.get("sequence")
     for g, group in enumerate(groups if isinstance(groups, list) else ()):

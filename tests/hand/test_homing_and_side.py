@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -14,8 +15,12 @@ from hand.options import OptionError, RunOptions
 from mechanics.handtree import hand_dynamics, new_work
 from runtime.setup import read_hand
 from tests.rigs.mutations import TEXTS, refusal
+from tests.rigs.sensed import joint_sensor
 
 BENCH = TEXTS["finger_bench"]
+BENCH_JOINTS = [j.name for j in parse_hand(BENCH, "x").joints]
+ROOT = Path(__file__).parents[2]
+ENCODERS = '[[bus]]\nname = "encoders"\nfamily = "hall-bridge"\nport = "/dev/ttyACM9"\nrate_hz = 1000.0\n'
 
 
 def with_homing(lines: str) -> str:
@@ -29,13 +34,21 @@ def test_the_poses_are_those_of_the_schema() -> None:
 @pytest.mark.parametrize("pose", POSES)
 def test_every_pose_begins_a_simulation_and_what_cannot_run_on_a_bus_is_refused(pose: str, tmp_path) -> None:
     file = tmp_path / "hand.toml"
-    file.write_text(with_homing(f'pose = "{pose}"'))
-    hand = load_hand(file)
+    sensors = (
+        "".join(joint_sensor(j, 40 + k) for k, j in enumerate(BENCH_JOINTS)) if "sensors" in pose else ""
+    )
+    file.write_text(with_homing(f'pose = "{pose}"') + sensors)
+    hand, bus = load_hand(file), tmp_path / "bus.toml"
+    bus.write_text(
+        (ROOT / "configs/buses/finger_bench_drives.toml").read_text() + (ENCODERS if sensors else "")
+    )
     assert read_hand(RunOptions(hand=str(file), lockstep=True)).file.homing == hand.homing
-    wired = RunOptions(hand=str(file), bus="finger_bench_drives")
+    wired = RunOptions(hand=str(file), bus=str(bus))
     if pose in NOT_ON_A_BUS:
         line = hand.line_of(("homing", "pose"))
-        with pytest.raises(OptionError, match=f"toml:{line}: homing.pose: .*not built yet.*legal with"):
+        with pytest.raises(
+            OptionError, match=f"toml:{line}: homing.pose: .*flexor calibrate zero.*legal with"
+        ):
             read_hand(wired)
     else:
         assert read_hand(wired).file.homing == hand.homing
@@ -53,6 +66,7 @@ def test_every_pose_begins_a_simulation_and_what_cannot_run_on_a_bus_is_refused(
             "homing.sequence[1][0]",
             "every joint once",
         ),
+        ('pose = "joint_sensors"', "homing.pose", "without a sensor at index_"),
         ('pose = "stops"\nsequence = [[]]', "homing.sequence[0]", "at least 1"),
         ('pose = "stops"\ncurrent_a = 0.0', "homing.current_a", "> 0"),
     ],
