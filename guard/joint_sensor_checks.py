@@ -39,6 +39,10 @@ MOVED_RAD: Final = math.radians(1.0)
 NOISE_SHARE: Final = 1.0 / 32.0
 """Share of the newest sample in the noise."""
 NOISE_FACTOR: Final = 6.0
+TIME_PERIODS: Final = 0.25
+"""What the time of a sample is off by, rms, in periods of the loop."""
+TIME_FACTOR: Final = 3.0
+LEAST_RAD: Final = 1e-12
 ODD_SHARE: Final = 2.0
 """A single step counts as no more than so many times the limit of the noise: eight make it."""
 APART_S: Final = 0.2
@@ -51,7 +55,7 @@ def begin_sensor(mem: GuardMemory, j: int, count: float, error_rad: float) -> No
     mem.joint_same[j] = 0
     mem.joint_anchor_rate[j] = mem.joint_change_rate[j]
     mem.joint_anchor_rad[j] = mem.joint_before_rad[j] = mem.joint_last_rad[j] = error_rad
-    mem.joint_slope_rad[j] = mem.joint_noise_rad2[j] = 0.0
+    mem.joint_slope_rad[j] = mem.joint_noise_share[j] = 0.0
     mem.joint_doubt_s[j] = mem.joint_apart_s[j] = 0.0
 
 
@@ -67,14 +71,19 @@ def jumps(m: Model, mem: GuardMemory, j: int, error_rad: float, since_s: float) 
 
 
 @law
-def noisy(m: Model, mem: GuardMemory, j: int, error_rad: float) -> bool:
-    """True if second differences of the error are far larger than the noise that the file tells."""
-    limit = NOISE_FACTOR * math.sqrt(6.0) * m.joint_noise_rad[j]
+def noisy(m: Model, mem: GuardMemory, j: int, error_rad: float, speed_rad_s: float) -> bool:
+    """True if second differences of the error are far larger than the noise that the file tells.
+
+    Nobody knows the time of a sample to less than some share of a period: wires and computers have their own
+    noise, which a joint's speed makes one of the error.
+    """
+    limit = NOISE_FACTOR * m.joint_noise_rad[j] + TIME_FACTOR * TIME_PERIODS * m.dt_s * abs(speed_rad_s)
+    limit *= math.sqrt(6.0)
     slope = error_rad - mem.joint_last_rad[j]
-    odd = min(abs(slope - mem.joint_slope_rad[j]), ODD_SHARE * limit)
+    odd = min(abs(slope - mem.joint_slope_rad[j]) / max(limit, LEAST_RAD), ODD_SHARE)
     mem.joint_last_rad[j], mem.joint_slope_rad[j] = error_rad, slope
-    mem.joint_noise_rad2[j] += NOISE_SHARE * (odd * odd - mem.joint_noise_rad2[j])
-    return bool(mem.joint_noise_rad2[j] > limit * limit)
+    mem.joint_noise_share[j] += NOISE_SHARE * (odd * odd - mem.joint_noise_share[j])
+    return bool(mem.joint_noise_share[j] > 1.0)
 
 
 @law
@@ -104,7 +113,7 @@ def judge_sample(m: Model, mem: GuardMemory, s: State, j: int, count: float, sin
     error, side = s.joint_sensor_error_rad[j], m.joint_side_rad[j]
     if jumps(m, mem, j, error, since_s):
         s.joint_sensor_cause[j] = JUMP
-    if noisy(m, mem, j, error):
+    if noisy(m, mem, j, error, s.joint_speed_rad_s[j]):
         s.joint_sensor_cause[j] = NOISY
     if stuck(m, mem, j, count, error):
         s.joint_sensor_cause[j] = STUCK

@@ -182,7 +182,7 @@ class GuardMemory(FingerRows, Protocol):
     joint_doubt_s: Annotated[FloatArray, JOINTS]
     joint_last_rad: Annotated[FloatArray, JOINTS]
     joint_slope_rad: Annotated[FloatArray, JOINTS]
-    joint_noise_rad2: Annotated[FloatArray, JOINTS]
+    joint_noise_share: Annotated[FloatArray, JOINTS]
     joint_apart_s: Annotated[FloatArray, JOINTS]
     axis_missing_s: Annotated[FloatArray, AXES]
     axis_error_s: Annotated[FloatArray, AXES]

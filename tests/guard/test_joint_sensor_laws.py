@@ -264,6 +264,23 @@ def test_noise_is_an_average_over_samples_in_which_no_step_counts_too_much() -> 
     assert most > 8
 
 
+@pytest.mark.parametrize("slower", [1, 12])
+@pytest.mark.parametrize(("periods", "noisy"), [(0.5, False), (2.0, True)])
+def test_a_time_that_is_not_known_to_part_of_a_period_is_no_noise(
+    slower: int, periods: float, noisy: bool
+) -> None:
+    """A joint that turns evenly, its sensor's samples of times that are off by so many periods, rms."""
+    bench, speed, rng = Sensed(slower), 30.0, np.random.default_rng(7)
+    bench.m["joint_jump_rad_s"][J], bench.m["joint_side_rad"][J] = 1e3, 1e3
+    bench.s["joint_speed_rad_s"][J] = speed
+    bench.lasts(lambda: bench.look(float(speed * periods * bench.dt_s * rng.normal())), 400)
+    assert bench.cause is (Cause.JOINT_SENSOR_NOISY if noisy else Cause.NONE)
+    still = Sensed(slower)
+    still.m["joint_jump_rad_s"][J], still.m["joint_side_rad"][J] = 1e3, 1e3
+    still.lasts(lambda: still.look(float(speed * periods * still.dt_s * rng.normal())), 400)
+    assert still.cause is Cause.JOINT_SENSOR_NOISY, "of a joint that stands it is noise"
+
+
 def test_a_steady_motion_of_the_error_is_no_noise() -> None:
     """However fast: a second difference of it is none."""
     bench = Sensed()
@@ -292,7 +309,8 @@ def test_the_noise_follows_its_definition() -> None:
     for error, second in zip(errors, seconds, strict=True):
         bench.look(float(error))
         mean += NOISE_SHARE * (second**2 - mean)
-        assert bench.mem["joint_noise_rad2"][J] == pytest.approx(mean, rel=1e-9)
+        of_limit = mean / (6.0 * (NOISE_FACTOR * NOISE_RAD) ** 2)
+        assert bench.mem["joint_noise_share"][J] == pytest.approx(of_limit, rel=1e-9)
     assert mean == pytest.approx(6.0 * NOISE_RAD**2, rel=0.5)
 
 
@@ -407,7 +425,7 @@ def test_a_sensor_that_is_wrong_itself_is_no_fault_of_the_finger() -> None:
     """In the very sample in which its time would be over."""
     bench = Sensed().glide(1.01 * SIDE_RAD)
     bench.mem["joint_apart_s"][J] = 2.0 * APART_S
-    bench.mem["joint_noise_rad2"][J] = 1.0
+    bench.mem["joint_noise_share"][J] = 100.0
     bench.look()
     assert bench.cause is Cause.JOINT_SENSOR_NOISY and bench.found is None
 
@@ -425,9 +443,9 @@ def test_all_begins_as_the_hand_is_armed_and_while_a_finger_is_let_go(begins: st
         bench.s["finger_state"][0] = int(MachineState.FAULT)
     mem = bench.mem
     mem["joint_doubt_s"][J] = mem["joint_apart_s"][J] = mem["joint_slope_rad"][J] = 0.5
-    mem["joint_noise_rad2"][J], mem["joint_same"][J] = 1e-12, 3
+    mem["joint_noise_share"][J], mem["joint_same"][J] = 1e-12, 3
     bench.look(0.5)
-    names = ("doubt_s", "apart_s", "slope_rad", "noise_rad2", "same", "anchor_rad", "before_rad", "last_rad")
+    names = ("doubt_s", "apart_s", "slope_rad", "noise_share", "same", "anchor_rad", "before_rad", "last_rad")
     noted = {name: float(mem[f"joint_{name}"][J]) for name in names}
     fresh = dict.fromkeys(names, 0.0) | dict.fromkeys(names[-3:], 0.5)
     assert (noted == fresh) is (begins != "neither")

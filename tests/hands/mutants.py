@@ -136,6 +136,7 @@ SILENT: tuple[tuple[str, str, str], ...] = (
     ("missing", "motor.encoder_reference", "left out it is absolute"),
     ("missing", "fingers.*.rpy_deg", "left out it is not turned"),
     ("missing", "gains.guide_gain", "left out nothing is compensated"),
+    ("missing", "gains.lever_gain", "left out nothing is put back"),
     ("missing", "estimation.damping_frac", "left out it is 1e-6"),
     ("unit /*", "fingers.*.com_m", "a bone may balance at its joint"),
     ("unit /57.3", "fingers.*.position_m", "two axes may meet"),
