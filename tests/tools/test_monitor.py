@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flexor.views import View
+from hand.drawing import drawing_of
+from hand.options import RunOptions
+from mechanics.palm_angles import solve_axes
+from runtime.setup import read_hand
 from tests.rigs.terminal import Terminal
 from tools.commands.telling import sentence
 from tools.monitor.keys import split
@@ -54,6 +60,7 @@ def watched(tendons: int = 38, broken: bool = False) -> Watched:
             "joint_min_rad": [-0.5] * 19,
             "joint_max_rad": [1.5] * 19,
             "winding_limit_degc": [100.0, 125.0],
+            "n_axes": 1,
         },
         "ranges": {"axes": {"pitch": [-0.6, 0.6]}},
     }
@@ -79,6 +86,25 @@ def test_every_page_fits_and_a_fault_stands_above_it(page, size, broken):
     assert PAGES[page][0] in lines[-1]
     above = "\n".join(lines[:5])
     assert ("TENDON_BROKEN" in above and "replace it" in above) == broken
+    assert ("active, 1 FAULT" in lines[0]) == broken and "active" in lines[0]
+
+
+def test_the_wrist_is_told_by_how_the_palm_is_turned():
+    """A straight wrist is 0 deg; its linkage reads 36 and 56 deg there."""
+    hand = read_hand(RunOptions(hand="hasy"))
+    found, m = watched(), hand.model
+    neutral = m["wrist_neutral_rad"][0]
+    names = found.meta["names"] | {"axis": list(hand.names.axes)}
+    found.meta |= {"names": names, "ranges": {"axes": {axis: [-2.0, 2.0] for axis in hand.names.axes}}}
+    found.meta["geometry"] |= drawing_of(hand, Path())["geometry"] | {
+        key: found.meta["geometry"][key] for key in ("tendon_finger",)
+    }
+    for pitch, yaw in ((0.0, 0.0), (0.3, 0.0), (0.1, -0.2)):
+        q71, q73, error = solve_axes(m[0], pitch, yaw, *neutral)
+        assert error < 1e-9
+        found.view["axis"] = dict(zip(hand.names.axes, (q71, q73), strict=True))
+        told = f"palm pitch {math.degrees(pitch):.1f} deg   palm yaw {math.degrees(yaw):.1f} deg"
+        assert told in " ".join(text_of(Screen(), found)).replace("-0.0", "0.0")
 
 
 @pytest.mark.sample(4)

@@ -40,7 +40,11 @@ def head(watched: Watched, endpoint: str, paused: bool, width: int) -> Text:
     text = Text(no_wrap=True, overflow="ellipsis")
     state = view.machine.name
     text.append(f"{watched.meta.get('hand', 'hand')} ", style="bold")
-    text.append(f" {state.upper() if state == 'fault' else state} ", style=STYLES.get(state, "none"))
+    count = len(watched.faults)
+    if state == "fault" or not count:
+        text.append(f" {state.upper() if state == 'fault' else state} ", style=STYLES.get(state, "none"))
+    else:  # a finger is lost, the others go on
+        text.append(f" {state}, {count} {'FAULT' if count == 1 else 'FAULTS'} ", style=STYLES["fault"])
     if watched.age_s > STALE_S:
         text.append(f" STALE {watched.age_s:.0f} s", style="bold white on red")
     elif paused:
@@ -130,9 +134,9 @@ def fingers(watched: Watched, search: str, width: int, rows: int) -> Any:
             f"{max(tendons):.1f}" if tendons else "",
             Text(cause.name if cause else "", style="red"),
         )
-    axes = {name: math.degrees(value) for name, value in view.get("axis", {}).items()}
-    wrist = Text("   ".join(f"{name} {value:.1f} deg" for name, value in axes.items()), style="dim")
-    return Group(table, wrist) if axes else table
+    angles = watched.palm_rad() or view.get("axis", {})
+    wrist = "   ".join(f"{name} {math.degrees(value):.1f} deg" for name, value in angles.items())
+    return Group(table, Text(wrist, style="dim")) if angles else table
 
 
 def tendons(watched: Watched, search: str, width: int, rows: int) -> Any:

@@ -92,9 +92,8 @@ class Screen:
         text = Text(no_wrap=True, overflow="ellipsis")
         for k, (title, _) in enumerate(PAGES):
             text.append(f" {k + 1} {title} ", style="reverse" if k == self.page else "dim")
-        more = (
-            f"  {self.offset + 1}-{min(self.offset + room, lines)} of {lines} lines" if lines > room else ""
-        )
+        last = min(self.offset + room, lines)
+        more = f"  {self.offset + 1}-{last} of {lines}" if lines > room else ""
         text.append(more, style="yellow")
         if self.typing or self.search:
             text.append(f"  /{self.search}" + ("_" if self.typing else ""), style="bold")

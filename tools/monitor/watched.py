@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tools.monitor.palm import Palm
+
 EVENTS: Final = 200
 """Newest events that are kept."""
 STALE_S: Final = 0.5
@@ -73,6 +75,7 @@ class Watched:
     lost: int = 0
     came_s: float = field(default_factory=time.monotonic)
     _bands: Bands | None = None
+    _palm: Palm | None = None
 
     @property
     def age_s(self) -> float:
@@ -115,6 +118,13 @@ class Watched:
         if self._bands is None and self.meta:
             self._bands = Bands.of(self.meta)
         return self._bands or Bands()
+
+    def palm_rad(self) -> dict[str, float]:
+        """How the palm is turned; empty for a hand without a wrist of linked axes, whose angles say it."""
+        if self._palm is None and self.meta:
+            self._palm = Palm(self.meta)
+        angles = self._palm and self._palm.angles_rad(self.view.get("axis", {}))
+        return dict(zip(("palm pitch", "palm yaw"), angles, strict=True)) if angles else {}
 
     @property
     def faults(self) -> list[dict[str, Any]]:

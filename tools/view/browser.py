@@ -47,13 +47,20 @@ class Browser:
         scale: pixels of the picture for each of the window; below one it costs less to render in software.
         every_ms: time between two pictures of the 3-D scene; 0: as fast as it can. The page takes what it is
             sent picture by picture, so it shows it that much later.
+        nice: how far behind others; one that draws nothing needs little.
 
     Raises:
         RuntimeError: no Chromium, or it does not answer.
     """
 
     def __init__(
-        self, url: str, width: int = 1280, height: int = 800, scale: float = 1.0, every_ms: int = 0
+        self,
+        url: str,
+        width: int = 1280,
+        height: int = 800,
+        scale: float = 1.0,
+        every_ms: int = 0,
+        nice: int = NICE,
     ) -> None:
         program = chromium()
         if program is None:
@@ -69,7 +76,7 @@ class Browser:
         quiet, root = subprocess.DEVNULL, str(Path(__file__).parents[2])
         path = os.pathsep.join((root, os.environ.get("PYTHONPATH", "")))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(os.getpid()), *words],
+            [sys.executable, "-m", __name__, str(os.getpid()), str(nice), *words],
             stdout=quiet, stderr=quiet, start_new_session=True, env=os.environ | {"PYTHONPATH": path},
         )  # fmt: skip
         self._ids = itertools.count(1)
@@ -171,22 +178,22 @@ class Browser:
         self.close()
 
 
-def _go_after_others(autogroup: str) -> None:
+def _go_after_others(autogroup: str, nice: int) -> None:
     """After other work, for good: this process and what it becomes cannot raise their priority again."""
     ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_SYS_NICE, 0, 0, 0)  # refused: it had no such right
-    os.setpriority(os.PRIO_PROCESS, 0, NICE)
+    os.setpriority(os.PRIO_PROCESS, 0, nice)
     with suppress(OSError):
-        Path(autogroup).write_text(str(NICE))
+        Path(autogroup).write_text(str(nice))
 
 
 def main() -> None:
-    """Become the Chromium whose words follow the number of the process that drives it."""
+    """Become the Chromium whose words follow the number of the process that drives it, and its niceness."""
     from runtime.realtime import AUTOGROUP, die_with_parent, leave_loop_core
 
     leave_loop_core()
-    _go_after_others(AUTOGROUP)
+    _go_after_others(AUTOGROUP, int(sys.argv[2]))
     if die_with_parent(int(sys.argv[1]), signal.SIGKILL):
-        os.execv(sys.argv[2], sys.argv[2:])
+        os.execv(sys.argv[3], sys.argv[3:])
 
 
 if __name__ == "__main__":

@@ -6,18 +6,16 @@ Everything is in the forearm frame. The poses are those of ``mechanics``, from t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.kinematics import body_poses
-from mechanics.palm_angles import pitch_yaw
-from mechanics.wrist_loop import palm_pose
 from signals.layout import FloatArray
+from tools.monitor.palm import Palm, geometry_of
+from tools.monitor.plain import plain
 from tools.view.meshes import Shape, read_shapes
-from tools.view.plain import plain
 from tools.view.routes import Places, routes
 
 BONE: Final = (168, 178, 194)
@@ -106,9 +104,7 @@ class Figure:
 
     def __init__(self, meta: dict[str, Any]) -> None:
         self.names: dict[str, list[str]] = meta["names"]
-        self.m = SimpleNamespace(
-            **{k: np.array(v) if isinstance(v, list) else v for k, v in meta["geometry"].items()}
-        )
+        self.m, self._palm = geometry_of(meta), Palm(meta)
         self.shapes, self.missing = read_shapes(meta.get("meshes", []), self._finger_of_body())
         self.bones = self._bones()
         self._body = np.array([bone.body for bone in self.bones])
@@ -134,28 +130,15 @@ class Figure:
         q = np.nan_to_num([joints.get(name, 0.0) for name in self.names["joint"]])
         R, p = np.zeros((m.n_bodies, 3, 3)), np.zeros((m.n_bodies, 3))
         plain(body_poses)(m, q, R, p)
-        turn, origin = self._palm(axes)
+        turn, origin = self._palm.pose(axes)
         return Places(
             np.concatenate((np.eye(3)[None], turn @ R)),
             np.concatenate((np.zeros((1, 3)), origin + p @ turn.T)),
         )
 
-    def _palm(self, axes: dict[str, float]) -> tuple[FloatArray, FloatArray]:
-        if self.m.n_axes != 2:
-            return np.eye(3), self.m.wrist_origin_m
-        found = np.array(plain(palm_pose)(self.m, *self._axes(axes)))
-        return found[:9].reshape(3, 3), found[9:]
-
-    def _axes(self, axes: dict[str, float]) -> list[float]:
-        neutral = dict(zip(self.names["axis"], self.m.wrist_neutral_rad.tolist(), strict=True))
-        return [a if np.isfinite(a := axes.get(name, neutral[name])) else neutral[name] for name in neutral]
-
     def palm_angles_rad(self, axes: dict[str, float]) -> tuple[float, float] | None:
         """Palm pitch and yaw; ``None`` for a hand without a wrist of linked axes."""
-        if self.m.n_axes != 2:
-            return None
-        pitch, yaw = plain(pitch_yaw)(self.m, *self._axes(axes))
-        return float(pitch), float(yaw)
+        return self._palm.angles_rad(axes)
 
     def capsules(self, places: Places) -> Capsules:
         """The bones of a pose."""

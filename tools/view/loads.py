@@ -8,8 +8,8 @@ import numpy as np
 
 from mechanics.kinematics import tip_jacobian
 from signals.layout import FloatArray
+from tools.monitor.plain import plain
 from tools.view.figure import Figure
-from tools.view.plain import plain
 from tools.view.routes import Places
 
 LEAST_N: Final = 1.0

@@ -23,8 +23,8 @@ from hand.motion.load import Motion, load_motion, shipped_motion, shipped_motion
 from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.names import HandNames
+from tools.monitor.plain import plain
 from tools.view.commander import Commander
-from tools.view.plain import plain
 
 Angles = dict[str, float]
 RATE_HZ: Final = 60.0
