@@ -137,7 +137,7 @@ class Hand:
         """
         return rows_as_array(msgspec.msgpack.decode(self._receive("raw", self.timeout_s)))
 
-    def table(self, seconds: float = 0.0) -> dict[str, NDArray[Any]]:
+    def to_table(self, seconds: float = 0.0) -> dict[str, NDArray[Any]]:
         """Full-rate rows as columns: ``timestamp``, ``tick``, ``tension/index_1``, ... each of shape (n,).
 
         ``pandas.DataFrame``, ``polars.DataFrame`` and ``pyarrow.table`` take it as it is. Call

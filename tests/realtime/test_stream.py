@@ -53,7 +53,7 @@ def test_a_hand_follows_a_stream_of_a_jittery_sender_on_another_clock(start, por
                 time.sleep(1.0 / RATE_HZ)
         control.sleep(0.3)  # where the stream ended
         assert hand.view().pos[JOINT] == pytest.approx(where + 0.5, abs=0.05)
-        table = hand.table()
+        table = hand.to_table()
     assert hand_follows(table)
     text = (
         Path("examples/follow_stream.py")

@@ -299,7 +299,7 @@ def test_the_end_of_control_is_no_fault_and_a_notebook_may_think(start, port_bas
         notebook.close()
         time.sleep(0.05)
         assert hand.view().machine == "holding"
-        table = hand.table()
+        table = hand.to_table()
         assert len(table["tick"]) > 5000 and np.ptp(table["pos/index_pip"]) > 0.08
     os.kill(run.pid, signal.SIGINT)
     code, report, _ = run.end()

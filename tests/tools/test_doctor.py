@@ -33,6 +33,7 @@ SOUND: dict[str, str] = {
     "proc/version": "Linux version 6.12.9-rt (x) #1 SMP PREEMPT_RT Mon",
     "proc/cmdline": "quiet isolcpus=3",
     "proc/cpuinfo": "processor : 0\nflags\t\t: fpu tsc avx2\n",
+    "proc/meminfo": "MemTotal:  8000000 kB\nMemAvailable:  4000000 kB\n",
     "proc/stat": "cpu  10 0 10 980 0 0 0 0 0 0\n",
     "proc/self/status": MINE.format(1000, 0, "0-3"),
     "proc/self/limits": LIMITS.format("unlimited", 90, "unlimited", "unlimited"),
@@ -165,6 +166,7 @@ CASES: list[tuple[str, Level, str, Changes, dict[str, Any]]] = [
     ("disk", Level.WARN, "--out", {}, space(others=10**10)),
     ("shared memory", Level.FAIL, "remount", {}, space(shm=10**6)),
     ("shared memory", Level.FAIL, "remount", {}, refuse("shm")),
+    ("black box", Level.WARN, "--black-box-mb 197", {"proc/meminfo": "MemAvailable: 1250304 kB\n"}, {}),
     ("compile cache", Level.WARN, "--lockstep", {}, {"cache": Path("no/such/cache")}),
     ("compile cache", Level.FAIL, "FLEXOR_CACHE_DIR", {}, refuse("cache")),
 ]  # fmt: skip
@@ -322,12 +324,12 @@ def test_the_room_it_asks_for_is_what_the_largest_hand_takes() -> None:
     from telemetry.columns import Columns, counts_of
     from telemetry.record.recorder import RESERVE
     from telemetry.shm.segment import Segment
-    from tools.doctor.storage import RECORDING_BYTES_S, RESERVE_BYTES, RING_BYTES
+    from tools.doctor.storage import BOX_MB, RECORDING_BYTES_S, RESERVE_BYTES, RING_BYTES
 
     hand = read_hand(RunOptions(hand="hasy"))
     row = Columns(counts_of(hand.model)).dtype.itemsize
     assert row * hand.rate_hz <= RECORDING_BYTES_S <= 2 * row * hand.rate_hz
-    assert RESERVE_BYTES == RESERVE
+    assert RESERVE_BYTES == RESERVE and RunOptions().black_box_mb == BOX_MB
     segment = Segment.create(hand.rate_hz)
     try:
         assert segment.slots.nbytes + segment.header.nbytes <= RING_BYTES

@@ -17,7 +17,9 @@ AFTER = 2
 """The page's port is the hand's first port and this."""
 PORT = 5600 + AFTER
 """Port of a page without a hand, or the next free one."""
-EXAMPLES = """Examples:
+EXAMPLES = """From another computer: ssh -L 5602:127.0.0.1:5602 lab-pc flexor view; then open http://127.0.0.1:5602.
+
+Examples:
 
 flexor view
 

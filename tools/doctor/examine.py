@@ -35,6 +35,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     ports.can_interfaces,
     storage.disk,
     storage.shared_memory,
+    storage.black_box,
     storage.compile_cache,
     packages.packages,
 )

@@ -1,4 +1,4 @@
-"""Room: disk for recordings, shared memory for the ring, the cache of compiled laws."""
+"""Room: disk for recordings, memory for ring and black box, the cache of compiled laws."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ RECORDING_BYTES_S: Final = 38e6
 ROOM_S: Final = 600.0
 RING_BYTES: Final = 64 * 1024 * 1024
 """Shared memory of one run: half a second of frames, rounded up."""
+BOX_MB: Final = 512
+"""Memory of a run's black box: what ``--black-box-mb`` is if nobody says it."""
+RUN_MB: Final = 1024
+"""Memory of a run beside it."""
 LAWS: Final = {
     "tick_at": "runtime.entries",
     "leave": "telemetry.shm.ring",
@@ -54,6 +58,27 @@ def shared_memory(machine: Machine) -> Finding:
         fact = f"{free / _MB:.0f} MB free in /dev/shm, a run takes up to {RING_BYTES / _MB:.0f} MB"
         return fail(name, fact, "a run ends at its start with a message", fix)
     return good(name, f"{free / _MB:.0f} MB free in /dev/shm")
+
+
+def black_box(machine: Machine) -> Finding:
+    """Is there memory for the last seconds at full rate?"""
+    name = "black box"
+    text = machine.read("/proc/meminfo") or ""
+    found = [int(line.split()[1]) for line in text.splitlines() if line.startswith("MemAvailable:")]
+    keeps = f"a run keeps its last 20 s in at most {BOX_MB} MB of memory (--black-box-mb)"
+    if not found:
+        return good(name, f"{keeps}; how much is available is not known")
+    free_mb = found[0] * 1024 / _MB
+    fact = f"{keeps}; {free_mb:.0f} MB available"
+    if free_mb < BOX_MB + RUN_MB:
+        rest = max(0, int(free_mb) - RUN_MB)
+        return warn(
+            name,
+            fact,
+            f"beside a run of {RUN_MB} MB it may drive the machine into swap, and the loop out of its time",
+            f"flexor run HAND --black-box-mb {rest} (0: none; it then keeps fewer seconds, and says so)",
+        )
+    return good(name, fact)
 
 
 def _is_cached(root: Path, module: str, function: str) -> bool:
