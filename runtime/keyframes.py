@@ -150,7 +150,7 @@ def unpacked(data: bytes) -> RecordArray:
             keyframe["cycle"] = raw["cycle"]
             for name, kind in PARTS.items():
                 if raw[name].dtype != kind:
-                    raise KeyframeError(f"its {name} is of another version of flexor")
+                    raise KeyframeError(f"its keyframe's {name} is of another version of flexor")
                 keyframe[name] = raw[name]
     except (OSError, KeyError, ValueError, EOFError) as error:
         if isinstance(error, KeyframeError):

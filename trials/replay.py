@@ -71,6 +71,7 @@ class Replayed:
         recorded: frames of the log that were ticked again, shape (cycles,).
         frames: what came of them, the same layout.
         names: index space -> names.
+        damage: what of the log could not be read, so was not ticked.
     """
 
     cycles: int
@@ -80,6 +81,7 @@ class Replayed:
     recorded: RecordArray
     frames: RecordArray
     names: dict[str, list[str]] = field(default_factory=dict)
+    damage: list[str] = field(default_factory=list)
 
     @property
     def identical(self) -> bool:
@@ -122,7 +124,7 @@ def replay(
         watch: told the share done.
 
     Raises:
-        ReplayError: the log has no keyframe, or the other hand has other parts.
+        ReplayError: the log has no keyframe, or one of another version, or the other hand has other parts.
         telemetry.record.reader.LogError: it is no log.
     """
     log = read_log(path)
@@ -142,7 +144,10 @@ def replay(
     total = max(sum(end - begin for _, begin, end in stretches), 1)
     done, given = 0, []
     for cycle, begin, end in stretches:
-        runner.begin(unpacked(keyframes[cycle]))
+        try:
+            runner.begin(unpacked(keyframes[cycle]))
+        except KeyframeError as error:
+            raise ReplayError(f"{path}: {error}; flexor view, report and log read it all the same") from None
         for at in range(begin, end, BLOCK):
             given.append(runner.tick(at, min(at + BLOCK, end)))
             done += len(given[-1])
@@ -256,7 +261,8 @@ def _compared(log: Log, recorded: RecordArray, given: RecordArray, hand: Hand) -
         found = Difference(cycle, float(since) / 1e9, signal, float(old), float(new_value))
     names = {space: list(hand.names.of(space)) for space in ("motor", "tendon", "joint", "finger", "axis")}
     passed = len(log.frames) - len(recorded)
-    return Replayed(len(given), passed, found, int(different.sum()), recorded, given, names)
+    count, damage = int(different.sum()), [str(part) for part in log.damage]
+    return Replayed(len(given), passed, found, count, recorded, given, names, damage)
 
 
 def _part(record: str, name: str, part: int, hand: Hand) -> str:

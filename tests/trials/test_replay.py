@@ -12,11 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 import flexor
+from guard.memory import GUARD_MEMORY
 from hand.motion.load import shipped_motions
 from hand.options import RunOptions
 from runtime.keyframes import (
     BEFORE_FIRST,
     LAYOUT,
+    PARTS,
     KeyframeError,
     attachment,
     cycle_of,
@@ -30,6 +32,7 @@ from sim.options import Fault
 from telemetry.record.reader import read_log
 from telemetry.shm.segment import KEYFRAME_BYTES
 from tools.commands.replay import app
+from tools.view.source import LogSource
 from trials.replay import ReplayError, replay
 
 
@@ -125,6 +128,28 @@ def test_frames_without_a_keyframe_before_them_are_passed_over_and_said(tmp_path
     session.close()
     found = replay(tmp_path / "a.mcap")
     assert found.identical and (found.cycles, found.passed_over) == (300, 300)
+
+
+def test_of_a_log_that_is_cut_its_sound_part_is_replayed_and_the_rest_is_said(tmp_path):
+    path = recorded(tmp_path / "a.mcap", "finger_bench", "open_close", 0.4)
+    whole = replay(path)
+    assert whole.damage == [] and whole.cycles == 1200
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 6 // 10])
+    told = CliRunner().invoke(app, [str(path)])
+    assert told.exit_code == 0 and "the log is not whole: bytes" in told.stdout
+    assert "cut off, or its writer was killed" in told.stdout
+    found = replay(path)
+    assert found.identical and 0 < found.cycles < whole.cycles
+    assert LogSource(path).lacks == found.damage
+
+
+def test_a_log_of_another_version_is_refused_with_its_name_and_what_reads_it(tmp_path, monkeypatch):
+    path = recorded(tmp_path / "a.mcap", "finger_bench", "hold", 0.02)
+    monkeypatch.setitem(PARTS, "guard", np.dtype([*GUARD_MEMORY.descr, ("new", "f8")]))
+    with pytest.raises(
+        ReplayError, match=r"a\.mcap: its keyframe's guard is of another version.*flexor view"
+    ):
+        replay(path)
 
 
 def test_what_cannot_be_replayed_says_why(tmp_path):

@@ -48,6 +48,7 @@ def replay(
         "first_difference": None if found.first is None else asdict(found.first),
         "different_cycles": found.different,
         "passed_over": found.passed_over,
+        "damage": found.damage,
         "signals": table(found),
     }
     if out is not None:
@@ -63,6 +64,8 @@ def replay(
 
 def _show(result: dict[str, Any]) -> None:
     cycles, first = result["cycles"], result["first_difference"]
+    for part in result["damage"]:
+        print(f"the log is not whole: {part}")
     if result["passed_over"]:
         print(f"{result['passed_over']} frames have no keyframe before them and are left out")
     if first is None:

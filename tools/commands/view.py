@@ -42,7 +42,7 @@ def view(
 ) -> None:
     """Show a running hand, or play a log, in the browser (3-D; extra 'view')."""
     from runtime.realtime import die_with_parent, leave_loop_core
-    from tools.view.serve import make_server
+    from tools.view.serve import end, make_server
 
     leave_loop_core()
     if beside:
@@ -66,7 +66,7 @@ def view(
         with flexor.Hand(host, port_base=base, timeout_s=0.5) as watching:
             _show_hand(server, bar, watching, (host, base), wait, seconds)
     finally:
-        server.stop()
+        end(server)
 
 
 def hear(bar: Any) -> None:
@@ -138,7 +138,7 @@ def serve(port: int, source: Any, seconds: float | None) -> None:
     """The page of what is played, told on stdout, for some time or until it is interrupted."""
     from tools.view.bar import Bar
     from tools.view.page import Page
-    from tools.view.serve import make_server
+    from tools.view.serve import end, make_server
 
     bar = Bar()
     server = make_server(port, bar)
@@ -147,4 +147,4 @@ def serve(port: int, source: Any, seconds: float | None) -> None:
         _tell_address(server)
         page.run(None if seconds is None else time.monotonic() + seconds)
     finally:
-        server.stop()
+        end(server)

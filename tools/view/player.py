@@ -7,6 +7,8 @@ from typing import Any, Final
 from tools.view.tape import Tape
 
 _SPEEDS: Final = ("0.1", "0.25", "0.5", "1", "2", "4")
+_LACKS: Final = 2
+"""Damaged parts that are told."""
 _BEFORE_S: Final = 0.3
 """Time before an event to which a jump goes."""
 
@@ -22,6 +24,8 @@ class Player:
     def __init__(self, gui: Any, source: Tape) -> None:
         self._source = source
         gui.add_markdown(f"`{source.name}`, {source.seconds:.1f} s")
+        for text in source.lacks[:_LACKS]:
+            gui.add_markdown(f"**Not whole**: {text}")
         self._at = gui.add_slider("Time [s]", 0.0, round(source.seconds, 2), 0.01, 0.0)
         self._at.on_update(self._scrub)
         self._play = gui.add_checkbox("Play", True)

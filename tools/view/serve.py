@@ -55,6 +55,12 @@ def make_server(port: int, bar: Bar) -> Any:
     return server
 
 
+def end(server: Any) -> None:
+    """Stop a server of ``make_server``; it has a line of its own to say about that."""
+    with redirect_stdout(io.StringIO()):
+        server.stop()
+
+
 @contextmanager
 def _made_ours(bar: Bar) -> Iterator[None]:
     """While the server starts: any web page in the user's browser may open a socket to loopback; not here.

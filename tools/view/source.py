@@ -89,7 +89,7 @@ class LogSource(Tape):
         self._build = ViewMessage(hand.names, "truth" in (log.frames.dtype.names or ())).build
         self._times = (log.frames["state"]["time_ns"] - log.frames["state"]["time_ns"][0]) * 1e-9
         super().__init__(path.name, float(self._times[-1]))
-        self.marks = self._marks(log)
+        self.marks, self.lacks = self._marks(log), [str(part) for part in log.damage]
         self._k = -1
         self._view: Any = None
         self.faults: list[dict[str, Any]] = []

@@ -18,12 +18,14 @@ class Tape:
         playing: it goes on by itself.
         speed: its seconds in a second.
         marks: (time [s], text) of its events.
+        lacks: what of it could not be read.
     """
 
     def __init__(self, name: str, seconds: float, *, repeat: bool = False) -> None:
         self.name, self.seconds, self.repeat = name, seconds, repeat
         self.at_s, self.speed, self.playing = 0.0, 1.0, True
         self.marks: list[tuple[float, str]] = []
+        self.lacks: list[str] = []
         self._last_s = time.monotonic()
 
     def advance(self) -> None:
