@@ -146,9 +146,7 @@ def test_of_a_log_that_is_cut_its_sound_part_is_replayed_and_the_rest_is_said(tm
 def test_a_log_of_another_version_is_refused_with_its_name_and_what_reads_it(tmp_path, monkeypatch):
     path = recorded(tmp_path / "a.mcap", "finger_bench", "hold", 0.02)
     monkeypatch.setitem(PARTS, "guard", np.dtype([*GUARD_MEMORY.descr, ("new", "f8")]))
-    with pytest.raises(
-        ReplayError, match=r"a\.mcap: its keyframe's guard is of another version.*flexor view"
-    ):
+    with pytest.raises(ReplayError, match=r"a\.mcap: its keyframe's guard is of another.*flexor view"):
         replay(path)
 
 
