@@ -41,6 +41,7 @@ UNUSABLE: Final = UNKNOWN | int(
     | ChannelStatus.NOT_FINITE
     | ChannelStatus.RESET
     | ChannelStatus.WRONG_MODE
+    | ChannelStatus.HELD
 )
 """Status bits with which the value of a channel is not used."""
 

@@ -82,7 +82,7 @@ class ChannelStatus(IntFlag):
     WRONG_MODE = 64
     HELD = 128
     """Its driver gives it no torque until its command has been at rest: it was silent, or the computer was.
-    What it measures is good, for it was not reset."""
+    It was not reset."""
 
 
 class EncoderReference(IntEnum):

@@ -215,7 +215,7 @@ class OdriveBus:
                     self._port.send(codec.input_torque(device.node, 0.0))
                 continue
             if axes.closing_ns[i]:  # it may not be counted on yet; unfed, its watchdog has to show itself
-                axes.shake.bits[i] = HELD
+                axes.shake.bits[i] = HELD if axes.proven[i] else RESET
                 if axes.proven[i]:
                     self._port.send(codec.input_torque(device.node, 0.0))
                 continue

@@ -125,7 +125,13 @@ def test_a_board_that_restarts_in_mid_motion_is_a_named_fault_without_motion_of_
         state = session.rig.views["state"][0]
         assert MachineState.FAULT in (state["machine"], state["finger_state"][0])
         causes = {int(state["hand_cause"]), int(state["finger_cause"][0])}
-        assert causes & {Cause.MOTOR_HELD, Cause.BUS_LOST, Cause.MOTOR_LOST, Cause.MEASUREMENT_TOO_OLD}
+        assert causes & {
+            Cause.MOTOR_RESET,
+            Cause.MOTOR_HELD,
+            Cause.BUS_LOST,
+            Cause.MOTOR_LOST,
+            Cause.MEASUREMENT_TOO_OLD,
+        }
         assert not board.side.command["motor_current_a"].any()
 
 
