@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from calibration.order import in_order, most_nm
 from calibration.part import OPEN, Part
 from hand.hand import Hand
 from mechanics.springs import stiffness_of_force
@@ -141,7 +142,7 @@ def slack_nm(hand: Hand, pair: Pair) -> float:
 def reach_deg(hand: Hand, pair: Pair) -> float:
     """How far beyond its range a joint with a stop there is led."""
     give = 1.0 / stiffness_nm_rad(hand, pair) + pair.ratio**2 / float(hand.model[0]["stop_stiffness_nm_rad"])
-    turn = REACH_SHARE * slack_nm(hand, pair) * give
+    turn = min(REACH_SHARE * slack_nm(hand, pair), most_nm(hand, pair.motor)) * give
     least, most = REACH_DEG
     return min(max(math.degrees(turn / abs(pair.ratio)), least), most)
 
@@ -158,24 +159,35 @@ def plan_of(hand: Hand, pairs: list[Pair], further_deg: float = 0.0) -> Plan:
 def _plan_of(
     hand: Hand, pairs: list[Pair], moves_of: Callable[[Pair, _Course, float, float, float], list[Move]]
 ) -> Plan:
-    """The joints of each finger one after the other; a finger that stands on another one waits for it."""
-    m, free_s, moves = hand.model[0], dict[int, float](), list[tuple[Move, ...]]()
+    """Group by group of the hand file; in a group the joints of each finger one after the other.
+
+    A finger that stands on another one waits for it.
+    """
+    m, free_s, begin_s = hand.model[0], dict[int, float](), LEAD_S
+    moves: dict[int, tuple[Move, ...]] = {}
     lines = ['description = "Joints led by their motors."', 'mode = "motor_position"', "blend_s = 0.2"]
-    for pair in pairs:
+    for first, pair in in_order(hand, pairs, lambda pair: pair.joint):
+        if first:
+            begin_s = max([begin_s, *free_s.values()])
+            free_s.clear()
         j, finger = pair.joint, int(m["joint_finger"][pair.joint])
         parent = getattr(hand.file.fingers[hand.names.fingers[finger]], "parent", "")
         carried = hand.names.fingers.index(parent) if parent in hand.names.fingers else finger
-        begin = free_s.get(finger, free_s.get(carried, LEAD_S))
+        begin = free_s.get(finger, free_s.get(carried, begin_s))
         course = _Course([0.0, begin], [0.0, 0.0])
         limit = math.degrees(SPEED_SHARE * float(m["motor_speed_limit_rad_s"][pair.motor]) / abs(pair.ratio))
         low, high = (math.degrees(float(m[k][j])) for k in ("joint_min_rad", "joint_max_rad"))
-        moves.append(tuple(moves_of(pair, course, low, high, limit)))
+        moves[pair.motor] = tuple(moves_of(pair, course, low, high, limit))
         free_s[finger] = course.times_s[-1]
         name = hand.names.motors[pair.motor]
         turns = [round(math.radians(a) * pair.ratio, 7) for a in course.angles_deg]
         lines += ["[[tracks]]", 'kind = "motor_rad"', f'names = ["{name}"]', "relative = true"]
         lines += [f"points = {{ times_s = {course.times_s}, values = {turns} }}"]
-    return Plan("\n".join(lines) + "\n", max(free_s.values(), default=0.0) + 0.3, tuple(moves))
+    return Plan(
+        "\n".join(lines) + "\n",
+        max(free_s.values(), default=0.0) + 0.3,
+        tuple(moves[pair.motor] for pair in pairs),
+    )
 
 
 def _moves(course: _Course, low: float, high: float, reach: float, limit_deg_s: float) -> list[Move]:

@@ -28,6 +28,7 @@ import tomlkit
 from numpy.typing import NDArray
 
 from calibration.motion_run import Keep, Means, Watch, must_be_sound, run_motion
+from calibration.order import in_order, most_at_joint_nm
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
@@ -116,21 +117,29 @@ def why_not(hand: Hand, j: int) -> str:
 
 
 def presses_nm(hand: Hand, j: int) -> tuple[float, float]:
-    """Both presses of a joint [N m]."""
+    """Both presses of a joint [N m]; the second is no harder than ``homing.current_a`` allows."""
     impedance = float(hand.model[0]["joint_impedance_nm_rad"][j])
-    return impedance * math.radians(REACH_DEG[0]), impedance * math.radians(REACH_DEG[1])
+    least, most = (impedance * math.radians(reach) for reach in REACH_DEG)
+    share = min(1.0, most_at_joint_nm(hand, j) / most)
+    return share * least, share * most
 
 
 def motion_of(hand: Hand, presses: dict[int, tuple[float, float]]) -> tuple[str, dict[int, Times], float]:
-    """Text of the motion of these joints, when each is where, and its length [s]."""
-    m = hand.model[0]
+    """Text of the motion of these joints, when each is where, and its length [s].
+
+    Group by group of the hand file; in a group fingers go at once, joints of a finger one after the other.
+    """
+    m, begin_s = hand.model[0], LEAD_S
     lines = ['description = "Every joint from stop to stop."', 'mode = "joint_impedance"']
     free_s: dict[int, float] = {}
     times: dict[int, Times] = {}
-    for j, press in presses.items():
-        finger, name = int(m["joint_finger"][j]), hand.names.joints[j]
+    for first, j in in_order(hand, presses, int):
+        if first:
+            begin_s = max([begin_s, *free_s.values()])
+            free_s.clear()
+        press, finger, name = presses[j], int(m["joint_finger"][j]), hand.names.joints[j]
         low, high = (math.degrees(float(m[k][j])) for k in ("joint_min_rad", "joint_max_rad"))
-        at = [free_s.get(finger, LEAD_S)]
+        at = [free_s.get(finger, begin_s)]
         for way in (abs(low), None, high - low, None, abs(high)):
             at.append(at[-1] + (sum(PRESS_S) if way is None else 0.2 + way / SPEED_DEG_S))
         lines += ["[[tracks]]", 'kind = "joint_deg"', f'names = ["{name}"]']

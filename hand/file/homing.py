@@ -31,9 +31,10 @@ class Homing(Table):
     sequence: Annotated[
         tuple[Annotated[tuple[Name, ...], Field(min_length=1)], ...], Field(exclude_if=_none)
     ] = ()
-    """Joints in the order in which they are driven against their ends, those of a group together (stops)."""
+    """Joints in the order in which ``calibrate travel``, ``calibrate zero`` and ``identify pairs`` lead them
+    into their stops, group by group; what is left out comes last. Left out: all fingers at once."""
     current_a: Annotated[Positive | None, Field(exclude_if=_none)] = None
-    """Current with which they are (stops)."""
+    """Greatest current of a motor with which they press there; left out: as far as its limits go."""
 
 
 POSES = ("straight", "jig", "absolute", "joint_sensors", "stops")
@@ -45,12 +46,8 @@ NOT_ON_A_BUS = {
 
 
 def homing_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
-    """Sequences of unknown joints, of one joint twice, without stops to drive to; missing sensors."""
+    """Sequences of unknown joints or of one joint twice; sensors that are missing."""
     homing = dict_at(raw, "homing")
-    for key in ("sequence", "current_a"):
-        if key in homing and text_of(homing, "pose") not in ("stops", ""):
-            legal = f'no {key}, or pose = "stops"'
-            yield Refusal(path=("homing", key), found=f"a key {key}", legal=legal)
     joints = [name for _, name, _ in joint_entries(raw)]
     sensed = {text_of(row, "at") for _, row in dicts_at(raw, "sensors") if text_of(row, "kind") == "joint"}
     bare = [name for name in joints if name not in sensed]

@@ -58,8 +58,6 @@ def test_every_pose_begins_a_simulation_and_what_cannot_run_on_a_bus_is_refused(
     ("lines", "key", "words"),
     [
         ('pose = "stop"', "homing.pose", "stops"),
-        ('pose = "jig"\ncurrent_a = 0.3', "homing.current_a", 'pose = "stops"'),
-        ('pose = "jig"\nsequence = [["index_pip"]]', "homing.sequence", 'pose = "stops"'),
         ('pose = "stops"\nsequence = [["index_pip"], ["index_dib"]]', "homing.sequence[1][0]", "index_dip"),
         (
             'pose = "stops"\nsequence = [["index_pip"], ["index_pip"]]',

@@ -1,0 +1,90 @@
+"""In which order and how hard joints are led into their stops: by the hand file's ``homing``."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from typing import Any
+
+import pytest
+
+from calibration.pair_plan import pairs_of, plan_of, reach_deg
+from calibration.travel import joints_of, motion_of, presses_nm
+from hand.hand import Hand
+from hand.options import RunOptions
+from runtime.setup import read_hand
+from tests.rigs.mutations import TEXTS
+
+SEQUENCE = [["thumb_cmc", "index_pip"], ["ring_mcp"], ["index_abd", "index_mcp"]]
+
+
+def _hand(folder: Any, name: str, homing: str) -> Hand:
+    file = folder / "hand.toml"
+    file.write_text(f'{TEXTS[name]}\n[homing]\npose = "straight"\n{homing}\norigin = "assumed"\n')
+    return read_hand(RunOptions(hand=str(file)))
+
+
+def _courses(text: str, kind: str) -> dict[str, tuple[float, float]]:
+    """When each part begins to move and when it has come to rest [s]."""
+    found = {}
+    for track in tomllib.loads(text)["tracks"]:
+        if track["kind"] == kind:
+            times, values = track["points"]["times_s"], track["points"]["values"]
+            moving = [k for k in range(1, len(times)) if values[k] != values[k - 1]]
+            found[track["names"][0]] = (times[moving[0] - 1], times[moving[-1]])
+    return found
+
+
+def test_pairs_go_group_by_group_and_what_is_left_out_comes_last(tmp_path: Any) -> None:
+    hand = _hand(tmp_path, "orca_v2", f"sequence = {SEQUENCE}".replace("'", '"'))
+    pairs, _ = pairs_of(hand, list(range(len(hand.names.tendons))))
+    plan = plan_of(hand, pairs)
+    of_motor = _courses(plan.text, "motor_rad")
+    course = {hand.names.joints[p.joint]: of_motor[hand.names.motors[p.motor]] for p in pairs}
+    rest = [j for j in hand.names.joints if not any(j in group for group in SEQUENCE)]
+    for group, after in zip(SEQUENCE, [*SEQUENCE[1:], rest], strict=True):
+        assert max(course[j][1] for j in group) <= min(course[j][0] for j in after)
+    assert course["thumb_cmc"][0] == course["index_pip"][0], "fingers of a group at once"
+    assert course["index_abd"][1] <= course["index_mcp"][0], "joints of a finger one after the other"
+    for pair, moves in zip(pairs, plan.moves, strict=True):
+        begin, end = course[hand.names.joints[pair.joint]]
+        assert all(begin <= move.begin_s < move.end_s <= end for move in moves)
+
+
+def test_joints_with_sensors_go_group_by_group_too(tmp_path: Any) -> None:
+    order = ["index_dip", "index_abduction", "index_pip", "index_flexion"]
+    hand = _hand(tmp_path, "finger_bench", f"sequence = {[[j] for j in order]}".replace("'", '"'))
+    joints = joints_of(hand, [0])
+    text, times, seconds = motion_of(hand, {j: presses_nm(hand, j) for j in joints})
+    course = _courses(text, "joint_deg")
+    assert all(course[a][1] <= course[b][0] for a, b in zip(order, order[1:], strict=False))
+    assert max(t.done_s for t in times.values()) < seconds
+    ends = sorted((times[j].ends_s[0], hand.names.joints[j]) for j in joints)
+    assert [name for _, name in ends] == order
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_a_current_bounds_how_hard_they_press(share: float, tmp_path: Any) -> None:
+    """Torque times what gives way is the reach of a pair; a joint's press is torque."""
+    free = read_hand(RunOptions(hand="orca_v2"))
+    bound_a = share * float(free.model["motor_current_limit_a"][0, 0])
+    bound = _hand(tmp_path, "orca_v2", f"current_a = {bound_a}")
+    torque = share * float(free.model["motor_torque_limit_nm"][0, 0])
+    pairs, _ = pairs_of(free, list(range(len(free.names.tendons))))
+    for pair in pairs:
+        finger = free.file.fingers[free.names.fingers[int(free.model["joint_finger"][0, pair.joint])]]
+        assert finger is not None
+        wide, narrow = reach_deg(free, pair), reach_deg(bound, pair)
+        assert narrow <= wide and (narrow < wide or share > 0.1 or wide == 2.0)
+    bench = _hand(tmp_path, "finger_bench", "current_a = 0.05")
+    m = bench.model[0]
+    for j in joints_of(bench, [0]):
+        arms = m["P_tj_m"][: m["n_tendons"], j]
+        pull_n = 0.05 * m["motor_torque_constant_nm_a"][m["tendon_motor"][: m["n_tendons"]]]
+        pull_n = pull_n / abs(m["spool_radius_m"][: m["n_tendons"]])
+        most = min(float((arms * pull_n)[arms > 0].sum()), float(-(arms * pull_n)[arms < 0].sum()))
+        least, press = presses_nm(bench, j)
+        assert press <= most * (1 + 1e-12) and least / press == pytest.approx(4.0 / 6.0)
+        impedance = float(m["joint_impedance_nm_rad"][j]) * math.radians(6.0)
+        assert press == pytest.approx(min(most, impedance))
+    assert torque > 0.0
