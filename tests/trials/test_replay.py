@@ -31,6 +31,7 @@ from runtime.session import Session, run_lockstep
 from sim.options import Fault
 from telemetry.record.reader import read_log
 from telemetry.shm.segment import KEYFRAME_BYTES
+from tests.rigs.sensed import orca
 from tools.commands.replay import app
 from tools.view.source import LogSource
 from trials.replay import ReplayError, replay
@@ -57,13 +58,31 @@ def test_every_motion_gives_the_same_bits_again(tmp_path, hand, motion):
     assert found.cycles == 1050 and found.passed_over == 0
 
 
+STRUCK = {
+    "tendon": ("finger_bench", "index_4"),
+    "motor": ("finger_bench", "m_index_3"),
+    "joint": ("sensed", "index_pip"),
+    "axis": ("hasy", "wrist_flexion"),
+}
+"""Where a fault strikes -> hand and part."""
+
+
 @pytest.mark.sample(8)
-@pytest.mark.parametrize("kind", [k for k in Fault.kinds() if Fault.space(k) in ("tendon", "motor")])
+@pytest.mark.parametrize("kind", Fault.kinds())
 def test_every_fault_gives_the_same_bits_again(tmp_path, kind):
-    part = {"tendon": "index_4", "motor": "m_index_3"}[Fault.space(kind)]
-    path = recorded(tmp_path / "a.mcap", "finger_bench", "open_close", 0.6, faults=(f"{kind}:{part}@0.3",))
+    hand, part = STRUCK[Fault.space(kind)]
+    if hand == "sensed":
+        (tmp_path / "sensed.toml").write_text(orca())
+        hand = str(tmp_path / "sensed.toml")
+    seconds = 0.35 if hand == "hasy" else 0.6
+    fault = f"{kind}:{part}@{seconds / 2}"
+    path = recorded(tmp_path / "a.mcap", hand, "open_close", seconds, faults=(fault,))
     found = replay(path)
-    assert found.identical and found.cycles == 1800
+    assert found.identical and found.cycles == len(read_log(path).frames) > 100
+
+
+def test_there_are_twenty_faults():
+    assert len(Fault.kinds()) >= 20
 
 
 def test_a_changed_gain_shows_with_its_first_cycle_and_the_table_names_the_part(tmp_path):
