@@ -262,8 +262,10 @@ class CollectorBus:
         header, body = found
         if header.kind == Kind.REFUSED:
             holder = codec.refused_by(body)
-            self._reason = f"the board is held by {holder[0]}:{holder[1]}" if holder else "refused"
-            self._bits |= HELD
+            held = holder is not None and holder[1] != 0
+            nobody = "the board knows no session: restarted"
+            self._reason = f"the board is held by {holder[0]}:{holder[1]}" if holder and held else nobody
+            self._bits |= HELD if held else RESET
             self._held = True
             self._rejoin_ns = max(self._rejoin_ns, 0)
         elif header.kind == Kind.SETUP_ACK and self._rejoin_ns >= 0:

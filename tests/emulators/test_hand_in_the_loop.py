@@ -125,14 +125,24 @@ def test_a_board_that_restarts_in_mid_motion_is_a_named_fault_without_motion_of_
         state = session.rig.views["state"][0]
         assert MachineState.FAULT in (state["machine"], state["finger_state"][0])
         causes = {int(state["hand_cause"]), int(state["finger_cause"][0])}
-        assert causes & {
-            Cause.MOTOR_RESET,
-            Cause.MOTOR_HELD,
-            Cause.BUS_LOST,
-            Cause.MOTOR_LOST,
-            Cause.MEASUREMENT_TOO_OLD,
-        }
+        assert causes & {Cause.MOTOR_RESET, Cause.BUS_LOST, Cause.MOTOR_LOST, Cause.MEASUREMENT_TOO_OLD}
         assert not board.side.command["motor_current_a"].any()
+
+
+def test_a_board_whose_watchdog_tripped_stays_limp_when_it_is_heard_again() -> None:
+    options = RunOptions(hand="finger_bench", motion="open_close", lockstep=True, seconds=1.0)
+    with over_the_wire(options) as (session, bus, board):
+        session.run(0.3)
+        late_ns = bus.clock.now_ns + 50_000_000
+        board.thread.do(lambda: board.on_time(late_ns))  # type: ignore[attr-defined]
+        assert board.trips == 1 and not board.armed
+        pulled = 0.0
+        for _ in range(500):
+            session.run(0.001)
+            pulled = max(pulled, float(abs(board.side.command["motor_current_a"]).max()))
+        state = session.rig.views["state"][0]
+        assert int(state["finger_cause"][0]) == Cause.MOTOR_HELD
+        assert pulled == 0.0
 
 
 def test_a_loop_that_dies_leaves_the_hand_limp_within_the_boards_watchdog() -> None:
