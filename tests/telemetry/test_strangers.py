@@ -74,12 +74,10 @@ def _speaking(stack, port, count):
 @pytest.mark.parametrize("offset", [0, 1], ids=["publish", "command"])
 @pytest.mark.parametrize("strangers", [_raw, _speaking])
 def test_idle_connections_hold_up_no_stop_and_keep_no_descriptors(front, strangers, offset, count):
-    with (
-        flexor.Hand(port_base=front.port_base) as holder,
-        holder.control("the holder") as control,
-        ExitStack() as stack,
-    ):
-        strangers(stack, front.port_base + offset, count)
+    with flexor.Hand(port_base=front.port_base) as holder, ExitStack() as stack:
+        holder.request("ping")  # who is connected stays so
+        strangers(stack, front.port_base + offset, count)  # which takes longer than a lease lives
+        control = stack.enter_context(holder.control("the holder"))
         assert _stop_s(front.port_base) < STOP_S
         until = time.monotonic() + 1.5
         while time.monotonic() < until:
