@@ -147,7 +147,9 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
         load_keyring(Path(options.keys))  # refused here too
     tell(
         f"{hand.name} at {hand.rate_hz:g} Hz, state on {places.publish}, "
-        f"commands on {places.command}" + ("" if options.seconds else "; Ctrl-C ends the run")
+        f"commands on {places.command}"
+        + ("; watches, writes nothing" if options.readonly else "")
+        + ("" if options.seconds else "; Ctrl-C ends the run")
     )
     for text in () if options.readonly else unproven(options.bus, hand.names, motor_setups(hand)):
         tell(f"warning: {text}")
