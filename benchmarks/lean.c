@@ -96,31 +96,54 @@ static inline void glide(double *value, double *rate, double goal, double goal_r
     *rate = after;
 }
 
-static inline double cubic(double u, double h, const double *y, const double *d)
+typedef double pair __attribute__((vector_size(16)));
+
+/* Two cubics over one interval: force and path. */
+static inline pair cubics(double u, double h, const double *y, const double *z, const double *d, const double *e)
 {
-    double rise = y[1] - y[0], c2 = 3.0 * rise - h * (2.0 * d[0] + d[1]), c3 = h * (d[0] + d[1]) - 2.0 * rise;
-    return y[0] + u * (h * d[0] + u * (c2 + u * c3));
+    pair y0 = {y[0], z[0]}, y1 = {y[1], z[1]}, d0 = {d[0], e[0]}, d1 = {d[1], e[1]}, rise = y1 - y0;
+    pair c2 = 3.0 * rise - h * (2.0 * d0 + d1), c3 = h * (d0 + d1) - 2.0 * rise;
+    return y0 + u * (h * d0 + u * (c2 + u * c3));
+}
+
+/* The levers' friction loops one cycle on: slowed angles through their plays, the magnets' play put back. */
+static void loops(struct lean *l, struct estimator *e, const struct state *s)
+{
+    double share = e->loop_share;
+    for (int t = 0; t < l->tendons; t++) {
+        double x = e->loop_slow_rad[t] + share * (s->lever_angle_rad[t] - e->loop_slow_rad[t]);
+        double band = e->loop_band_rad[t], half = e->loop_half_rad[t], before = e->loop_held_rad[t], hid = e->loop_hidden_rad[t];
+        double held = least(most(before, x - band), x + band), way = held - before;
+        double hidden = least(most(hid + way, -half), half);
+        way += hidden - hid;
+        double turned = fabs(way) * e->loop_1_rad[t], part = least(turned / (1.0 + 0.5 * turned), 1.0);
+        e->loop_slow_rad[t] = x, e->loop_held_rad[t] = held, e->loop_hidden_rad[t] = hidden;
+        e->loop_sign[t] += (copysign(1.0, -way) - e->loop_sign[t]) * part;
+    }
 }
 
 /* Tensions, stiffness, elongations from counts; one look at each channel. */
-static void springs(struct lean *l, const struct model *m, const struct measurement *z, struct state *s)
+static void springs(struct lean *l, const struct model *m, const struct measurement *z, struct estimator *e, struct state *s)
 {
+    for (int t = 0; t < l->tendons; t++)
+        s->lever_angle_rad[t] = (z->hall_fine_count[t] - m->hall_zero_count[t]) / m->hall_counts_rad[t];
+    loops(l, e, s);
     for (int t = 0; t < l->tendons; t++) {
         int k = (int)m->tendon_spring[t];
-        double low = m->lever_min_rad[k], high = m->lever_max_rad[k], count = z->hall_fine_count[t];
-        double lever = (count - m->hall_zero_count[t]) / m->hall_counts_rad[t];
+        double low = m->lever_min_rad[k], high = m->lever_max_rad[k], lever = s->lever_angle_rad[t];
         double place = (lever - low) / (high - low) * 191.0, h = (high - low) / 191.0;
         int at = (int)clip(place, 0.0, 190.0);
         double u = place - at, scale = m->spring_scale[t];
-        double force = scale * cubic(u, h, &m->spring_force_n[k][at], &m->spring_force_slope_n_rad[k][at]);
-        double path = cubic(u, h, &m->spring_path_m[k][at], &m->spring_path_slope_m_rad[k][at]);
-        double f = clip(force / scale, m->spring_force_n[k][191], m->force_max_n[k]);
-        double w = f / m->force_max_n[k] * 127.0;
+        pair both = cubics(u, h, &m->spring_force_n[k][at], &m->spring_path_m[k][at],
+                           &m->spring_force_slope_n_rad[k][at], &m->spring_path_slope_m_rad[k][at]);
+        double force = scale * both[0];
+        double w = both[0] / m->force_max_n[k] * 127.0; /* a lever between its stops is within the table */
         int node = (int)clip(w, 0.0, 126.0);
         double mechanism = scale * (m->stiffness_n_m[k][node] + (w - node) * (m->stiffness_n_m[k][node + 1] - m->stiffness_n_m[k][node]));
+        double compliance = m->tendon_compliance_m_n[t];
         s->tension_n[t] = most(force, 0.0);
-        s->elongation_m[t] = s->tension_n[t] * m->tendon_compliance_m_n[t] - path;
-        s->tendon_stiffness_n_m[t] = mechanism / (1.0 + mechanism * m->tendon_compliance_m_n[t]);
+        s->elongation_m[t] = s->tension_n[t] * (1.0 + e->loop_frac[t] * e->loop_sign[t]) * compliance - both[1];
+        s->tendon_stiffness_n_m[t] = mechanism / (1.0 + mechanism * compliance);
         l->unhealthy += z->hall_status[t] != 0 || !(lever > low && lever < high - m->slack_margin_rad[k]);
     }
 }
@@ -477,7 +500,7 @@ int64_t lean_tick(struct lean *l, const struct model *m, const struct measuremen
                   struct controller *c, struct guard *g, struct state *s, struct command *u)
 {
     motors(l, m, z, e, s);
-    springs(l, m, z, s);
+    springs(l, m, z, e, s);
     wrist(l, m, z, e, g, s);
     angles(l, m, e, s);
     axes(l, m, w, c, u);

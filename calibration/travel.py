@@ -233,7 +233,7 @@ def run_wider(hand: Hand, options: RunOptions, motion: str, seconds: float, keep
     """
     with tempfile.TemporaryDirectory() as folder:
         plant = options.plant if options.bus is not None or options.plant else options.hand
-        file, without = str(widened(hand, Path(folder))), (*options.without, "guides")
+        file, without = str(widened(hand, Path(folder))), (*options.without, "guides", "lever")
         wider = replace(options, hand=file, plant=plant, without=without)
         must_be_sound(run_motion(read_hand(wider), wider, motion, seconds, keep, watch))
 

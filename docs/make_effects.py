@@ -94,7 +94,8 @@ def hysteresis() -> str:
     return (
         "## Hysteresis, noise and counts of the lever sensor\n\n"
         "The lever's friction leaves its angle true but shifts the force: the tendon's own stretch is misread, and the "
-        f"more the tighter it is. At 20, 60 and 100 N joint angles are off by {angles} deg rms, the true tension by "
+        "more the tighter it is. The stretch is put right by the course of the lever itself, as far as noise and the magnet's "
+        f"play let it be seen. At 20, 60 and 100 N joint angles are off by {angles} deg rms, the true tension by "
         f"{forces} N. `open_close`, finger_bench, 8 substeps.\n\n"
         f"{save(fig, 'hysteresis')}\n\n{text}\n"
     )
@@ -280,8 +281,8 @@ def levers() -> str:
         f"## Lever friction in tendon force\n\nThe lever's friction hides up to {share:.1f} % of a tension from its sensor. "
         "In tendon force the share is put back (`gains.lever_gain`): the loop's own law says it of the elongation's course, "
         "which motor angles and slow joint angles tell without the sensor's noise. Then the measured tension differs from the "
-        "wanted one, and the true one follows it; `flexor run --without lever` leaves it out. Where the joint feedback wants "
-        "the tensions they are taken as read.\n\n"
+        "wanted one, and the true one follows it; `flexor run --without lever` leaves it out, and the stretch that is put right "
+        "with it. Where the joint feedback wants the tensions they are taken as read.\n\n"
         f"{save(fig, 'lever')}\n\n{text}\n"
     )
 

@@ -7,12 +7,13 @@ from typing import Annotated, Final, Protocol
 import numpy as np
 
 from mechanics.finger_rows import FingerRows
+from mechanics.spring_tables import SpringTables
 from signals.layout import FloatArray, IntArray, dtype_of
 from signals.records import RecordArray
 from signals.sizes import AXES, BODIES, FINGER_JOINTS, FINGER_TENDONS, FINGERS, JOINTS, MOTORS, TENDONS
 
 
-class EstimatorMemory(FingerRows, Protocol):
+class EstimatorMemory(FingerRows, SpringTables, Protocol):
     """What the estimator remembers between two cycles, and its scratch."""
 
     started: int
@@ -36,6 +37,17 @@ class EstimatorMemory(FingerRows, Protocol):
     # trust in the tendons' lengths
     weight: Annotated[FloatArray, TENDONS]
     degraded: Annotated[IntArray, FINGERS]
+    # levers' friction loops: whether any is followed, widths of their plays, angles and states
+    loops: int
+    loop_share: float
+    loop_frac: Annotated[FloatArray, TENDONS]
+    loop_band_rad: Annotated[FloatArray, TENDONS]
+    loop_half_rad: Annotated[FloatArray, TENDONS]
+    loop_1_rad: Annotated[FloatArray, TENDONS]
+    loop_slow_rad: Annotated[FloatArray, TENDONS]
+    loop_held_rad: Annotated[FloatArray, TENDONS]
+    loop_hidden_rad: Annotated[FloatArray, TENDONS]
+    loop_sign: Annotated[FloatArray, TENDONS]
     # sensors at joints: angles without them, newest sample, its error, what they make of it
     side_angle_rad: Annotated[FloatArray, JOINTS]
     joint_ns: Annotated[IntArray, JOINTS]

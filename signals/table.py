@@ -357,7 +357,7 @@ velocity_filter_hz         | Hz    | -      | f8 | configs | filter of motor and
 friction_gain              | 1     | -      | f8 | configs | kappa of the friction feedforward, <= 1
 ripple_gain                | 1     | -      | f8 | configs | gain of the ripple feedforward, <= 1
 guide_gain                 | 1     | -      | f8 | configs | gain of the feedforward of joint friction and guide losses, <= 1
-lever_gain                 | 1     | -      | f8 | configs | share of the lever's friction loop that is put back in tendon force, <= 1
+lever_gain                 | 1     | -      | f8 | configs | share of the lever's friction loop that is put back into stretch and, in tendon force, tension, <= 1
 use_friction               | bool  | -      | i8 | runtime | 0: --without friction
 use_ripple                 | bool  | -      | i8 | runtime | 0: --without ripple
 use_guides                 | bool  | -      | i8 | runtime | 0: --without guides

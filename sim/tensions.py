@@ -12,6 +12,7 @@ from typing import Annotated, Protocol
 
 from mechanics.interpolation import hermite
 from mechanics.leverloop import SMALL_RAD, loop_state
+from mechanics.spring_tables import SpringTables, fetch_nodes, lay_out_tables
 from signals.compiled import law
 from signals.layout import FloatArray, IntArray
 from signals.sizes import TENDONS
@@ -21,19 +22,12 @@ SHORT = 0.05
 """Presliding lengths up to which the friction loop's series is as good as its exponential."""
 
 
-class Tensions(Protocol):
+class Tensions(SpringTables, Protocol):
     """Fields of the plant's record: what a period keeps of each tendon, and scratch of a substep."""
 
-    lever_low_rad: Annotated[FloatArray, TENDONS]
-    lever_high_rad: Annotated[FloatArray, TENDONS]
-    node_rad: Annotated[FloatArray, TENDONS]
-    nodes_rad: Annotated[FloatArray, TENDONS]
     travel_1_rad: Annotated[FloatArray, TENDONS]
     stiffness_n_m: Annotated[FloatArray, TENDONS]
     elongation_m: Annotated[FloatArray, TENDONS]
-    node: Annotated[IntArray, TENDONS]
-    place: Annotated[FloatArray, TENDONS]
-    table: Annotated[FloatArray, 8, TENDONS]
     next_lever_rad: Annotated[FloatArray, TENDONS]
     next_tension_n: Annotated[FloatArray, TENDONS]
     next_loop: Annotated[FloatArray, TENDONS]
@@ -48,40 +42,11 @@ class Tensions(Protocol):
 @law
 def lay_out_springs(m: Model, p: Tensions) -> None:
     """Ends and steps of each tendon's table, and inverses; once per period."""
-    nodes = m.spring_force_n.shape[1]
+    lay_out_tables(m, p)
     for t in range(m.n_tendons):
-        s = m.tendon_spring[t]
-        low, high = m.lever_min_rad[s], m.lever_max_rad[s]
-        p.lever_low_rad[t], p.lever_high_rad[t] = low, high
-        p.node_rad[t], p.nodes_rad[t] = (high - low) / (nodes - 1), (nodes - 1) / (high - low)
         presliding = m.lever_presliding_rad[t]
         p.travel_1_rad[t] = 1.0 / presliding if presliding > 0.0 else math.inf
         p.stiffness_n_m[t] = 1.0 / m.tendon_compliance_m_n[t]
-
-
-@law
-def _fetch(m: Model, p: Tensions) -> None:
-    """Place of every lever in its table, and the table's values on both sides."""
-    last = m.spring_force_n.shape[1] - 2
-    lever, low, high, per_rad, place = (
-        p.lever_rad,
-        p.lever_low_rad,
-        p.lever_high_rad,
-        p.nodes_rad,
-        p.place,
-    )
-    for t in range(m.n_tendons):
-        place[t] = (min(max(lever[t], low[t]), high[t]) - low[t]) * per_rad[t]
-    table = p.table
-    for t in range(m.n_tendons):
-        s, at = m.tendon_spring[t], place[t]
-        # compare before converting: the conversion of a NaN to an integer is undefined
-        k = int(at) if 0.0 < at < last else (last if at >= last else 0)
-        p.place[t] = at - k
-        table[0, t], table[1, t] = m.spring_force_n[s, k], m.spring_force_n[s, k + 1]
-        table[2, t], table[3, t] = m.spring_force_slope_n_rad[s, k], m.spring_force_slope_n_rad[s, k + 1]
-        table[4, t], table[5, t] = m.spring_path_m[s, k], m.spring_path_m[s, k + 1]
-        table[6, t], table[7, t] = m.spring_path_slope_m_rad[s, k], m.spring_path_slope_m_rad[s, k + 1]
 
 
 @law
@@ -122,7 +87,7 @@ def solve_tensions(m: Model, p: Tensions) -> None:
 
     A tendon that is off lies at its slack stop.
     """
-    _fetch(m, p)
+    fetch_nodes(m, p, p.lever_rad)
     if _step(m, p) != 0:
         for t in range(m.n_tendons):
             if p.alone[t] != 0:
