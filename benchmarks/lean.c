@@ -328,7 +328,7 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
     for (int k = 0; k < g->tendons; k++) {
         int t = g->t[k], i = g->i[k];
         double turn = m->spool_radius_m[t] * most(s->tendon_stiffness_n_m[t], 1.0);
-        moved[k] = m->spool_radius_m[t] * (s->motor_angle_rad[i] - c->last_motor_rad[t]) + s->wrist_length_m[t] - c->last_wrist_m[t];
+        moved[k] = m->spool_radius_m[t] * (s->motor_angle_rad[i] - c->last_motor_rad[t]) + s->wrist_length_m[t] - c->last_wrist_m[t] - c->guide_stretch_m[t];
         speed[k] = m->spool_radius_m[t] * s->motor_speed_rad_s[i];
         c->last_motor_rad[t] = s->motor_angle_rad[i], c->last_wrist_m[t] = s->wrist_length_m[t];
         lowest = most(lowest, m->tension_min_n[t]), highest = most(highest, m->tension_max_n[t]);
@@ -354,13 +354,13 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
         r += w->joint_impedance_nm_rad[j] * (c->shaped_rad[j] - c->feedback_rad[j]);
         torque[b] = r + w->joint_damping_nms_rad[j] * (c->shaped_speed_rad_s[j] - feedback_speed);
     }
-    double guide_gain = m->use_guides ? clip(m->guide_gain, 0.0, 1.0) : 0.0, taken[COLUMN];
+    double guide_gain = m->use_guides ? clip(m->guide_gain, 0.0, 1.0) : 0.0, taken[COLUMN], paths[COLUMN], stretch[COLUMN] = {0.0};
     for (int k = 0; k < g->tendons; k++) {
         double path = 0.0, v0 = m->guide_speed_m_s;
         for (int b = 0; b < g->joints; b++)
             path += g->P[b][k] * c->shaped_speed_rad_s[g->j[b]];
         double lost = c->ref_tension_n[g->t[k]] * m->guide_loss_frac[g->t[k]] + m->guide_bending_n[g->t[k]];
-        taken[k] = lost * path / sqrt(path * path + v0 * v0);
+        paths[k] = path, taken[k] = lost * path / sqrt(path * path + v0 * v0);
     }
     for (int b = 0; b < g->joints; b++) {
         int j = g->j[b];
@@ -368,7 +368,11 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
         double own = m->joint_viscous_nms_rad[j] * w + m->joint_coulomb_nm[j] * w / sqrt(w * w + v0 * v0);
         for (int k = 0; k < g->tendons; k++)
             own += g->P[b][k] * taken[k];
-        torque[b] += guide_gain * own;
+        own *= guide_gain;
+        double change = 0.5 * (own - s->guide_torque_nm[j]);
+        torque[b] += s->guide_torque_nm[j] = own;
+        for (int k = 0; k < g->tendons; k++)
+            stretch[k] -= g->pinv[b][k] * change;
     }
     double common = f_n[0], preferred[COLUMN];
     memcpy(preferred, f_n, sizeof f_n);
@@ -382,10 +386,9 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
     double kept = l->fade, friction_gain = m->use_friction ? clip(m->friction_gain, 0.0, 1.0) : 0.0;
     for (int k = 0; k < g->tendons; k++) {
         int t = g->t[k], i = g->i[k];
-        double path = 0.0, stiffness = most(s->tendon_stiffness_n_m[t], 1.0), radius = m->spool_radius_m[t];
-        for (int b = 0; b < g->joints; b++)
-            path += g->P[b][k] * c->shaped_speed_rad_s[g->j[b]];
-        double wanted = (c->common_n_s[f] / stiffness - path) / radius;
+        double stiffness = most(s->tendon_stiffness_n_m[t], 1.0), radius = m->spool_radius_m[t];
+        double wanted = (c->common_n_s[f] / stiffness - paths[k]) / radius;
+        c->guide_stretch_m[t] = stretch[k] / stiffness;
         double kp = m->tension_kp_nm_n * clip(sqrt(7200.0 / stiffness), 0.6, 1.25);
         double friction = friction_gain * (m->friction_gamma_2_nm[i] * arctangent(m->friction_gamma_1_s_rad[i] * wanted) + m->friction_gamma_3_nms_rad[i] * wanted);
         c->offset_torque_nm[i] *= kept;

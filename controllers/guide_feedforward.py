@@ -9,9 +9,14 @@ are those wanted a cycle ago.
 Along the motion it never does more work than these frictions take, as the gain is at most 1. The measured
 speed never enters: where nothing is to move it is zero, so it cannot chatter. It is part of the wanted joint
 torque: the distribution keeps the tensions within their bounds with it, the guard all that comes after.
+
+Its tensions stretch the tendons, and what the motors wind for that is no motion of the joints: the joint
+feedback, which follows the motors, is told (``mechanics.collocated``). Else it would hold against them.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from controllers.feedforward import gain_of
 from controllers.memory import ControllerMemory
@@ -20,6 +25,9 @@ from mechanics.guides import guided_tension_n
 from mechanics.joint_friction import joint_friction_nm
 from signals.compiled import law
 from signals.typed import Model, State
+
+STRETCH_SHARE: Final = 0.5
+"""Share of the feedforward's own stretch that the joint feedback does not take for motion."""
 
 
 @law
@@ -43,5 +51,18 @@ def add_guide_torques(m: Model, mem: ControllerMemory, s: State, f: int) -> None
             mem.joint_speed_rad_s[j], m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j], v0
         )
         torque = gain * (own + along(mem.P_fbk_m[f, b], mem.other_row, n_tendons))
+        mem.change_nm[b] = STRETCH_SHARE * (torque - s.guide_torque_nm[j])
         s.guide_torque_nm[j] = torque
         mem.torque[b] += torque
+    note_stretch(m, mem, s, f)
+
+
+@law
+def note_stretch(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
+    """Stretch [m] of finger ``f``'s tendons by this cycle's change of the feedforward into ``mem``."""
+    pinv, change = mem.pinv_fbk_1_m[f], mem.change_nm
+    for k in range(m.finger_n_tendons[f]):
+        t, force = m.finger_tendon[f, k], 0.0
+        for b in range(m.finger_n_joints[f]):
+            force -= pinv[b, k] * change[b]
+        mem.guide_stretch_m[t] = force / max(s.tendon_stiffness_n_m[t], 1.0)

@@ -9,7 +9,8 @@ angle with a slow low-pass:
 
 .. math:: \hat q \leftarrow \hat q + dq_m, \qquad \hat q \leftarrow \hat q + a\,(q - \hat q)
 
-At rest it is the measured angle: the stiffness that is felt is the one asked for.
+At rest it is the measured angle: the stiffness that is felt is the one asked for. Motor motion that only
+stretches tendons for a torque that was fed forward is left out of dq_m (``guide_stretch_m``).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class FeedbackMemory(FingerRows, Protocol):
     last_motor_rad: FloatArray
     last_wrist_m: FloatArray
     wrist_speed_m_s: FloatArray
+    guide_stretch_m: FloatArray
 
 
 @law
@@ -59,7 +61,7 @@ def begin_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.last_motor_rad[t] = s.motor_angle_rad[m.tendon_motor[t]]
-        mem.last_wrist_m[t] = s.wrist_length_m[t]
+        mem.last_wrist_m[t], mem.guide_stretch_m[t] = s.wrist_length_m[t], 0.0
 
 
 @law
@@ -71,7 +73,7 @@ def joint_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
         i = m.tendon_motor[t]
         angle, wrist = s.motor_angle_rad[i], s.wrist_length_m[t]
         wound = m.spool_radius_m[t] * (angle - mem.last_motor_rad[t])
-        mem.row[k] = wound + wrist - mem.last_wrist_m[t]
+        mem.row[k] = wound + wrist - mem.last_wrist_m[t] - mem.guide_stretch_m[t]
         mem.other_row[k] = m.spool_radius_m[t] * s.motor_speed_rad_s[i] + mem.wrist_speed_m_s[t]
         mem.last_motor_rad[t], mem.last_wrist_m[t] = angle, wrist
     from_tendons(m, mem, f, mem.row, mem.change_rad)

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controllers.guide_feedforward import add_guide_torques
+from controllers.guide_feedforward import STRETCH_SHARE, add_guide_torques
 from controllers.memory import new_controller_memory
 from controllers.tension_modes import wanted_paths
 from hand.options import RunOptions
+from mechanics.collocated import begin_feedback, joint_feedback
 from mechanics.finger_rows import place_rows
 from runtime.setup import read_hand
 from signals.modes import Mode, SensorLevel
@@ -152,3 +153,30 @@ def test_the_tensions_keep_their_bounds_with_it(torque_nm: float) -> None:
         seen = max(seen, float(given.max()))
     assert seen > 0.01
     assert (s["torque_scale"][0] < 1.0) == (torque_nm > 0.0)
+
+
+@pytest.mark.parametrize("hand", HANDS)
+def test_what_motors_wind_to_stretch_tendons_for_it_is_no_motion_of_the_joints(hand: str) -> None:
+    """The share of the least tensions that make its torque, over stiffness, is wound: the feedback stays."""
+    case = Case(hand, 3)
+    m, mem, s, P = case.m, new_controller_memory()[0], new(STATE)[0], case.plant["P_tj_m"]
+    m["guide_gain"], m["use_guides"] = 0.8, 1
+    place_rows(m, P, mem)
+    mem["joint_speed_rad_s"][: case.nj], mem["ref_tension_n"] = case.qd, case.plant["tension_n"]
+    s["tendon_stiffness_n_m"] = np.linspace(5e3, 3e4, len(P))
+    for f in range(int(m["n_fingers"])):
+        tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+        joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
+        motors = m["tendon_motor"][tendons]
+        begin_feedback(m, mem, s, f)
+        for wound in (STRETCH_SHARE, 0.0):  # what it was stays stretched
+            before = s["guide_torque_nm"][joints].copy()
+            wanted_paths(m, mem, f)
+            add_guide_torques(m, mem, s, f)
+            rise = s["guide_torque_nm"][joints] - before
+            assert np.any(rise != 0.0) == (wound != 0.0)
+            tensions = np.linalg.lstsq(-P[np.ix_(tendons, joints)].T, rise)[0]
+            stretch = wound * tensions / s["tendon_stiffness_n_m"][tendons]
+            s["motor_angle_rad"][motors] += stretch / m["spool_radius_m"][tendons]
+            joint_feedback(m, mem, s, f)
+            assert mem["feedback_rad"][joints] == pytest.approx(np.zeros(len(joints)), abs=1e-12)
