@@ -20,7 +20,7 @@ from typing import Final
 
 from controllers.feedforward import gain_of
 from controllers.memory import ControllerMemory
-from mechanics.finger_rows import along
+from mechanics.finger_rows import add_row, along
 from mechanics.guides import guided_tension_n
 from mechanics.joint_friction import joint_friction_nm
 from signals.compiled import law
@@ -34,6 +34,8 @@ STRETCH_SHARE: Final = 0.5
 def add_guide_torques(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Feedforward of finger ``f`` into ``s.guide_torque_nm`` [N m], and added to ``mem.torque``.
 
+    What its change in this cycle stretches each tendon by goes into ``mem.guide_stretch_m``.
+
     ``mem`` holds the finger's wanted joint speeds, and those of its tendons' paths in ``path_m_s``.
     """
     gain = gain_of(m.guide_gain, m.use_guides)
@@ -44,25 +46,17 @@ def add_guide_torques(m: Model, mem: ControllerMemory, s: State, f: int) -> None
         t = m.finger_tendon[f, k]
         tension, v = mem.ref_tension_n[t], mem.path_m_s[k]
         behind, _ = guided_tension_n(tension, m.guide_loss_frac[t], m.guide_bending_n[t], v, guide_v0)
-        mem.other_row[k] = behind - tension
+        mem.other_row[k], mem.guide_row[k] = behind - tension, 0.0
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         own, _ = joint_friction_nm(
             mem.joint_speed_rad_s[j], m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j], v0
         )
         torque = gain * (own + along(mem.P_fbk_m[f, b], mem.other_row, n_tendons))
-        mem.change_nm[b] = STRETCH_SHARE * (torque - s.guide_torque_nm[j])
+        change = STRETCH_SHARE * (torque - s.guide_torque_nm[j])
+        add_row(mem.guide_row, -change, mem.pinv_fbk_1_m[f, b], n_tendons)
         s.guide_torque_nm[j] = torque
         mem.torque[b] += torque
-    note_stretch(m, mem, s, f)
-
-
-@law
-def note_stretch(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
-    """Stretch [m] of finger ``f``'s tendons by this cycle's change of the feedforward into ``mem``."""
-    pinv, change = mem.pinv_fbk_1_m[f], mem.change_nm
-    for k in range(m.finger_n_tendons[f]):
-        t, force = m.finger_tendon[f, k], 0.0
-        for b in range(m.finger_n_joints[f]):
-            force -= pinv[b, k] * change[b]
-        mem.guide_stretch_m[t] = force / max(s.tendon_stiffness_n_m[t], 1.0)
+    for k in range(n_tendons):
+        t = m.finger_tendon[f, k]
+        mem.guide_stretch_m[t] = mem.guide_row[k] / max(s.tendon_stiffness_n_m[t], 1.0)

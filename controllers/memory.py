@@ -70,8 +70,8 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     change_rad: Annotated[FloatArray, JOINTS]
     last_motor_rad: Annotated[FloatArray, TENDONS]
     last_wrist_m: Annotated[FloatArray, TENDONS]
-    # change of the guides' feedforward in this cycle, and the stretch that it makes
-    change_nm: Annotated[FloatArray, FINGER_JOINTS]
+    # change of a finger's tensions by the guides' feedforward in this cycle, and the stretch it makes
+    guide_row: Annotated[FloatArray, FINGER_TENDONS]
     guide_stretch_m: Annotated[FloatArray, TENDONS]
     # references that are carried on
     shaped_rad: Annotated[FloatArray, JOINTS]

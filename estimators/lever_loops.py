@@ -16,6 +16,7 @@ import math
 from typing import Final
 
 from estimators.memory import EstimatorMemory
+from mechanics.low_pass import filter_share
 from signals.compiled import law
 from signals.typed import Model, State
 
@@ -29,7 +30,7 @@ ROUNDING_COUNT2: Final = 1.0 / 12.0
 def begin_loops(m: Model, mem: EstimatorMemory, s: State) -> None:
     """Widths of every lever's plays into ``mem``; loops begin where they say nothing."""
     gain = min(max(m.lever_gain, 0.0), 1.0) if m.use_lever != 0 else 0.0
-    mem.loop_share = share = 1.0 - math.exp(-2.0 * math.pi * SLOW_HZ * m.dt_s)
+    mem.loop_share = share = filter_share(SLOW_HZ, m.dt_s)
     left = math.sqrt(share / (2.0 - share))
     for t in range(m.n_tendons):
         seen, presliding = m.hall_weight[t] > 0.0, m.lever_presliding_rad[t]
