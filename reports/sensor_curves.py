@@ -91,6 +91,7 @@ def _expected(model: RecordArray, kept: RecordArray, t: int, unused: frozenset[i
     own, memory, state = model.copy(), new_memory(), new(STATE)
     for weight in ("hall_weight", "length_weight"):  # joints by the other tendons alone
         own[weight][0, sorted(unused | {t})] = 0.0
+    own["use_lever"] = 0  # its loops turn from cycle to cycle, and these frames are thinned
     state["dt_s"] = own["dt_s"]
     expected = np.zeros(len(kept))
     for k in range(len(kept)):

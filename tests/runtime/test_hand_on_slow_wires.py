@@ -37,6 +37,8 @@ TICK_NS = 100_000
 DRIVERS = {"dynamixel": DynamixelBus, "odrive": OdriveBus, "hall-bridge": HallBridgeBus}
 WORKER_NS = 150_000
 """What a bus process needs between two exchanges."""
+WIRES_DEG = 0.22
+"""Error [deg rms] of their own, beside the motion's: 2 ms of delay, and the swing that they leave undamped."""
 
 
 class SteppedBus:
@@ -186,12 +188,12 @@ class Play:
 def test_a_hand_at_the_printed_rate_moves_as_it_does_in_the_process(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The delay of the wires costs the motion nothing, let alone its stability."""
+    """The delay of the wires costs the motion little, let alone its stability."""
     stage = Stage()
     put_on_stage(stage, monkeypatch)
     run = Play(kind, stage, tmp_path).run(MOTION_S[kind])
     assert run.faults == [] and run.moved_rad > np.radians(10.0)
-    assert run.tracking_deg < 1.3 * alone_deg(kind)
+    assert run.tracking_deg < np.hypot(alone_deg(kind), WIRES_DEG)
 
 
 def alone_deg(kind: str, settings: tuple[str, ...] = ()) -> float:
