@@ -12,9 +12,9 @@ from typing import Final
 from guard.channel_checks import hall_believed
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
-from guard.residual_checks import share_of
 from mechanics.friction import motor_friction_nm
 from mechanics.lines import motor_load_nm
+from mechanics.low_pass import memory_share
 from mechanics.plausible import usable
 from signals.compiled import law
 from signals.faults import Cause
@@ -58,14 +58,14 @@ def check_friction_growth(m: Model, mem: GuardMemory, s: State, f: int, t: int, 
     mem.moved_s[i] += m.dt_s
     # long averages begin as plain means, so that the past counts from the first motion on
     slow = min(SLOW_S, mem.moved_s[i])
-    share = fast if slow >= FAST_S else share_of(m.dt_s, slow)
+    share = fast if slow >= FAST_S else memory_share(m.dt_s, slow)
     mem.friction_fast_nm[i] += share * (measured - mem.friction_fast_nm[i])
     mem.law_fast_nm[i] += share * (expected - mem.law_fast_nm[i])
     learned = mem.moved_s[i] > LEARN_S and mem.law_slow_nm[i] > 0.0 and mem.friction_slow_nm[i] > 0.0
     now = mem.friction_fast_nm[i] / mem.law_fast_nm[i] if learned else 0.0
     past = mem.friction_slow_nm[i] / mem.law_slow_nm[i] if learned else 1.0
     if now < SUSPICIOUS * past:
-        share = share_of(m.dt_s, slow)
+        share = memory_share(m.dt_s, slow)
         mem.friction_slow_nm[i] += share * (measured - mem.friction_slow_nm[i])
         mem.law_slow_nm[i] += share * (expected - mem.law_slow_nm[i])
     if now > GROWTH * past:
@@ -87,7 +87,7 @@ def loads_believed(m: Model, z: Measurement, f: int, t: int) -> bool:
 @law
 def check_friction(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch grown friction of all motors whose channels can be believed."""
-    fast, shared, servos = share_of(m.dt_s, FAST_S), m.n_motors < m.n_tendons, m.n_servos != 0
+    fast, shared, servos = memory_share(m.dt_s, FAST_S), m.n_motors < m.n_tendons, m.n_servos != 0
     for t in range(m.n_tendons):
         i = m.tendon_motor[t]
         if shared and m.tendon_follows[t] != 0:

@@ -9,11 +9,11 @@ not counted here. Nor is what a finger moves between its samples, where a slow b
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
+from mechanics.low_pass import memory_share
 from signals.compiled import law
 from signals.faults import Cause
 from signals.typed import Measurement, Model, State
@@ -28,12 +28,6 @@ STEP_SHARE: Final = 0.32
 LARGE_S: Final = 0.050
 DRIFT_MEMORY_S: Final = 3.0
 DRIFT_SHARE: Final = 0.7
-
-
-@law
-def share_of(dt_s: float, memory_s: float) -> float:
-    """Share of the newest value in a running average, one cycle on."""
-    return 1.0 - math.exp(-dt_s / memory_s)
 
 
 @law
@@ -98,7 +92,7 @@ def check_residuals(m: Model, mem: GuardMemory, z: Measurement, s: State) -> Non
     """
     if m.n_axes > 0 and m.use_wrist == 0:
         return
-    fast, slow = share_of(m.dt_s, STEP_MEMORY_S), share_of(m.dt_s, DRIFT_MEMORY_S)
+    fast, slow = memory_share(m.dt_s, STEP_MEMORY_S), memory_share(m.dt_s, DRIFT_MEMORY_S)
     for f in range(m.n_fingers):
         limit = m.residual_limit_m[f]
         if limit > 0.0:

@@ -9,8 +9,8 @@ from guard.friction_checks import FAST_S, check_friction_growth
 from guard.hall_checks import DISAGREE_SHARE, check_jump, check_new_length, elongation_of_count_m
 from guard.latch import finger_of
 from guard.memory import new_guard_memory
-from guard.residual_checks import share_of
 from guard.tension_checks import HIGH_S
+from mechanics.low_pass import memory_share
 from mechanics.springs import greatest_tension_n
 from signals.faults import CAUSES, Cause
 from signals.modes import ChannelStatus
@@ -51,7 +51,7 @@ def test_the_fast_average_of_friction_is_a_plain_mean_until_it_is_as_long_as_its
     bench.mem["moved_s"][T] = turned * FAST_S - bench.dt_s
     check_friction_growth(bench.m, bench.mem, bench.s, 0, T, fast)
     excess = 1.2 - 20.0 * float(bench.m["spool_radius_m"][T])
-    share = fast if turned > 1.0 else share_of(bench.dt_s, turned * FAST_S)
+    share = fast if turned > 1.0 else memory_share(bench.dt_s, turned * FAST_S)
     assert bench.mem["friction_fast_nm"][T] == pytest.approx(share * excess, rel=1e-9)
 
 

@@ -38,7 +38,7 @@ DRIVERS = {"dynamixel": DynamixelBus, "odrive": OdriveBus, "hall-bridge": HallBr
 WORKER_NS = 150_000
 """What a bus process needs between two exchanges."""
 WIRES_DEG = 0.22
-"""Error [deg rms] of their own, beside the motion's: 2 ms of delay, and the swing that they leave undamped."""
+"""Error [deg rms] of their own, beside the motion's: 2 ms of delay and the swing that they do not damp."""
 
 
 class SteppedBus:
