@@ -369,7 +369,7 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
         for (int k = 0; k < g->tendons; k++)
             own += g->P[b][k] * taken[k];
         own *= guide_gain;
-        double change = 0.5 * (own - s->guide_torque_nm[j]);
+        double change = 0.4 * (own - s->guide_torque_nm[j]);
         torque[b] += s->guide_torque_nm[j] = own;
         for (int k = 0; k < g->tendons; k++)
             stretch[k] -= g->pinv[b][k] * change;
