@@ -144,12 +144,15 @@ def test_the_tensions_keep_their_bounds_with_it(torque_nm: float) -> None:
     desk.to_active()
     seen, m, s = 0.0, desk.m, desk.state[0]
     for _ in range(600):
+        came_through = float(s["torque_scale"][0])
         desk.look()
         desk.steer()
         f, given = s["ref_tension_n"][:8], s["guide_torque_nm"][:4]
         assert (m["tension_min_n"][:8] - 1e-9 <= f).all() and (f <= m["tension_max_n"][:8] + 1e-9).all()
         wanted = s["torque_scale"][0] * s["ref_joint_torque_nm"][:4]
         assert s["cmd_joint_torque_nm"][:4] == pytest.approx(wanted, abs=1e-8)
+        told = desk.controller["guide_told_nm"][0, :4]
+        assert told == pytest.approx(STRETCH_SHARE * came_through * given), "of what came through, no more"
         seen = max(seen, float(given.max()))
     assert seen > 0.01
     assert (s["torque_scale"][0] < 1.0) == (torque_nm > 0.0)
