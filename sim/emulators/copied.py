@@ -20,6 +20,7 @@ from signals.names import HandNames
 from sim.emulators.chain import ChainEmulator
 from sim.emulators.hallstream import HallBridgeEmulator, OrcaEmulator
 from sim.emulators.loop import Emulator
+from sim.emulators.registers import RANGES
 from sim.emulators.servo import EmulatedServo
 from sim.emulators.side import DeviceSide
 from sim.emulators.wiring import Site, Wiring, slow, wire
@@ -28,6 +29,10 @@ EMULATED: Final = ("dynamixel", "hall-bridge", "orca-encoders")
 """Families whose devices are emulated by a bus file."""
 PATIENCE: Final = {"dynamixel": {"reply_margin_us": 50_000, "watchdog_ms": 100}}
 """Keys of buses behind ptys: what a busy computer adds to an emulation is not the devices' doing."""
+
+
+class BeyondDevice(ValueError):
+    """A value of a bus file that the device in the place of the real one cannot have."""
 
 
 def wire_as(file: str, side: DeviceSide, names: HandNames, site: Site) -> Wiring:
@@ -50,7 +55,11 @@ def wire_as(file: str, side: DeviceSide, names: HandNames, site: Site) -> Wiring
     wiring = slow("dynamixel") if _any(found, DynamixelSettings) else Wiring()
     for entry, table in zip(found.entries, tables, strict=True):
         link = site.folder / entry.settings.name
-        emulator, what = _device(found, entry)(entry.settings, side, names, site, link)
+        make = _device(found, entry)
+        try:
+            emulator, what = make(entry.settings, side, names, site, link)
+        except BeyondDevice as error:
+            raise found.refusal(f"bus {entry.settings.name!r}: {error}", entry.line) from None
         wiring.emulators.append(emulator)
         wiring.endpoints.append(f"{entry.settings.family} {link}{what}")
         table["port"] = str(link)
@@ -93,13 +102,13 @@ def _servo(device: DynamixelDevice, baud: int, side: DeviceSide, names: HandName
     model, motor = servo_model(device.model), names.motors.index(device.motor)
     servo = EmulatedServo(device.id, model, side, motor, device.direction, device.gear_ratio)
     servo.put("baud", BAUD_CODES[baud])
-    turns = device.direction * device.gear_ratio * device.zero_rad / (2.0 * math.pi)
+    counts_rad = device.direction * device.gear_ratio * model.counts_per_turn / (2.0 * math.pi)
+    most = RANGES["homing_offset"][1]
+    if not abs(counts_rad * device.zero_rad) < most:
+        legal = f"{model.name} can have {most / abs(counts_rad):.4g} rad to either side"
+        raise BeyondDevice(f"motor {device.motor}: zero_rad {device.zero_rad:g}; {legal}")
     offset = model.registers["homing_offset"]
-    error = servo.write(offset.address, offset.encode(round(turns * model.counts_per_turn)))
-    if error:
-        raise ValueError(
-            f"motor {device.motor}: zero_rad {device.zero_rad} is beyond what {model.name} can have"
-        )
+    servo.write(offset.address, offset.encode(round(counts_rad * device.zero_rad)))
     return servo
 
 

@@ -97,6 +97,7 @@ def test_devices_are_those_of_the_file(name: str, tmp_path: Path) -> None:
             emulator.close()
 
 
+BENCH_BUS = (BUSES / "finger_bench_servos.toml").read_text()
 BOARD = '[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "127.0.0.1"\n'
 
 
@@ -105,6 +106,10 @@ BOARD = '[[bus]]\nname = "collector"\nfamily = "collector"\nhost = "127.0.0.1"\n
     [
         (BOARD, "bus 'collector': devices of the family 'collector' are not emulated by a bus file"),
         ((BUSES / "leap_v1_servos.toml").read_text(), "legal"),
+        (
+            BENCH_BUS.replace('motor = "m_index_1"', 'motor = "m_index_1"\nzero_rad = 1e5'),
+            "motor m_index_1: zero_rad 100000; xm430-w210 can have 1602 rad to either side",
+        ),
     ],
 )
 def test_a_file_that_is_not_for_it_is_refused_by_name(text: str, told: str, tmp_path: Path) -> None:
