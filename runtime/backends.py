@@ -167,11 +167,15 @@ def at_rest_on_wire(
         if not any(status.any() for status in bad):
             measurements.append(measurement.copy())
     if len(measurements) < HOMING_CYCLES:
-        silent = [n for n, s in zip(hand.names.motors, measurement["motor_status"][0], strict=False) if s]
+        names, z = hand.names, measurement[0]
+        silent = [n for n, s in zip(names.motors, z["motor_status"], strict=False) if s]
+        silent += [
+            f"sensor of {n}" for n, s in zip(names.joints, z["joint_status"][sensed], strict=False) if s
+        ]
         said = "".join(f"; {text}" for text in said_by(bus))
         raise BusLost(
             bus.capabilities.family,
             f"no complete measurement within {HOMING_S:g} s (status {status}, "
-            f"without a good sample: {', '.join(silent[:6]) or 'sensors'}{said})",
+            f"without a good sample: {', '.join(silent[:6]) or 'Hall sensors'}{said})",
         )
     return measurements

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drivers.errors import BusLost
+from drivers.hal import Bus
 from estimators.homing import HomingError, sensed_pose
 from estimators.tick import ESTIMATOR_MEMORY, estimate, home
 from hand.assembly.assemble import model_of, names_of
 from hand.file import parse_hand
 from hand.file.hand import HandFile
+from hand.options import RunOptions
+from runtime import backends
 from runtime.session import run_lockstep
+from runtime.setup import read_hand
 from signals.modes import ChannelStatus
-from signals.records import MEASUREMENT, STATE, RecordArray, new
+from signals.records import COMMAND, MEASUREMENT, STATE, RecordArray, new
 from tests.rigs.sensed import joint_sensor, orca
 from tests.rigs.tree_hands import a_wrist_under_a_finger
 
@@ -83,6 +89,24 @@ def test_sensors_that_are_silent_or_cannot_be_right_are_refused_by_name() -> Non
     q[4] = m["joint_max_rad"][4] + math.radians(12.0)
     with pytest.raises(HomingError, match=rf"{joints[4]} at \d+ deg, beyond the range; look at zero_count"):
         sensed_pose(model, [measured(m, q, motors)], joints)
+
+
+def test_sensors_that_stay_silent_on_a_bus_are_named(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        capabilities = SimpleNamespace(family="encoders")
+
+        def exchange(self, command: Any, measurement: RecordArray, now_ns: int) -> int:
+            measurement["joint_status"][0, [0, 3]] = int(ChannelStatus.MISSING)
+            return 0
+
+    file = tmp_path / "hand.toml"
+    file.write_text(orca() + '\n[homing]\npose = "joint_sensors"\norigin = "assumed"\n')
+    hand = read_hand(RunOptions(hand=str(file)))
+    monkeypatch.setattr(backends, "HOMING_S", 0.02)
+    monkeypatch.setattr(backends, "said_by", lambda _: ())
+    a, b = (hand.names.joints[j] for j in (0, 3))
+    with pytest.raises(BusLost, match=f"without a good sample: sensor of {a}, sensor of {b}[)]"):
+        backends.at_rest_on_wire(cast(Bus, Silent()), new(COMMAND), hand)
 
 
 def test_a_run_begins_by_them(tmp_path: Any) -> None:
