@@ -34,7 +34,8 @@ class Homing(Table):
     """Joints in the order in which ``calibrate travel``, ``calibrate zero`` and ``identify pairs`` lead them
     into their stops, group by group; what is left out comes last. Left out: all fingers at once."""
     current_a: Annotated[Positive | None, Field(exclude_if=_none)] = None
-    """Greatest current of a motor with which they press there; left out: as far as its limits go."""
+    """Greatest current of a motor with which they press there, beyond pretension and friction; left out: as
+    hard as these commands need."""
 
 
 POSES = ("straight", "jig", "absolute", "joint_sensors", "stops")
