@@ -165,7 +165,7 @@ class BoxBus:
     def _look_for_trouble(self, found: codec.Reply) -> None:
         """A box that restarted, or whose watchdog tripped, holds its motors until the command is at rest."""
         bits = int(ChannelStatus.RESET) if found.boot != self._boot else 0
-        bits |= int(ChannelStatus.DEVICE_ERROR) if found.tripped else 0
+        bits |= int(ChannelStatus.HELD) if found.tripped else 0  # the computer was silent: no reset
         self._boot = found.boot
         for i in range(self._motors.shape[0]) if bits else ():
             self._hands.hold(i, bits, checked=True)  # the box forgets nothing that would have to be checked
