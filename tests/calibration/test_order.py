@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from calibration.pair_plan import pairs_of, plan_of, reach_deg
+from calibration.pair_plan import REACH_DEG, Pair, pairs_of, plan_of, reach_deg, stiffness_nm_rad
 from calibration.travel import joints_of, motion_of, presses_nm
 from hand.hand import Hand
 from hand.options import RunOptions
@@ -63,19 +63,30 @@ def test_joints_with_sensors_go_group_by_group_too(tmp_path: Any) -> None:
     assert [name for _, name in ends] == order
 
 
-@pytest.mark.parametrize("share", [0.02, 0.5])
-def test_a_current_bounds_how_hard_they_press(share: float, tmp_path: Any) -> None:
-    """Torque times what gives way is the reach of a pair; a joint's press is torque."""
+def _torque_nm(hand: Hand, pair: Pair, reach: float) -> float:
+    """Of a motor that far [deg] beyond its joint's range, where the stop's spring holds the tendons'."""
+    tendons = pair.ratio**2 * stiffness_nm_rad(hand, pair)
+    stop = float(hand.model[0]["stop_stiffness_nm_rad"])
+    return stop * math.radians(reach) * tendons / (tendons + stop) / abs(pair.ratio)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.15, 0.5])
+def test_a_current_bounds_the_torque_of_a_pair_at_its_stop(share: float, tmp_path: Any) -> None:
     free = read_hand(RunOptions(hand="orca_v2"))
-    bound_a = share * float(free.model["motor_current_limit_a"][0, 0])
-    bound = _hand(tmp_path, "orca_v2", f"current_a = {bound_a}")
-    torque = share * float(free.model["motor_torque_limit_nm"][0, 0])
+    m = free.model[0]
+    bound = _hand(tmp_path, "orca_v2", f"current_a = {share * float(m['motor_current_limit_a'][0])}")
     pairs, _ = pairs_of(free, list(range(len(free.names.tendons))))
     for pair in pairs:
-        finger = free.file.fingers[free.names.fingers[int(free.model["joint_finger"][0, pair.joint])]]
-        assert finger is not None
+        most = share * float(m["motor_torque_limit_nm"][pair.motor])
         wide, narrow = reach_deg(free, pair), reach_deg(bound, pair)
-        assert narrow <= wide and (narrow < wide or share > 0.1 or wide == 2.0)
+        if _torque_nm(free, pair, wide) <= most:
+            assert narrow == wide
+        else:
+            assert narrow == REACH_DEG[0] or _torque_nm(free, pair, narrow) == pytest.approx(most)
+        assert REACH_DEG[0] <= narrow <= wide
+
+
+def test_a_current_bounds_how_hard_a_joint_with_sensors_presses(tmp_path: Any) -> None:
     bench = _hand(tmp_path, "finger_bench", "current_a = 0.05")
     m = bench.model[0]
     for j in joints_of(bench, [0]):
@@ -87,4 +98,3 @@ def test_a_current_bounds_how_hard_they_press(share: float, tmp_path: Any) -> No
         assert press <= most * (1 + 1e-12) and least / press == pytest.approx(4.0 / 6.0)
         impedance = float(m["joint_impedance_nm_rad"][j]) * math.radians(6.0)
         assert press == pytest.approx(min(most, impedance))
-    assert torque > 0.0

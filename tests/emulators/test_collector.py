@@ -197,8 +197,8 @@ def test_a_board_that_keeps_the_seq_over_a_setup_is_named() -> None:
     with rigs.collector(3, watchdog_ms=60.0) as (rig, board):
         bench = Bench(rig)
         bench.start()
-        while board.commands < 2 * PRIMING:  # the next computer's do not reach them, however slow this one is
-            bench.rest(0.02)
+        # the next computer's do not reach them, however slow this one is
+        assert bench.comes(10.0, lambda: board.commands >= 2 * PRIMING), bench.tell()
         rig.bus.close()
         time.sleep(0.2)  # the first computer's watchdog runs out
         board.faults.keeps_seq = True
