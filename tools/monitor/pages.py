@@ -135,7 +135,7 @@ def fingers(watched: Watched, search: str, width: int, rows: int) -> Any:
             Text(cause.name if cause else "", style="red"),
         )
     angles = watched.palm_rad() or view.get("axis", {})
-    wrist = "   ".join(f"{name} {math.degrees(value):.1f} deg" for name, value in angles.items())
+    wrist = "   ".join(f"{name} {math.degrees(value):z.1f} deg" for name, value in angles.items())
     return Group(table, Text(wrist, style="dim")) if angles else table
 
 
