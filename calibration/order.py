@@ -13,6 +13,8 @@ T = TypeVar("T")
 def in_order(hand: Hand, items: Iterable[T], joint_of: Callable[[T], int]) -> Iterator[tuple[bool, T]]:
     """Items group by group as ``homing.sequence`` has their joints, then those that it leaves out.
 
+    In a group a finger that carries others comes before them.
+
     Yields:
         Whether it is the first one of its group, and the item.
     """
@@ -21,15 +23,24 @@ def in_order(hand: Hand, items: Iterable[T], joint_of: Callable[[T], int]) -> It
     rank = {name: g for g, group in enumerate(sequence) for name in group}
     place = {name: k for k, name in enumerate(name for group in sequence for name in group)}
 
-    def key(item: T) -> tuple[int, int]:
-        name = names[joint_of(item)]
-        return rank.get(name, len(sequence)), place.get(name, 0)
+    def key(item: T) -> tuple[int, int, int]:
+        j = joint_of(item)
+        return rank.get(names[j], len(sequence)), _carriers(hand, j), place.get(names[j], 0)
 
     before = -1
     for item in sorted(items, key=key):
         group = key(item)[0]
         yield group != before, item
         before = group
+
+
+def _carriers(hand: Hand, j: int) -> int:
+    """How many fingers carry that of joint ``j``, one on the other."""
+    fingers, count = hand.file.fingers, 0
+    name = hand.names.fingers[int(hand.model[0]["joint_finger"][j])]
+    while (name := getattr(fingers[name], "parent", "")) in fingers:
+        count += 1
+    return count
 
 
 def most_nm(hand: Hand, i: int) -> float:

@@ -51,6 +51,14 @@ def test_pairs_go_group_by_group_and_what_is_left_out_comes_last(tmp_path: Any) 
         assert all(begin <= move.begin_s < move.end_s <= end for move in moves)
 
 
+@pytest.mark.parametrize("homing", ["", 'sequence = [["index_mcp", "wrist", "thumb_dip"]]'])
+def test_what_a_finger_carries_waits_for_it_wherever_it_stands(homing: str, tmp_path: Any) -> None:
+    hand = _hand(tmp_path, "orca_v2", homing)
+    pairs, _ = pairs_of(hand, list(range(len(hand.names.tendons)))[::-1])
+    course = _courses(plan_of(hand, pairs).text, "motor_rad")
+    assert all(course["wrist"][1] <= course[motor][0] for motor in ("index_mcp", "thumb_dip", "pinky_pip"))
+
+
 def test_joints_with_sensors_go_group_by_group_too(tmp_path: Any) -> None:
     order = ["index_dip", "index_abduction", "index_pip", "index_flexion"]
     hand = _hand(tmp_path, "finger_bench", f"sequence = {[[j] for j in order]}".replace("'", '"'))
