@@ -28,7 +28,8 @@ from drivers.hal import Bus, Capabilities, MotorSetup, Reporting
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
-COMING_BACK = int(ChannelStatus.RESET | ChannelStatus.DEVICE_ERROR | ChannelStatus.HELD)
+WAS_RESET = int(ChannelStatus.RESET | ChannelStatus.DEVICE_ERROR)
+COMING_BACK = WAS_RESET | int(ChannelStatus.HELD)
 NOT_FRESH = int(ChannelStatus.STALE | ChannelStatus.MISSING)
 
 
@@ -282,7 +283,7 @@ class BusContract:
         bench.start()
         bench.pull(0.2, rig.settle_s)
         rig.reset(rig.motors[0])
-        self._comes_back_limp(bench, rig.motors[0])
+        self._comes_back_limp(bench, rig.motors[0], WAS_RESET)
 
     def test_a_lost_bus_is_told_and_returns_without_motion(self, rig: Rig) -> None:
         """Unplug, plug in, recover: fresh data, no torque until the command has been at rest (B09)."""
@@ -328,18 +329,18 @@ class BusContract:
                     raise
                 bench.clock.sleep(0.1)
 
-    def _comes_back_limp(self, bench: Bench, motor: int) -> None:
-        """The motor answers with its mark, pulls nothing; at rest the mark clears; then it pulls again."""
+    def _comes_back_limp(self, bench: Bench, motor: int, mark: int = COMING_BACK) -> None:
+        """The motor answers with a mark, pulls nothing; at rest the mark clears; then it pulls again."""
         rig, status = bench.rig, bench.measurement["motor_status"]
 
         def marked() -> bool:
-            return bool(status[0, motor] & COMING_BACK) and not status[0, motor] & NOT_FRESH
+            return bool(status[0, motor] & mark) and not status[0, motor] & NOT_FRESH
 
         assert bench.comes(rig.fault_s, marked), bench.tell()
         bench.pull(0.2, rig.settle_s)
         if rig.device_current_a is not None:
             assert rig.device_current_a(motor) == 0.0
-        assert status[0, motor] & COMING_BACK
+        assert status[0, motor] & mark
         bench.command["motor_mode"] = MotorMode.OFF
         assert bench.comes(rig.fault_s, lambda: not status[0, list(rig.motors)].any()), bench.tell()
         bench.rest(rig.settle_s)
