@@ -60,8 +60,8 @@ def stand_joints(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
 @law
 def mode_law(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode: int) -> None:
     """The law of the mode in force; torques into ``s.ref_motor_torque_nm``."""
+    s.torque_scale[f] = 1.0
     if mode == MOTOR_POSITION or mode == MOTOR_TORQUE or mode == TENDON_FORCE:
-        s.torque_scale[f] = 1.0  # not in joint modes: the guides' stretch goes by that of a cycle ago
         stand_joints(m, mem, s, f)
     if mode == MOTOR_POSITION:
         motor_position(m, goal, mem, s, f)

@@ -34,8 +34,7 @@ STRETCH_SHARE: Final = 0.4
 def add_guide_torques(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
     """Feedforward of finger ``f`` into ``s.guide_torque_nm`` [N m], and added to ``mem.torque``.
 
-    What its change in this cycle stretches each tendon by goes into ``mem.guide_stretch_m``: of a torque that
-    was scaled to the tensions' bounds a cycle ago no more than came through.
+    What its change in this cycle stretches each tendon by goes into ``mem.guide_stretch_m``.
 
     ``mem`` holds the finger's wanted joint speeds, and those of its tendons' paths in ``path_m_s``.
     """
@@ -54,9 +53,9 @@ def add_guide_torques(m: Model, mem: ControllerMemory, s: State, f: int) -> None
             mem.joint_speed_rad_s[j], m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j], v0
         )
         torque = gain * (own + along(mem.P_fbk_m[f, b], mem.other_row, n_tendons))
-        told = STRETCH_SHARE * s.torque_scale[f] * torque
-        add_row(mem.guide_row, mem.guide_told_nm[j] - told, mem.pinv_fbk_1_m[f, b], n_tendons)
-        s.guide_torque_nm[j], mem.guide_told_nm[j] = torque, told
+        change = STRETCH_SHARE * (torque - s.guide_torque_nm[j])
+        add_row(mem.guide_row, -change, mem.pinv_fbk_1_m[f, b], n_tendons)
+        s.guide_torque_nm[j] = torque
         mem.torque[b] += torque
     for k in range(n_tendons):
         t = m.finger_tendon[f, k]

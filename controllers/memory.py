@@ -70,10 +70,9 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     change_rad: Annotated[FloatArray, JOINTS]
     last_motor_rad: Annotated[FloatArray, TENDONS]
     last_wrist_m: Annotated[FloatArray, TENDONS]
-    # guides' feedforward that the joint feedback was told of, its change in tensions and in stretch
+    # change of a finger's tensions by the guides' feedforward in this cycle, and the stretch it makes
     guide_row: Annotated[FloatArray, FINGER_TENDONS]
     guide_stretch_m: Annotated[FloatArray, TENDONS]
-    guide_told_nm: Annotated[FloatArray, JOINTS]
     # references that are carried on
     shaped_rad: Annotated[FloatArray, JOINTS]
     shaped_speed_rad_s: Annotated[FloatArray, JOINTS]

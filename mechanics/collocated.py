@@ -37,7 +37,6 @@ class FeedbackMemory(FingerRows, Protocol):
     last_wrist_m: FloatArray
     wrist_speed_m_s: FloatArray
     guide_stretch_m: FloatArray
-    guide_told_nm: FloatArray
 
 
 @law
@@ -58,7 +57,7 @@ def begin_feedback(m: Model, mem: FeedbackMemory, s: State, f: int) -> None:
     """Feedback of finger ``f`` starts at the measured angles."""
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
-        mem.feedback_rad[j], mem.guide_told_nm[j] = s.joint_angle_rad[j], 0.0
+        mem.feedback_rad[j] = s.joint_angle_rad[j]
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         mem.last_motor_rad[t] = s.motor_angle_rad[m.tendon_motor[t]]
