@@ -85,33 +85,36 @@ def _in_position(rig: Rig) -> Bench:
     return bench
 
 
-def _no_number_moves(rig: Rig, side: SpringSide) -> None:
-    """NaN is no goal: where it is, or limp, but never to angle 0; infinities end nobody."""
-    bench = _in_position(rig)
+def _led_by_no_number(rig: Rig, side: SpringSide) -> list[str]:
+    """What goals that are no numbers did: NaN is none (where it is, or limp), infinities end nobody."""
+    bench, found, c = _in_position(rig), [], side.command[0]
     bench.command["motor_angle_rad"][0, 0] = np.nan
     bench.run(0.1)
-    c = side.command[0]
-    assert c["motor_mode"][0] == MotorMode.OFF or c["motor_angle_rad"][0] == pytest.approx(0.5, abs=5e-3)
+    if c["motor_mode"][0] != MotorMode.OFF and not abs(c["motor_angle_rad"][0] - 0.5) <= 5e-3:
+        found.append(f"nan: led to {c['motor_angle_rad'][0]}")
     for value in (np.inf, -np.inf, 1e300):
         bench.command["motor_angle_rad"][0, 0] = value
         bench.run(0.05)
-        assert np.isfinite(c["motor_angle_rad"][0])
-        assert abs(bench.of_motors("motor_angle_rad")[1] - 0.5) < 5e-3, bench.tell()
+        if not np.isfinite(c["motor_angle_rad"][0]):
+            found.append(f"{value}: led to {c['motor_angle_rad'][0]}")
+        if not abs(bench.of_motors("motor_angle_rad")[1] - 0.5) < 5e-3:
+            found.append(f"{value}: its neighbour moved: {bench.tell()}")
+    return found
 
 
 def test_a_servo_takes_no_number_for_no_goal(tmp_path: Path) -> None:
     with rigs.dynamixel(tmp_path, 2) as (rig, chain):
-        _no_number_moves(rig, chain.side)  # type: ignore[arg-type]
+        assert _led_by_no_number(rig, chain.side) == []  # type: ignore[arg-type]
 
 
 def test_an_axis_takes_no_number_for_no_goal() -> None:
     with rigs.odrive(2) as (rig, _server, axes):
-        _no_number_moves(rig, axes[0].side)  # type: ignore[arg-type]
+        assert _led_by_no_number(rig, axes[0].side) == []  # type: ignore[arg-type]
 
 
 def test_a_board_takes_no_number_for_no_goal() -> None:
     with rigs.collector(2) as (rig, board):
-        _no_number_moves(rig, board.side)  # type: ignore[arg-type]
+        assert _led_by_no_number(rig, board.side) == []  # type: ignore[arg-type]
 
 
 def test_a_wrist_axis_takes_no_number_for_no_goal() -> None:
