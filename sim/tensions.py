@@ -57,8 +57,9 @@ def _step(m: Model, p: Tensions) -> int:
     scale, compliance, frac = m.spring_scale, m.tendon_compliance_m_n, m.lever_friction_frac
     travel, stiffness, count = p.travel_1_rad, p.stiffness_n_m, 0
     for t in range(m.n_tendons):
-        f, df = hermite(place[t], node[t], table[0, t], table[1, t], table[2, t], table[3, t])
-        path, dpath = hermite(place[t], node[t], table[4, t], table[5, t], table[6, t], table[7, t])
+        u = min(max(place[t], 0.0), 1.0)  # a lever beyond a stop begins at the stop, as its angle below does
+        f, df = hermite(u, node[t], table[0, t], table[1, t], table[2, t], table[3, t])
+        path, dpath = hermite(u, node[t], table[4, t], table[5, t], table[6, t], table[7, t])
         force, dforce = scale[t] * f, scale[t] * df
         gain, c = 1.0 + frac[t] * loop[t], compliance[t]
         excess = c * force * gain - path - e[t]
