@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from estimators.lever_loops import begin_loops, follow_loops
 from estimators.memory import EstimatorMemory
+from mechanics.interpolation import hermite
 from mechanics.spring_tables import fetch_nodes, lay_out_tables
 from mechanics.springs import lever_of_count, stiffness_of_force
 from signals.compiled import law
@@ -47,14 +48,10 @@ def read_springs(m: Model, mem: EstimatorMemory, s: State) -> None:
     for t in range(m.n_tendons):
         h, u = node[t], min(max(place[t], 0.0), 1.0)
         beyond, lower = place[t] - u, place[t] < 0.0
-        y0, d0, d1 = table[0, t], h * table[2, t], h * table[3, t]
-        rise = table[1, t] - y0
-        c2, c3 = 3.0 * rise - (2.0 * d0 + d1), d0 + d1 - 2.0 * rise
-        force = y0 + u * (d0 + u * (c2 + u * c3)) + beyond * (d0 if lower else d1)
-        y0, d0, d1 = table[4, t], h * table[6, t], h * table[7, t]
-        rise = table[5, t] - y0
-        c2, c3 = 3.0 * rise - (2.0 * d0 + d1), d0 + d1 - 2.0 * rise
-        path = y0 + u * (d0 + u * (c2 + u * c3)) + beyond * (d0 if lower else d1)
+        force, _ = hermite(u, h, table[0, t], table[1, t], table[2, t], table[3, t])
+        force += beyond * h * (table[2, t] if lower else table[3, t])
+        path, _ = hermite(u, h, table[4, t], table[5, t], table[6, t], table[7, t])
+        path += beyond * h * (table[6, t] if lower else table[7, t])
         measured = max(scale[t] * force, 0.0)
         tension[t] = measured
         elongation[t] = measured * (1.0 + frac[t] * loop[t]) * compliance[t] - path
