@@ -53,12 +53,15 @@ def most_nm(hand: Hand, i: int) -> float:
 
 
 def most_at_joint_nm(hand: Hand, j: int) -> float:
-    """Torque [N m] with which joint ``j`` may be pressed to either side: that of the weaker of its sides."""
+    """Torque [N m] with which joint ``j`` may be pressed to either side: that of the weaker of its sides.
+
+    The tendons of one motor share its torque, so the one with the longest arm for its spool counts for all.
+    """
     m = hand.model[0]
-    sides = {-1.0: 0.0, 1.0: 0.0}
+    most: dict[tuple[bool, int], float] = {}
     for t in range(int(m["n_tendons"])):
-        arm = float(m["P_tj_m"][t, j])
+        arm, i = float(m["P_tj_m"][t, j]), int(m["tendon_motor"][t])
         if arm != 0.0:
-            pull_n = most_nm(hand, int(m["tendon_motor"][t])) / abs(float(m["spool_radius_m"][t]))
-            sides[1.0 if arm > 0.0 else -1.0] += abs(arm) * pull_n
-    return min(sides.values())
+            nm = most_nm(hand, i) * abs(arm) / abs(float(m["spool_radius_m"][t]))
+            most[arm > 0.0, i] = max(nm, most.get((arm > 0.0, i), 0.0))
+    return min(sum(nm for (closes, _), nm in most.items() if closes is side) for side in (False, True))

@@ -6,13 +6,16 @@ import math
 import tomllib
 from typing import Any
 
+import numpy as np
 import pytest
 
+from calibration.order import most_at_joint_nm
 from calibration.pair_plan import REACH_DEG, Pair, pairs_of, plan_of, reach_deg, stiffness_nm_rad
 from calibration.travel import joints_of, motion_of, presses_nm
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
+from signals.layout import FloatArray
 from tests.rigs.mutations import TEXTS
 
 SEQUENCE = [["thumb_cmc", "index_pip"], ["ring_mcp"], ["index_abd", "index_mcp"]]
@@ -106,3 +109,33 @@ def test_a_current_bounds_how_hard_a_joint_with_sensors_presses(tmp_path: Any) -
         assert press <= most * (1 + 1e-12) and least / press == pytest.approx(4.0 / 6.0)
         impedance = float(m["joint_impedance_nm_rad"][j]) * math.radians(6.0)
         assert press == pytest.approx(min(most, impedance))
+
+
+def _split_nm(hand: Hand, j: int, current_a: float, shares: FloatArray) -> tuple[float, float]:
+    """Torques [N m] to both sides when every motor gives a tendon its share of all its torque; shape (n,)."""
+    m = hand.model[0]
+    n, motor = int(m["n_tendons"]), m["tendon_motor"][: int(m["n_tendons"])]
+    most = np.minimum(m["motor_torque_limit_nm"], current_a * m["motor_torque_constant_nm_a"])
+    whole = np.bincount(motor, weights=shares, minlength=len(most))
+    tension = most[motor] * shares / whole[motor] / abs(m["spool_radius_m"][:n])
+    torque = m["P_tj_m"][:n, j] * tension
+    return float(torque[torque > 0].sum()), float(-torque[torque < 0].sum())
+
+
+@pytest.mark.parametrize("name", ["finger_bench", "hasy", "sdm", "n_plus_one"])
+@pytest.mark.parametrize("shared", [False, True], ids=["as_shipped", "one_motor_for_two"])
+def test_tendons_of_one_motor_share_its_torque_at_a_joint(name: str, shared: bool, tmp_path: Any) -> None:
+    hand = _hand(tmp_path, name, "current_a = 0.05")
+    m = hand.model[0]
+    n, draw = int(m["n_tendons"]), np.random.default_rng(7)
+    if shared:
+        m["tendon_motor"][1:n:2] = m["tendon_motor"][: n - n % 2 : 2]
+    for j in range(len(hand.names.joints)):
+        # one tendon takes (almost) all of its motor, or each some
+        splits = [1e-12 ** draw.uniform(0.0, 1.0, n) for _ in range(300)] + [
+            np.where(side * m["P_tj_m"][:n, j] > 0, 1.0, 1e-15) ** draw.integers(1, 3, n) for side in (1, -1)
+        ]
+        reached = np.array([_split_nm(hand, j, 0.05, split) for split in splits]).max(axis=0)
+        most = most_at_joint_nm(hand, j)
+        assert float(min(reached)) <= most * (1 + 1e-9)
+        assert float(min(reached)) >= most * (1 - 0.02)
