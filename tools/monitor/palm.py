@@ -10,7 +10,7 @@ import numpy as np
 from signals.layout import FloatArray
 
 
-def geometry_of(meta: dict[str, Any]) -> Any:
+def published_geometry(meta: dict[str, Any]) -> Any:
     """Geometry that a hand publishes, fields as arrays."""
     fields = meta["geometry"].items()
     return SimpleNamespace(**{k: np.array(v) if isinstance(v, list) else v for k, v in fields})
@@ -24,7 +24,7 @@ class Palm:
     """
 
     def __init__(self, meta: dict[str, Any]) -> None:
-        self._m, self._names = geometry_of(meta), meta["names"].get("axis", [])
+        self._m, self._names = published_geometry(meta), meta["names"].get("axis", [])
 
     def pose(self, axes: dict[str, float]) -> tuple[FloatArray, FloatArray]:
         """Orientation, shape (3, 3), and origin [m] in the forearm frame.

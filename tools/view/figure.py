@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mechanics.kinematics import body_poses
 from signals.layout import FloatArray
-from tools.monitor.palm import Palm, geometry_of
+from tools.monitor.palm import Palm, published_geometry
 from tools.monitor.plain import plain
 from tools.view.meshes import Shape, read_shapes
 from tools.view.routes import Places, routes
@@ -104,7 +104,7 @@ class Figure:
 
     def __init__(self, meta: dict[str, Any]) -> None:
         self.names: dict[str, list[str]] = meta["names"]
-        self.m, self._palm = geometry_of(meta), Palm(meta)
+        self.m, self._palm = published_geometry(meta), Palm(meta)
         self.shapes, self.missing = read_shapes(meta.get("meshes", []), self._finger_of_body())
         self.bones = self._bones()
         self._body = np.array([bone.body for bone in self.bones])
