@@ -26,6 +26,7 @@ from hand.options import RunOptions
 from mechanics.coupling import tendon_jacobian
 from mechanics.fourbar import four_bar
 from mechanics.guides import bending_loss_n
+from mechanics.kinematics import fingertips
 from mechanics.springs import spring_at
 from mechanics.wrist import wrist_lengths
 from mechanics.wrist_springs import axis_spring
@@ -109,6 +110,51 @@ def guides() -> None:
     axes[2].barh(pairs, [file.guides.pairs[p].rope_friction for p in pairs], color=COLOURS[: len(pairs)])
     axes[2].set(title="4.11: coefficients (assumed)", xlabel="mu")
     save(figure, "hand_4_11")
+
+
+def spool(end: float, throat: float, other: float) -> Any:
+    """Points (3, n, n) of a hyperboloid about the z axis, as wide as ``end`` to both sides."""
+    z, turn = np.meshgrid(np.linspace(-end, end, 30), np.linspace(-math.pi, math.pi, 60))
+    radius = np.sqrt(throat**2 + z**2 * throat / (1.1 * other))
+    return np.array([radius * np.cos(turn), radius * np.sin(turn), z])
+
+
+def base_joint() -> None:
+    """The hyperboloid base of 5.2: its two surfaces in a pose, and what the distance of its axes is for a fingertip."""
+    text = (HANDS / "finger_bench.toml").read_text()
+    printed = 'joint = "index_abduction", ratio = 1.0, length_m = 0.006'
+    lengths = (0.0, 0.003, 0.006, 0.009)
+    models = [
+        model_of(parse_hand(text.replace(printed, f"{printed[:-5]}{x}"), "hand.toml"))[0] for x in lengths
+    ]
+    figure = plt.figure(figsize=(11.0, 3.4), constrained_layout=True)
+    for k, q_deg in enumerate(((0.0, 0.0), (15.0, 60.0))):
+        axis = figure.add_subplot(1, 3, 1 + k, projection="3d")
+        R, p, tips = np.zeros((32, 3, 3)), np.zeros((32, 3)), np.zeros((8, 3))
+        q = np.zeros(32)
+        q[:2] = np.radians(q_deg)
+        fingertips(models[2], q, R, p, tips)
+        for body, throat, other in ((1, 0.45, 0.55), (2, 0.55, 0.45)):
+            points = np.einsum("ij,jkl->ikl", R[body], spool(5.0, 6.0 * throat, 6.0 * other))
+            axis.plot_wireframe(*(points + 1e3 * (p[body] - p[1])[:, None, None]), color=COLOURS[body - 1],
+                                linewidth=0.4, rstride=3, cstride=3)  # fmt: skip
+        axis.set_aspect("equal")
+        axis.set_title(f"5.2: abduction {q_deg[0]:g}, flexion {q_deg[1]:g} deg [mm]")
+    axis = figure.add_subplot(1, 3, 3)
+    flexion, ways = np.radians(np.linspace(-20.0, 90.0, 60)), []
+    for k, m in enumerate(models):
+        tip = []
+        for x in flexion:
+            q[:2] = 0.0, x
+            fingertips(m, q, R, p, tips)
+            tip.append(tips[0].copy())
+        ways.append(np.array(tip))
+        name = "universal joint" if lengths[k] == 0.0 else f"{1e3 * lengths[k]:g} mm"
+        axis.plot(*(1e3 * (ways[k] - p[1])[:, [0, 2]].T), color=COLOURS[k], label=name)
+    axis.set_aspect("equal")
+    axis.set(title="fingertip over flexion", xlabel="mm", ylabel="mm")
+    axis.legend(fontsize=7)
+    save(figure, "hand_5_2")
 
 
 def second_pair_text() -> str:
@@ -362,7 +408,7 @@ def wrist_springs() -> None:
 
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
-    figures = {f.__name__: f for f in (sensor, guides, pairs, linkage, wrist_ways, wrist_springs)}
+    figures = {f.__name__: f for f in (sensor, guides, base_joint, pairs, linkage, wrist_ways, wrist_springs)}
     for name in sys.argv[1:] or figures:
         figures[name]()
 
