@@ -14,7 +14,6 @@ import numpy as np
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from hand.options import RunOptions
 from mechanics.carpal_geometry import workspace
 from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.simulate import simulate
@@ -236,42 +235,9 @@ def hands() -> None:
     save(figure, "mechanism_hands")
 
 
-def limbs() -> None:
-    """The reference hand on the arm and on the carpal wrist: goal, truth, and fingers beside the hand alone."""
-    from runtime.limb_hand import read_as_hand
-    from runtime.session import run_lockstep
-
-    runs = (
-        ("hand_on_arm", "reach_and_close", ("shoulder_2", "elbow", "pronation", "index_pip")),
-        ("hand_on_carpal", "nod_and_close", ("leg_1", "leg_2", "leg_3", "index_pip")),
-    )
-    figure, axes = plt.subplots(2, 2, figsize=(9.5, 5.0), constrained_layout=True, sharex="col")
-    for (top, bottom), (name, motion, shown) in zip(axes.T, runs, strict=True):
-        hand = read_as_hand(RunOptions(hand=name, lockstep=True))
-        path = hand.mechanism.motion(motion)
-        for who, color in ((name, COLOURS[0]), ("hasy", COLOURS[1])):
-            result = run_lockstep(who, motion=path, seconds=10.0, rate_hz=hand.rate_hz)
-            truth = np.degrees(result.frames["truth"]["joint_angle_rad"].astype(float))
-            goal = np.degrees(result.frames["state"]["ref_joint_angle_rad"].astype(float))
-            error = np.sqrt(np.mean((truth - goal)[:, :19] ** 2, axis=1))
-            bottom.plot(result.seconds, error, color=color, label=who, linewidth=0.9)
-            if who == name:
-                for k, j in enumerate(hand.names.joints.index(joint) for joint in shown):
-                    top.plot(result.seconds, goal[:, j], "--", color=COLOURS[k], linewidth=0.8)
-                    top.plot(result.seconds, truth[:, j], color=COLOURS[k], label=hand.names.joints[j])
-        top.set_title(f"{name}, {motion}")
-        top.set_ylabel("joint angle [deg]")
-        bottom.set_ylabel("fingers, goal - truth, rms [deg]")
-        bottom.set_xlabel("time [s]")
-        for axis in (top, bottom):
-            axis.margins(x=0.0)
-            axis.legend()
-    save(figure, "limbs")
-
-
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
-    for make in (trees, orders, finger, arm, carpal, limb, hands, limbs):
+    for make in (trees, orders, finger, arm, carpal, limb, hands):
         make()
 
 

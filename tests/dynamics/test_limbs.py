@@ -223,18 +223,3 @@ def test_the_bus_of_a_limb_keeps_its_contract():
     assert bus.exchange(command, measurement, 6 * PERIOD_NS) == int(BusStatus.LOST)
     assert "joint elbow of what carries the hand" in bus.diagnosis
     assert (measurement["motor_status"] & int(ChannelStatus.MISSING)).all()
-
-
-@pytest.mark.long
-def test_fingers_on_the_arm_are_as_good_as_those_of_the_hand_alone():
-    errors = []
-    for name in ("hand_on_arm", "hasy"):
-        motion = hand_named("hand_on_arm").mechanism.motion("reach_and_close")
-        result = run_lockstep(name, motion=motion, seconds=10.0, rate_hz=1000.0)
-        assert result.report["faults"] == []
-        fingers = slice(0, 19)
-        error = (result.frames["truth"]["joint_angle_rad"] - result.frames["state"]["ref_joint_angle_rad"])[
-            result.seconds > 1.0, fingers
-        ]
-        errors.append(np.degrees(np.sqrt(np.mean(error**2))))
-    assert errors[0] <= 1.2 * errors[1], errors

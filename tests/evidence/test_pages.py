@@ -83,6 +83,28 @@ def test_identification_gained_on_new_motion_what_it_has_to() -> None:
         assert before >= 3.0 * after and first_before >= 10.0 * first_after, name
 
 
+LIMBS = ("hand_on_arm", "hand_on_carpal")
+
+
+@pytest.mark.long
+def test_a_hand_on_a_limb_follows_as_its_page_says() -> None:
+    made = maker("papers/make_limbs")
+    assert tuple(made.LIMBS) == LIMBS
+    found = {limb: made.followed(limb) for limb in LIMBS}
+    text = (DOCS / "papers" / "prosthesis_arm.md").read_text()
+    assert drifted(text, made.page(text, found), SHARE) == [], "run python docs/papers/make_limbs.py"
+
+
+@pytest.mark.parametrize("limb", LIMBS)
+def test_fingers_on_a_limb_are_as_good_as_those_of_the_hand_alone(limb: str) -> None:
+    """Of the rows that the runs give: at most a fifth worse."""
+    (row,) = (
+        row for name, row in rows_of("papers/prosthesis_arm.md").items() if name.startswith(f"`{limb}`, ")
+    )
+    carried, alone = (float(cell.split()[0]) for cell in row[:2])
+    assert carried <= 1.2 * alone
+
+
 def rows_of(page: str) -> dict[str, list[str]]:
     """First cell -> the other cells, of all tables of a page; the first row that begins so."""
     text = (DOCS / page).read_text()
