@@ -195,6 +195,7 @@ n_bodies                   | 1     | -      | i8 | configs | bodies of the tree,
 n_ripples                  | 1     | -      | i8 | configs | ripple harmonics in use
 n_springs                  | 1     | -      | i8 | configs | spring mechanisms in use
 n_joint_sensors            | 1     | -      | i8 | configs | joints with a sensor of their own
+n_backlashes               | 1     | -      | i8 | configs | motors whose gear has play
 dt_s                       | s     | -      | f8 | configs | control period
 delay_s                    | s     | -      | f8 | configs | command delay from computation to action
 motor_inertia_kg_m2        | kg m2 | motor  | f8 | configs | motor inertia at the gear output
@@ -206,6 +207,7 @@ motor_back_emf_v_s_rad     | V s/rad | motor | f8 | configs | amplitude of the p
 motor_resistance_ohm       | Ohm   | motor  | f8 | configs | phase resistance
 bus_voltage_v              | V     | motor  | f8 | configs | supply voltage
 gear_ratio                 | 1     | motor  | f8 | configs | input turns per output turn
+backlash_rad               | rad   | motor  | f8 | configs | play between the motor and what its gear turns, full width; the plant has it
 encoder_step_rad           | rad   | motor  | f8 | configs | output angle per encoder count
 friction_gamma_1_s_rad     | s/rad | motor  | f8 | configs | friction (3.8): arctangent slope
 friction_gamma_2_nm        | N m   | motor  | f8 | configs | friction (3.8): arctangent amplitude

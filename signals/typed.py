@@ -183,6 +183,7 @@ class Model(Protocol):
     n_ripples: int
     n_springs: int
     n_joint_sensors: int
+    n_backlashes: int
     dt_s: float
     delay_s: float
     motor_inertia_kg_m2: Annotated[FloatArray, "motor"]
@@ -194,6 +195,7 @@ class Model(Protocol):
     motor_resistance_ohm: Annotated[FloatArray, "motor"]
     bus_voltage_v: Annotated[FloatArray, "motor"]
     gear_ratio: Annotated[FloatArray, "motor"]
+    backlash_rad: Annotated[FloatArray, "motor"]
     encoder_step_rad: Annotated[FloatArray, "motor"]
     friction_gamma_1_s_rad: Annotated[FloatArray, "motor"]
     friction_gamma_2_nm: Annotated[FloatArray, "motor"]

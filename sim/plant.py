@@ -22,6 +22,7 @@ from mechanics.springs import spring_at, spring_state
 from signals.compiled import law
 from signals.modes import SensorLevel
 from signals.typed import Model
+from sim.backlash import give_play
 from sim.branches import clear_loads, load_tendons, sum_of, tendon_sums
 from sim.contact import add_contact_torques, add_wrench
 from sim.joint_kick import account_joints, kick_joints
@@ -75,6 +76,8 @@ def update_tensions(m: Model, p: PlantRecord) -> None:
     tension, in_finger, slope = p.tension_n, p.finger_tension_n, p.guide_slope_ns_m
     for t in range(m.n_tendons):
         e[t] = length[t] + wrist[t] - neutral[t] + radius[t] * theta[m.tendon_motor[t]] + e0[t]
+    if m.n_backlashes != 0:
+        give_play(m, p)
     if p.sensor_level == FULL:
         solve_tensions(m, p)
         if p.energy_on:

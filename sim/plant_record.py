@@ -8,13 +8,13 @@ import numpy as np
 
 from signals.layout import FloatArray, IntArray, UintArray, dtype_of
 from signals.sizes import AXES, FINGERS, JOINTS, MOTORS, RIPPLES, TENDONS
+from sim.backlash import Backlash
 from sim.branches import Branches
-from sim.tensions import Tensions
 
 COORDINATES: Final = AXES + JOINTS
 
 
-class PlantRecord(Branches, Tensions, Protocol):
+class PlantRecord(Branches, Backlash, Protocol):
     """State of one simulated hand, shape (1,) as every record."""
 
     time_s: float

@@ -36,6 +36,9 @@ def store_drives(hand: HandFile, model: RecordArray) -> None:
             n = ripples[ripple.shaft == "input", ripple.order]
             m["ripple_amplitude_nm"][i, n] = ripple.amplitude_nm
             m["ripple_phase_rad"][i, n] = math.radians(ripple.phase_deg)
+    for gear in hand.gears:
+        m["backlash_rad"][list(hand.motors).index(gear.motor)] = math.radians(gear.backlash_deg or 0.0)
+    m["n_backlashes"] = np.count_nonzero(m["backlash_rad"])
     _store_identified(hand, m)
 
 

@@ -4,8 +4,8 @@ Drawn, each part by itself, normal with the file's sigma (relative, cut at 3 sig
 motor friction (plateau and viscous part together), motor inertia, torque constant, ripple amplitudes;
 ripple phases (absolute); spool radii; every entry of P, as each tendon runs in a groove of its own; insertion
 points of tensegrity bases (their distance from the bone's axis, as the pulleys); spring constants; guide
-losses; bone lengths (origins, centres of mass and fingertips with them). Not drawn: sensors and their
-calibration, tendon compliance, joint friction, wrist, masses.
+losses; bone lengths (origins, centres of mass and fingertips with them); play of gears where the file says
+its spread. Not drawn: sensors and their calibration, tendon compliance, joint friction, wrist, masses.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def _motors(plant: RecordArray, draws: _Draws, spread: Tolerances) -> None:
     m["ripple_amplitude_nm"][:n, :ripples] *= amplitude
     phase = np.radians(spread.ripple_phase_deg) * draws.normal("ripple phase", (n, ripples))
     m["ripple_phase_rad"][:n, :ripples] += phase
+    m["backlash_rad"][:n] *= draws.factor("backlash", spread.backlash or 0.0, (n,))
 
 
 def _tendons(plant: RecordArray, draws: _Draws, spread: Tolerances) -> None:

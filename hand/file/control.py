@@ -125,6 +125,8 @@ class Tolerances(Table):
     """Guide losses."""
     bone_length: NonNegative
     """Bones."""
+    backlash: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
+    """Play of gears that have one; left out: as the file says."""
 
 
 __all__ = ["Control", "Count", "Estimation", "Gains", "JointStops", "Limits", "Surroundings", "Tolerances"]

@@ -21,7 +21,7 @@ from pydantic import Field
 from hand.file.locate import Path
 from hand.file.raw import dict_at, dicts_at, number_of, text_of
 from hand.file.refusals import Refusal
-from hand.file.values import Name, Positive, Ratio
+from hand.file.values import Name, NonNegative, Positive, Ratio, left_out
 from signals.tables import Table
 
 Raw = dict[str, Any]
@@ -30,6 +30,8 @@ MARGIN: Final = 1.5
 """Torque at which a line of a pair would go slack, over the stall torque of its drive."""
 REST_N: Final = 20.0
 """Tension of both lines at rest."""
+LOOSEST: Final = 0.1
+"""Greatest play of a gear, share of the range of a joint that it turns."""
 LENGTH_M: Final = 0.1
 """Of the lines of the stiffest gear."""
 DIAMETER_M: Final = 0.002
@@ -56,6 +58,8 @@ class GearTrain(Table):
     """Turns of the motor per turn of a joint, by joint name; negative: they turn against each other."""
     stiffness_nm_rad: Positive
     """Torque per angle by which the teeth give way, at the motor."""
+    backlash_deg: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
+    """Play of the teeth: angle that the motor turns before its joints do, full width; left out: none."""
 
 
 def with_lines(raw: Raw) -> Raw:
@@ -143,6 +147,29 @@ def gear_refusals(raw: Raw) -> Iterator[Refusal]:
             if word and first.setdefault(word, k) != k:
                 also: Path = ("gears", first[word], key)
                 yield Refusal(path=("gears", k, key), found=f'"{word}" a second time', legal=what, also=also)
+    yield from _loose(raw)
+
+
+def _loose(raw: Raw) -> Iterator[Refusal]:
+    """More play than a gear has that still turns its joints."""
+    ranges = {
+        text_of(j, "name"): j.get("range_deg")
+        for f in dict_at(raw, "fingers").values()
+        for _, j in dicts_at(f, "joints")
+    }
+    for k, row in dicts_at(raw, "gears"):
+        play_deg = number_of(row.get("backlash_deg"))
+        for joint, value in dict_at(row, "motor_per_joint").items():
+            ratio, ends = number_of(value), ranges.get(joint)
+            low, high = map(number_of, ends) if isinstance(ends, list) and len(ends) == 2 else (None, None)
+            if play_deg is None or not ratio or low is None or high is None or low >= high:
+                continue
+            most_deg = LOOSEST * abs(ratio) * (high - low)
+            if play_deg > most_deg:
+                found = f"{play_deg:g}: {play_deg / abs(ratio) / (high - low):.1%} of the range of {joint}"
+                legal = f"0 to {most_deg:.3g} deg at the motor, {LOOSEST:.0%} of that range"
+                yield Refusal(path=("gears", k, "backlash_deg"), found=found, legal=legal)
+                break
 
 
 def told_of_gears(raw: Raw, found: Iterable[Refusal]) -> list[Refusal]:

@@ -161,6 +161,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "drives.*.position_loop.deadband_deg": (0.01, 5.0),
     "drives.*.position_loop.travel_deg": (20.0, 8000.0),
     "gears.*.stiffness_nm_rad": (1.0, 1000.0),
+    "gears.*.backlash_deg": (0.02, 20.0),
     "gears.*.motor_per_joint.*": (0.05, 20.0),
 }
 """Key, ``*`` for names and places -> least and greatest size; of a list the largest entry; 0 is none."""

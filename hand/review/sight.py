@@ -54,6 +54,21 @@ def sights_of(hand: HandFile) -> tuple[Sight, ...]:
     return tuple(_sight(hand, m, f, name) for f, name in enumerate(hand.fingers))
 
 
+def _plays(hand: HandFile, m: np.void, f: int) -> list[str]:
+    """What gears with play leave open of the joints of a finger, by its size."""
+    tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
+    joints: dict[str, list[str]] = {}
+    ways_m = 0.5 * m["backlash_rad"][m["tendon_motor"][tendons]] * abs(m["spool_radius_m"][tendons])
+    for j in m["finger_joint"][f, : m["finger_n_joints"][f]]:
+        play_deg = 2.0 * float(np.degrees(abs(m["pinv_jt_1_m"][j, tendons]) @ ways_m))
+        if play_deg > 0.0:
+            joints.setdefault(f"{play_deg:.3g}", []).append(hand.joints[j].name)
+    return [
+        f"play of {play} deg at joint {', '.join(names)}, which motor encoders do not see"
+        for play, names in joints.items()
+    ]
+
+
 def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
     sensed = m["hall_weight"][tendons] > 0.0
@@ -94,6 +109,7 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     if by_current:
         if angles_taken(m, f):
             missed.append("a gear that is stuck: its current is that of a finger that pushes")
+    missed += _plays(hand, m, f)
     quiet = [j for j in joints[own] if m["joint_noise_count"][j] < LEAST_NOISE]
     if by_springs and quiet:
         which = ", ".join(hand.joints[j].name for j in quiet)

@@ -91,6 +91,14 @@ REFUSED = {
         lambda t: t.replace(FIRST, FIRST.replace(", stiffness_nm_rad = 30.0", "")),
         r":(\d+): gears\[0\]\.stiffness_nm_rad: found nothing",
     ),
+    "less play than none": (
+        lambda t: t.replace(FIRST, FIRST.replace("= 30.0", "= 30.0, backlash_deg = -0.5")),
+        r":(\d+): gears\[0\]\.backlash_deg: found -0\.5; legal: >= 0",
+    ),
+    "more play than a tenth of the range": (
+        lambda t: t.replace(FIRST, FIRST.replace("= 30.0", "= 30.0, backlash_deg = 15.0")),
+        r":(\d+): gears\[0\]\.backlash_deg: found 15: 10\.3% of the range of index_mcp; legal: 0 to 14\.6 ",
+    ),
     "tendons beside gears": (
         lambda t: t + '\n[spool]\nradius_m = 0.01\norigin = "assumed"\n',
         r":(\d+): spool: found a key spool, beside gears",
