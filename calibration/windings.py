@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.motion_run import Means
+from hand.assembly.fingers import springs_of
 from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
 from mechanics.springs import stiffness_of_force
@@ -56,7 +57,7 @@ def responses(hand: Hand) -> tuple[Floats, Floats]:
     n, joints = int(m["n_tendons"]), int(m["n_joints"])
     P = straight_jacobian(hand.model)[:n, :joints]
     stiff = _start_stiffness(hand)
-    springs = np.diag(m["joint_spring_nm_rad"][:joints])
+    springs = springs_of(m, np.arange(joints))
     turn = np.asarray(np.linalg.solve(P.T * stiff @ P + springs, P.T * stiff), dtype=np.float64)
     return np.eye(n) - P @ turn, turn
 

@@ -24,6 +24,7 @@ from controllers.tension_modes import tension_pace, wanted_paths
 from mechanics.blend import share_left, share_rate
 from mechanics.collocated import joint_feedback
 from mechanics.finger_rows import along, gather
+from mechanics.passive_rows import rows_torque_nm
 from signals.compiled import law
 from signals.modes import Mode
 from signals.typed import Goal, Model, State
@@ -68,13 +69,14 @@ def load_of_others_nm(m: Model, s: State, f: int, j: int) -> float:
 
 @law
 def spring_torque_nm(m: Model, mem: ControllerMemory, s: State, j: int, mode: int) -> float:
-    """Torque [N m] that the spring of joint ``j`` takes, where it is wanted, or else where it is.
+    """Torque [N m] of springs and passive rows at joint ``j``, where it is wanted, or else where it is.
 
     By the reference there is no feedback; by the measured angle the spring is as good as not there, as who
     wishes for a torque expects.
     """
-    angle = mem.shaped_rad[j] if mode == JOINT_IMPEDANCE else s.joint_angle_rad[j]
-    return float(m.joint_spring_nm_rad[j] * (angle - m.joint_rest_rad[j]))
+    q_rad = mem.shaped_rad if mode == JOINT_IMPEDANCE else s.joint_angle_rad
+    torque = m.joint_spring_nm_rad[j] * (q_rad[j] - m.joint_rest_rad[j])
+    return float(torque + rows_torque_nm(m, j, q_rad))
 
 
 @law

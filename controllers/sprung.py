@@ -16,6 +16,7 @@ from typing import Final
 
 from controllers.memory import ControllerMemory
 from mechanics.finger_rows import add_row, along
+from mechanics.passive_rows import rows_torque_nm
 from signals.compiled import law
 from signals.modes import FingerKind
 from signals.typed import Goal, Model, State
@@ -61,6 +62,7 @@ def spring_tension_n(m: Model, mem: ControllerMemory, s: State, f: int, k: int) 
         j = m.finger_joint[f, b]
         way = m.joint_rest_rad[j] - s.ref_joint_angle_rad[j]
         tension += mem.pinv_fbk_1_m[f, b, k] * m.joint_spring_nm_rad[j] * way
+        tension -= mem.pinv_fbk_1_m[f, b, k] * rows_torque_nm(m, j, s.ref_joint_angle_rad)
     return tension
 
 

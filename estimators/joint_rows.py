@@ -22,6 +22,7 @@ from estimators.linear import normal_matrix
 from estimators.memory import EstimatorMemory
 from estimators.speeds import cycle_s
 from mechanics.cholesky import factorise, solve_factored
+from mechanics.passive_rows import stiffness_of_joints_nm_rad
 from mechanics.plausible import in_time, joint_way_rad, usable
 from signals.compiled import law
 from signals.modes import FingerKind, JointSource
@@ -90,12 +91,17 @@ def solve_errors(m: Model, mem: EstimatorMemory, f: int) -> None:
     stiffness = 0.0
     if m.finger_kind[f] == SPRUNG:
         for a in range(n):
-            stiffness += m.joint_spring_nm_rad[m.finger_joint[f, a]] / n
+            stiffness += stiffness_of_joints_nm_rad(m, m.finger_joint[f, a], m.finger_joint[f, a]) / n
     for a in range(n):
         j = m.finger_joint[f, a]
-        share = m.joint_spring_nm_rad[j] / stiffness if stiffness > 0.0 else 1.0
+        if stiffness > 0.0:
+            for b in range(a + 1):
+                K = stiffness_of_joints_nm_rad(m, j, m.finger_joint[f, b])
+                H[a, b] += K / stiffness * damping
+        else:
+            H[a, a] += damping
         weight = m.joint_weight_m2[j] if mem.joint_used[j] != 0 else 0.0
-        H[a, a] += share * damping + weight
+        H[a, a] += weight
         x[a] = weight * mem.joint_error_rad[j]
     factorise(H, n, 1e-300)
     solve_factored(H, x, n)

@@ -18,6 +18,7 @@ from typing import Final
 from guard.memory import GuardMemory
 from mechanics.cholesky import factorise, solve_factored
 from mechanics.friction import motor_friction_nm, motor_friction_slope_nms_rad
+from mechanics.passive_rows import pull_n
 from mechanics.springs import spring_state
 from signals.compiled import law
 from signals.typed import Model
@@ -52,6 +53,19 @@ def begin_throw(m: Model, mem: GuardMemory, f: int) -> None:
 
 
 @law
+def rows_ahead_nm(m: Model, mem: GuardMemory, f: int, j: int) -> float:
+    """Torque [N m] that holds joint ``j`` of finger ``f`` against passive rows at the looked-ahead pose."""
+    torque = 0.0
+    for r in range(m.n_passives):
+        if m.passive_arm_m[r, j] != 0.0:
+            way = 0.0
+            for x in range(m.finger_n_joints[f]):
+                way += m.passive_arm_m[r, m.finger_joint[f, x]] * mem.look_q_rad[x]
+            torque += m.passive_arm_m[r, j] * pull_n(m, r, way)
+    return torque
+
+
+@law
 def resist(m: Model, mem: GuardMemory, f: int) -> None:
     """Joint friction, springs and stops: torques into ``look_b_nm``, H + h C of them into ``look_A``."""
     v0, h = m.joint_friction_speed_rad_s, STEP_S
@@ -67,7 +81,7 @@ def resist(m: Model, mem: GuardMemory, f: int) -> None:
             torque -= m.stop_stiffness_nm_rad * (beyond + h * qd) + m.stop_damping_nms_rad * qd
             damping += m.stop_damping_nms_rad + h * m.stop_stiffness_nm_rad
         if m.finger_loaded[f] != 0:
-            torque -= m.joint_spring_nm_rad[j] * (q - m.joint_rest_rad[j])
+            torque -= m.joint_spring_nm_rad[j] * (q - m.joint_rest_rad[j]) + rows_ahead_nm(m, mem, f, j)
         mem.look_b_nm[x] = torque
         for y in range(x + 1):
             mem.look_A[x, y] = mem.look_H[x, y]

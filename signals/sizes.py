@@ -22,6 +22,8 @@ BODIES: Final = 32
 RIPPLES: Final = 8
 SPRINGS: Final = 4
 """Different spring mechanisms in one hand."""
+PASSIVES: Final = 16
+"""Passive rows of a hand: return tendons and bands that no motor winds."""
 SPRING_NODES: Final = 192
 """Nodes of a spring's Hermite table over the lever angle."""
 FORCE_NODES: Final = 128
@@ -40,6 +42,7 @@ EXTENTS: Final[dict[str, int]] = {
     "body": BODIES,
     "ripple": RIPPLES,
     "spring": SPRINGS,
+    "passive": PASSIVES,
     "spring_node": SPRING_NODES,
     "force_node": FORCE_NODES,
     "channel": CHANNELS,

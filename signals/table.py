@@ -195,6 +195,7 @@ n_bodies                   | 1     | -      | i8 | configs | bodies of the tree,
 n_ripples                  | 1     | -      | i8 | configs | ripple harmonics in use
 n_springs                  | 1     | -      | i8 | configs | spring mechanisms in use
 n_joint_sensors            | 1     | -      | i8 | configs | joints with a sensor of their own
+n_passives                 | 1     | -      | i8 | configs | rows without a motor that run over joints
 n_backlashes               | 1     | -      | i8 | configs | motors whose gear has play
 dt_s                       | s     | -      | f8 | configs | control period
 delay_s                    | s     | -      | f8 | configs | command delay from computation to action
@@ -281,6 +282,10 @@ joint_viscous_nms_rad      | N m s/rad | joint | f8 | configs | viscous friction
 joint_coulomb_nm           | N m   | joint  | f8 | configs | Coulomb friction
 joint_spring_nm_rad        | N m/rad | joint | f8 | configs | spring across the joint; 0: none
 joint_rest_rad             | rad   | joint  | f8 | configs | angle at which that spring is at rest
+passive_finger             | index | passive | i8 | configs | finger of the passive row
+passive_arm_m              | m/rad | passive x joint | f8 | configs | its moment arms: dh/dq
+passive_stiffness_n_m      | N/m   | passive | f8 | configs | its stiffness along its path
+passive_preload_n          | N     | passive | f8 | configs | its tension at q = 0
 joint_source               | enum  | joint  | i8 | configs | signals.modes.JointSource without a sensor of its own
 joint_weight_m2            | m2/rad2 | joint | f8 | configs | weight of the joint's sensor against the best tendon of its finger; 0: it has none
 joint_zero_count           | count | joint  | f8 | configs | count of its sensor at joint angle zero

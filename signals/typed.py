@@ -183,6 +183,7 @@ class Model(Protocol):
     n_ripples: int
     n_springs: int
     n_joint_sensors: int
+    n_passives: int
     n_backlashes: int
     dt_s: float
     delay_s: float
@@ -269,6 +270,10 @@ class Model(Protocol):
     joint_coulomb_nm: Annotated[FloatArray, "joint"]
     joint_spring_nm_rad: Annotated[FloatArray, "joint"]
     joint_rest_rad: Annotated[FloatArray, "joint"]
+    passive_finger: Annotated[IntArray, "passive"]
+    passive_arm_m: Annotated[FloatArray, "passive", "joint"]
+    passive_stiffness_n_m: Annotated[FloatArray, "passive"]
+    passive_preload_n: Annotated[FloatArray, "passive"]
     joint_source: Annotated[IntArray, "joint"]
     joint_weight_m2: Annotated[FloatArray, "joint"]
     joint_zero_count: Annotated[FloatArray, "joint"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import energies, hand_dynamics
 from mechanics.interpolation import hermite_or_line, interval_of
+from mechanics.passive_rows import rows_energy_j
 from mechanics.wrist_springs import axis_spring, is_sprung
 from signals.compiled import law
 from signals.typed import Model
@@ -42,6 +43,7 @@ def held_energy(m: Model, p: PlantRecord, total: float) -> float:
         beyond = max(p.q_rad[j] - m.joint_max_rad[j], 0.0) + min(p.q_rad[j] - m.joint_min_rad[j], 0.0)
         total += 0.5 * m.stop_stiffness_nm_rad * beyond * beyond
         total += 0.5 * m.joint_spring_nm_rad[j] * (p.q_rad[j] - m.joint_rest_rad[j]) ** 2
+    total += rows_energy_j(m, p.q_rad)
     if m.n_axes and is_sprung(m):
         for a in range(m.n_axes):
             total += axis_spring(m, a, p.drive_rad[a] - p.axis_rad[a])[2]

@@ -18,6 +18,7 @@ from mechanics.guides import pulled_tension_n
 from mechanics.handlayout import HandtreeWork
 from mechanics.handtree import hand_dynamics
 from mechanics.joint_friction import joint_friction_nm
+from mechanics.passive_rows import rows_torque_nm
 from mechanics.springs import spring_at, spring_state
 from signals.compiled import law
 from signals.modes import SensorLevel
@@ -115,6 +116,8 @@ def joint_torques(m: Model, p: PlantRecord) -> None:
                 qd[j], m.joint_viscous_nms_rad[j], m.joint_coulomb_nm[j], v0
             )
             torque = -friction - m.joint_spring_nm_rad[j] * (q[j] - m.joint_rest_rad[j])
+            if m.n_passives != 0:
+                torque -= rows_torque_nm(m, j, q)
             beyond = max(q[j] - m.joint_max_rad[j], 0.0) + min(q[j] - m.joint_min_rad[j], 0.0)
             if beyond != 0.0:
                 torque -= m.stop_stiffness_nm_rad * beyond + m.stop_damping_nms_rad * qd[j]

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hand.assembly.straight import straight_jacobian
 from hand.file.fingers import ChainFinger, Finger, FourBar, HingeFinger, TreeBone, TreeFinger
 from hand.file.hand import HandFile
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import rotation_rpy
+from signals.layout import FloatArray
 from signals.modes import FingerKind, Reaction
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -52,7 +54,26 @@ def store_fingers(hand: HandFile, names: HandNames, model: RecordArray) -> None:
         if isinstance(finger, HingeFinger) and finger.four_bar is not None and finger.four_bar.tendons_on:
             m["finger_kind"][f] = FingerKind.CURVED
             _store_linkage(finger.four_bar, m, joints[0])
+    _store_passive(hand, names, m)
     _store_bodies(hand, names, model)
+
+
+def _store_passive(hand: HandFile, names: HandNames, m: np.void) -> None:
+    m["n_passives"] = len(hand.passive)
+    for r, row in enumerate(hand.passive):
+        f = names.index("finger", row.finger)
+        m["passive_finger"][r], m["finger_loaded"][f] = f, 1
+        m["passive_stiffness_n_m"][r], m["passive_preload_n"][r] = row.stiffness_n_m, row.preload_n
+        for joint, arm in row.dh_dq_m_rad.items():
+            m["passive_arm_m"][r, names.index("joint", joint)] = arm
+
+
+def springs_of(m: np.void, joints: NDArray[np.int64]) -> FloatArray:
+    """Stiffness [N m/rad] of springs and passive rows between joints, shape (n, n)."""
+    arms = m["passive_arm_m"][:, joints]
+    K_nm_rad: FloatArray = np.diag(m["joint_spring_nm_rad"][joints])
+    K_nm_rad += (arms.T * m["passive_stiffness_n_m"]) @ arms
+    return K_nm_rad
 
 
 def _store_linkage(bars: FourBar, m: np.void, j: int) -> None:

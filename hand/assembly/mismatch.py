@@ -79,6 +79,9 @@ def _tendons(plant: RecordArray, draws: _Draws, spread: Tolerances) -> None:
     m["curve_m"][:nt, :nj] *= pulley[..., np.newaxis]
     m["insertion_bone_m"][:nt, 1:] *= draws.factor("insertion", spread.pulley_radius, (nt, 2))
     m["joint_spring_nm_rad"][:nj] *= draws.factor("joint spring", spread.spring_constant, (nj,))
+    row = draws.factor("passive row", spread.spring_constant, (len(m["passive_stiffness_n_m"]),))
+    m["passive_stiffness_n_m"] *= row
+    m["passive_preload_n"] *= row
     m["spring_scale"][:nt] *= draws.factor("spring", spread.spring_constant, (nt,))
     guides = draws.factor("guides", spread.guide_coefficient, (nt,))
     m["guide_loss_frac"][:nt] *= guides

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hand.assembly.fingers import springs_of
 from hand.assembly.springs import store_sensors, store_springs
 from hand.assembly.straight import straight_jacobian
 from hand.file.checks_coupling import unseen_motion
 from hand.file.checks_sprung import are_independent
 from hand.file.fingers import ChainFinger
 from hand.file.hand import HandFile
+from hand.file.passive import holds_all
 from hand.file.tendons import Guides
 from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide, bending_loss_n
+from signals.layout import FloatArray
 from signals.modes import FingerKind, TendonKind
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -87,7 +91,7 @@ def _store_sprung(model: RecordArray) -> None:
         joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
         tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
         P_tj_m = m["P_tj_m"][np.ix_(tendons, joints)]
-        if m["joint_spring_nm_rad"][joints].all() and are_independent(P_tj_m):
+        if holds_all(springs_of(m, joints)) and are_independent(P_tj_m):
             m["finger_kind"][f] = FingerKind.SPRUNG
             m["residual_limit_m"][f] = 0.0
 
@@ -210,9 +214,21 @@ def refresh_pseudo_inverse(model: RecordArray) -> None:
         block = m["P_tj_m"][np.ix_(pulleys, joints)]
         moved = block.any(axis=0)
         if moved.any():
-            softer = 1.0
-            if m["finger_kind"][f] == FingerKind.SPRUNG:
-                softer = 1.0 / np.sqrt(m["joint_spring_nm_rad"][joints[moved]])
-            inverse = (np.linalg.pinv(block[:, moved] * softer, rcond=LEAST_SEEN).T * softer).T
+            inverse = _inverse_of(m, f, joints[moved], block[:, moved])
             inverse[np.abs(inverse) < 1e-12 * np.abs(inverse).max()] = 0.0
             m["pinv_jt_1_m"][np.ix_(joints[moved], pulleys)] = inverse
+
+
+def _inverse_of(m: np.void, f: int, joints: NDArray[np.int64], P_tj_m: FloatArray) -> FloatArray:
+    """Pseudo-inverse of some rows of finger ``f``, weighed by its springs where they take tendons' place.
+
+    With K = L L^T it is ``S (P S)^+``, S = L^-T; of springs at single joints S is a diagonal.
+    """
+    if m["finger_kind"][f] != FingerKind.SPRUNG:
+        return np.asarray(np.linalg.pinv(P_tj_m, rcond=LEAST_SEEN))
+    K_nm_rad = springs_of(m, joints)
+    if not np.count_nonzero(K_nm_rad - np.diag(np.diag(K_nm_rad))):
+        softer = 1.0 / np.sqrt(np.diag(K_nm_rad))
+        return np.asarray((np.linalg.pinv(P_tj_m * softer, rcond=LEAST_SEEN).T * softer).T)
+    S = np.linalg.inv(np.linalg.cholesky(K_nm_rad)).T
+    return np.asarray(S @ np.linalg.pinv(P_tj_m @ S, rcond=LEAST_SEEN))

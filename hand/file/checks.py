@@ -20,6 +20,7 @@ from hand.file import (
     checks_size,
     checks_trees,
     homing,
+    passive,
     sensors,
 )
 from hand.file.hand import HandFile
@@ -45,6 +46,7 @@ _RAW_CHECKS: Final[tuple[Callable[[Raw], Iterator[Refusal]], ...]] = (
     checks_curves.curve_refusals,
     checks_curves.linkage_refusals,
     checks_physics.spring_refusals,
+    passive.passive_refusals,
     sensors.sensor_refusals,
     checks_size.size_refusals,
 )

@@ -16,6 +16,7 @@ from hand.file.balance import insertion_row, taut_pattern
 from hand.file.checks_names import carried_joints
 from hand.file.checks_sprung import all_sprung, are_independent, sprung_refusals, unsprung
 from hand.file.locate import Path
+from hand.file.passive import springs_at
 from hand.file.raw import dict_at, dicts_at, number_of, point_of, text_of
 from hand.file.refusals import Refusal
 from signals.layout import FloatArray
@@ -74,13 +75,15 @@ def _finger(
         yield Refusal(path=where, found=f"no tendon moves {joint}", legal=f"a row of {named} that names it")
     if idle:
         return
-    if all_sprung(finger) and are_independent(P_tj_m):
+    if all_sprung(raw, name) and are_independent(P_tj_m):
         yield from sprung_refusals(raw, at, P_tj_m, tendons)
         return
     if len(tendons) < len(joints) + 1:
         legal = f"at least {len(joints) + 1}: tendons only pull; or fewer, and a spring at every joint"
-        if 0 < len(bare := unsprung(finger)) < len(joints):
+        if 0 < len(bare := unsprung(raw, name)) < len(joints):
             legal += f" (there is none at {', '.join(bare)})"
+        elif not bare:
+            legal += f" (passive rows leave the motion {unseen_motion(springs_at(raw, name)[0], joints)})"
         yield Refusal(
             path=at, found=f"{len(tendons)} tendons ({named}) for {len(joints)} joints", legal=legal
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from hand.file.checks_names import reference
 from hand.file.locate import Path
+from hand.file.passive import rows_of
 from hand.file.raw import dict_at, dicts_at, number_of, point_of, text_of
 from hand.file.refusals import Refusal
 from mechanics.fourbar import LEAST_SINE, FourBar, four_bar
@@ -58,7 +59,8 @@ def linkage_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
         at: Path = ("fingers", name, "four_bar")
         joint = next((j for _, j in dicts_at(finger, "joints")), {})
         yield from _on_other_tendons(raw, name, text_of(joint, "name"))
-        if "spring" in joint and sum(t.get("finger") == name for _, t in dicts_at(raw, "tendons")) < 2:
+        opened = "spring" in joint or any(True for _ in rows_of(raw, name))
+        if opened and sum(t.get("finger") == name for _, t in dicts_at(raw, "tendons")) < 2:
             legal = "two tendons: a joint that a spring opens has lever arms that stay"
             yield Refusal(path=at, found="a linkage in a finger opened by a spring", legal=legal)
         bars = [number_of(table.get(key)) for key in BARS]

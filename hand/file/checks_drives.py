@@ -10,6 +10,7 @@ from hand.file.checks_names import reference
 from hand.file.checks_sprung import all_sprung
 from hand.file.errors import shown
 from hand.file.hand import HandFile
+from hand.file.passive import rows_of
 from hand.file.raw import dict_at, dicts_at, text_of
 from hand.file.refusals import Refusal
 
@@ -109,10 +110,15 @@ def _sprung_fingers(raw: Raw) -> Iterator[Refusal]:
     fingers_of = [text_of(tendon, "finger") for _, tendon in dicts_at(raw, "tendons")]
     for name, finger in dict_at(raw, "fingers").items():
         joints = list(dicts_at(finger, "joints"))
-        if all_sprung(finger) and fingers_of.count(name) <= len(joints):
+        if all_sprung(raw, name) and fingers_of.count(name) <= len(joints):
             continue
         for k, joint in joints:
             if name in by_angle and "spring" in joint:
                 found = f"a spring at a joint whose motors take angles, as {shown(by_angle[name])} does"
                 legal = "no spring, or drives that take currents"
                 yield Refusal(path=("fingers", name, "joints", k, "spring"), found=found, legal=legal)
+        for k, _ in rows_of(raw, name) if name in by_angle else ():
+            found = f"a passive row at joints whose motors take angles, as {shown(by_angle[name])} does"
+            yield Refusal(
+                path=("passive", k, "finger"), found=found, legal="none, or drives that take currents"
+            )

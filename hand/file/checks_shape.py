@@ -103,7 +103,7 @@ def left_hands(raw: Raw) -> Iterator[Refusal]:
 
 
 _CAPACITIES: Final = (("motors", sizes.MOTORS), ("tendons", sizes.TENDONS), ("fingers", sizes.FINGERS))
-_CAPACITIES_MORE: Final = (("ripple", sizes.RIPPLES), ("springs", sizes.SPRINGS))
+_CAPACITIES_MORE: Final = (("ripple", sizes.RIPPLES), ("springs", sizes.SPRINGS), ("passive", sizes.PASSIVES))
 
 
 def capacities(raw: Raw) -> Iterator[Refusal]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from hand.file.locate import Path
+from hand.file.passive import holds_all, rows_of, springs_at
 from hand.file.raw import dict_at, dicts_at, number_of, text_of
 from hand.file.refusals import Refusal
 from mechanics.start_tension import SHARE
@@ -33,14 +34,18 @@ def are_independent(P_tj_m: FloatArray) -> bool:
     return len(P_tj_m) <= P_tj_m.shape[1] and bool(values[-1] > LEAST_SHARE * values[0])
 
 
-def unsprung(finger: Raw) -> list[str]:
-    """Names of the joints of a finger's table that have no spring."""
-    return [text_of(joint, "name") for _, joint in dicts_at(finger, "joints") if "spring" not in joint]
+def unsprung(raw: Raw, name: str) -> list[str]:
+    """Names of the joints of a finger that no spring and no passive row turns."""
+    joints, held = dict_at(raw, "fingers").get(name), np.diag(springs_at(raw, name)[0])
+    return [
+        text_of(j, "name") for (_, j), k in zip(dicts_at(joints, "joints"), held, strict=True) if k == 0.0
+    ]
 
 
-def all_sprung(finger: Raw) -> bool:
-    """True if every joint of a finger's table has a spring."""
-    return any(dicts_at(finger, "joints")) and not unsprung(finger)
+def all_sprung(raw: Raw, name: str) -> bool:
+    """True if springs and passive rows hold every motion of a finger's joints."""
+    K_nm_rad, _ = springs_at(raw, name)
+    return K_nm_rad.size > 0 and holds_all(K_nm_rad)
 
 
 def sprung_refusals(
@@ -69,17 +74,28 @@ def _at_rest(raw: Raw, at: Path, finger: Raw, P_tj_m: FloatArray) -> Iterator[Re
     wanted, most = (number_of(tendon.get(key)) for key in ("pretension_n", "force_max_n"))
     if wanted is None or most is None:
         return
-    start_n = min(wanted, most / SHARE)
+    start_n, springs_nm = min(wanted, most / SHARE), springs_at(raw, str(at[-1]))[1]
     for k, joint in dicts_at(finger, "joints"):
-        spring = dict_at(joint, "spring")
+        spring, name = dict_at(joint, "spring"), text_of(joint, "name")
         stiffness, rest = (number_of(spring.get(key)) for key in ("stiffness_nm_rad", "rest_deg"))
-        if not stiffness or stiffness < 0.0 or rest is None:
+        missed_nm = float(springs_nm[k] - start_n * P_tj_m[:, k].sum())
+        if abs(missed_nm) <= BALANCED * start_n * float(np.abs(P_tj_m[:, k]).sum()):
             continue
-        pull_nm = start_n * float(P_tj_m[:, k].sum())
-        missed_nm = stiffness * math.radians(rest) - pull_nm
-        if abs(missed_nm) > BALANCED * start_n * float(np.abs(P_tj_m[:, k]).sum()):
-            found = f"{rest:g}: with {start_n:g} N at its tendons {text_of(joint, 'name')} does not rest at 0"
-            legal = (
-                f"{math.degrees(pull_nm / stiffness):.4g}, where spring and tendons balance in the start pose"
-            )
-            yield Refusal(path=(*at, "joints", k, "spring", "rest_deg"), found=found, legal=legal)
+        does_not = f"with {start_n:g} N at its tendons {name} does not rest at 0"
+        if stiffness is not None and stiffness > 0.0 and rest is not None:
+            right = math.degrees(math.radians(rest) - missed_nm / stiffness)
+            legal = f"{right:.4g}, where spring and tendons balance in the start pose"
+            path: Path = (*at, "joints", k, "spring", "rest_deg")
+            yield Refusal(path=path, found=f"{rest:g}: {does_not}", legal=legal)
+        elif "spring" not in joint:
+            yield from _preload(raw, str(at[-1]), name, does_not, missed_nm)
+
+
+def _preload(raw: Raw, finger: str, joint: str, does_not: str, missed_nm: float) -> Iterator[Refusal]:
+    """The preload of the passive row with the greatest arm at a joint, which has no spring of its own."""
+    arms = {k: number_of(dict_at(row, "dh_dq_m_rad").get(joint)) or 0.0 for k, row in rows_of(raw, finger)}
+    k = max(arms, key=lambda k: abs(arms[k]))
+    preload = number_of(dict(rows_of(raw, finger))[k].get("preload_n"))
+    if preload is not None and preload > 0.0 and arms[k] != 0.0:
+        legal = f"{preload + missed_nm / arms[k]:.4g}, where it balances the tendons in the start pose"
+        yield Refusal(path=("passive", k, "preload_n"), found=f"{preload:g}: {does_not}", legal=legal)

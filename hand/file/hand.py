@@ -19,6 +19,7 @@ from hand.file.homing import Homing
 from hand.file.life import Life
 from hand.file.locate import Path
 from hand.file.origins import Origin
+from hand.file.passive import PassiveRow
 from hand.file.sensors import ForceSensor, JointSensor, Sensor
 from hand.file.springs import Spring
 from hand.file.tendons import Guides, Hall, Hysteresis, Tendon, TendonMaterial
@@ -95,6 +96,8 @@ class HandFile(Table):
     """Joints that motors turn without tendons; ``tendons`` are then the lines that stand for them."""
     tendons: Annotated[tuple[Tendon, ...], Field(min_length=1)]
     """Tendons, in the order of the records."""
+    passive: Annotated[tuple[PassiveRow, ...], Field(exclude_if=_none)] = ()
+    """Return tendons, bands and springs over one or several joints, without a motor."""
     palm: Palm
     forearm: Forearm | None = None
     wrist: Wrist | None = None

@@ -118,7 +118,7 @@ class Tendon(Table):
     finger: Name
     """Finger that it moves."""
     motor: Name
-    """Motor that winds it; a return tendon without one is a spring of its joint (docs/hand_files.md)."""
+    """Motor that winds it; a return tendon without one is a row of ``passive``."""
     spool_radius_m: Annotated[NonZero | None, Field(exclude_if=_none)] = None
     """Radius of its spool, if not the common one; negative: wound as the motor's angle falls. Every tendon of
     a motor that winds several has one."""

@@ -39,12 +39,17 @@ def test_everything_on_balances_to_a_thousandth_over_two_seconds() -> None:
     assert imbalance(energies) <= 1e-3
 
 
-@pytest.mark.parametrize("spring_nm_rad", [0.0, 0.1])
-def test_smooth_subset_balances_at_the_integrators_order(spring_nm_rad: float) -> None:
+@pytest.mark.parametrize(("spring_nm_rad", "row_n_m"), [(0.0, 0.0), (0.1, 0.0), (0.0, 800.0)])
+def test_smooth_subset_balances_at_the_integrators_order(spring_nm_rad: float, row_n_m: float) -> None:
     gaps = []
     for substeps in (4, 8, 16):  # joints stay inside their stops
         smooth = lossless(model())
         smooth["joint_spring_nm_rad"][0, : smooth["n_joints"][0]] = spring_nm_rad
+        if row_n_m:  # over all four joints, and over two of them; each with an opposed one, so that all rest
+            arms = np.array([(0.004, 0.006, 0.005, 0.003), (0.0, -0.006, 0.0, 0.004)])
+            smooth["n_passives"] = 4
+            smooth["passive_arm_m"][0, :4, :4] = np.concatenate((arms, -arms))
+            smooth["passive_stiffness_n_m"][0, :4], smooth["passive_preload_n"][0, :4] = row_n_m, 10.0
         bench = Bench(smooth, guides=False, energy=True, substeps=substeps)
         gaps.append(imbalance(drive(bench, 300, beyond_load_nm=0.0)))
     orders = np.log2(np.array(gaps[:-1]) / np.array(gaps[1:]))
