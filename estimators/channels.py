@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from estimators.difference_rows import meet_differences
 from estimators.memory import EstimatorMemory
 from estimators.speeds import cycle_s
 from mechanics.plausible import (
@@ -204,6 +205,8 @@ def take_motors_and_halls(m: Model, z: Measurement, mem: EstimatorMemory, s: Sta
             s.finger_status[f] |= take_hall(m, z, mem, s, t)
         elif mem.started == 0:
             mem.hall_count[t] = m.hall_rest_count[t]
+    if m.n_differences != 0:
+        meet_differences(m, z, mem, s)
 
 
 @law

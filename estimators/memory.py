@@ -37,6 +37,7 @@ class EstimatorMemory(FingerRows, SpringTables, Protocol):
     # trust in the tendons' lengths
     weight: Annotated[FloatArray, TENDONS]
     degraded: Annotated[IntArray, FINGERS]
+    differs: Annotated[IntArray, TENDONS]
     # levers' friction loops: whether any is followed, widths of their plays, angles and states
     loops: int
     loop_share: float

@@ -89,7 +89,7 @@ def unseen_counts(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> N
 
     ``e = h(q) + R theta + dh_wrist + e0`` with the angles that the finger's tendons give. Where no sensors
     tell those angles (``length_weight`` above 0), the motor's torque does: what it bears beyond that
-    stretches its tendons, with a low-pass.
+    stretches its tendons, with a low-pass; not where a difference is measured.
     """
     share = -1.0
     for t in range(m.n_tendons):
@@ -98,7 +98,12 @@ def unseen_counts(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> N
             wound = m.spool_radius_m[t] * mem.motor_angle_rad[i]
             elongation = mem.length_m[t] + wound + s.wrist_length_m[t] + m.elongation_offset_m[t]
             torque = m.motor_torque_constant_nm_a[i] * z.motor_current_a[i]
-            if m.length_weight[t] > 0.0 and mem.motor_ok[i] != 0 and math.isfinite(torque):
+            if (
+                mem.differs[t] == 0
+                and m.length_weight[t] > 0.0
+                and mem.motor_ok[i] != 0
+                and math.isfinite(torque)
+            ):
                 if share < 0.0:
                     share = filter_share(LOAD_HZ, cycle_s(m, s))
                 beyond = load_beyond_nm(m, s, t, torque)

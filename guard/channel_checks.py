@@ -50,6 +50,12 @@ def hall_believed(m: Model, z: Measurement, t: int) -> bool:
 
 
 @law
+def has_channel(m: Model, t: int) -> bool:
+    """True if what comes from tendon ``t``'s channel is used: of its own sensor, or of a difference's."""
+    return m.hall_weight[t] > 0.0 or (m.n_differences != 0 and m.difference_to[t] >= 0)
+
+
+@law
 def not_a_number(status: int, value: float) -> bool:
     """True if a channel delivered something that is not a number."""
     return (status & NOT_FINITE) != 0 or not math.isfinite(value)
@@ -89,7 +95,7 @@ def all_usable(m: Model, z: Measurement) -> bool:
         if not usable(int(z.motor_status[i]), z.motor_angle_rad[i]):
             return False
     for t in range(m.n_tendons):
-        if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+        if has_channel(m, t) and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             return False
     return True
 
@@ -130,7 +136,7 @@ def degraded(m: Model, z: Measurement, s: State, t: int) -> bool:
     """True if a sample of tendon ``t`` or of its motor is older than the second tier."""
     limit = m.measurement_age_s[1]
     oldest = z.motor_time_ns[m.tendon_motor[t]]
-    if m.hall_weight[t] > 0.0:
+    if has_channel(m, t):
         oldest = min(z.hall_time_ns[t], oldest)
     return bool(limit > 0.0 and 1e-9 * float(s.time_ns - oldest) > limit)
 
@@ -232,5 +238,5 @@ def check_channels(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None
         f = m.tendon_finger[t]
         if m.tendon_follows[t] == 0:
             check_motor_channel(m, mem, z, s, f, t)
-        if m.hall_weight[t] > 0.0:
+        if has_channel(m, t):
             check_hall_channel(m, mem, z, s, f, t)

@@ -16,11 +16,18 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from guard.channel_checks import CHANGING, RATE_SHARE, SILENT, hall_believed, since_sample_s
+from guard.channel_checks import (
+    CHANGING,
+    RATE_SHARE,
+    SILENT,
+    hall_believed,
+    has_channel,
+    since_sample_s,
+)
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
 from guard.tension_checks import at_slack_stop
-from mechanics.plausible import at_rail, beyond_stop
+from mechanics.plausible import at_rail, beyond_stop, usable
 from mechanics.springs import count_of_lever, elongation_of_lever, lever_of_count
 from signals.compiled import law
 from signals.faults import Cause
@@ -214,6 +221,20 @@ def check_jump(
 
 
 @law
+def check_difference(m: Model, mem: GuardMemory, z: Measurement, s: State, t: int) -> None:
+    """Latch the sensor of a difference of forces in tendon ``t``'s channel: stuck, or at a rail."""
+    f, count = m.tendon_finger[t], int(z.hall_count[t])
+    if z.hall_time_ns[t] != mem.hall_sample_ns[t] or mem.started == 0:
+        check_stuck(m, mem, s, f, t, count)
+    mem.hall_sample_ns[t] = z.hall_time_ns[t]
+    outside = count <= 0 or count >= m.hall_count_max[t]
+    mem.rail_s[t] = mem.rail_s[t] + m.dt_s if outside else 0.0
+    if mem.rail_s[t] > RAIL_S:
+        latch_finger(s, f, HALL_SATURATED, t, float(count), float(m.hall_count_max[t]))
+    mem.last_count[t] = count
+
+
+@law
 def check_halls(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch stuck, saturated and jumping Hall channels."""
     kept = math.exp(-m.dt_s / SPIKE_MEMORY_S)
@@ -233,3 +254,5 @@ def check_halls(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             mem.last_count[t] = count
             mem.last_tension_n[t] = min(s.tension_n[t], m.tension_max_n[t])
             mem.last_residual_m[t] = s.residual_m[t]
+        elif has_channel(m, t) and usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+            check_difference(m, mem, z, s, t)

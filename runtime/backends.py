@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from drivers.hal import Bus, MotorSetup, reports_of
 from hand.motion.load import Motion
 from hand.options import RunOptions
+from mechanics.sources import channels_used
 from signals.clock import new_timespec, now_ns, wait_until
 from signals.modes import MotorMode, mode_of
 from signals.records import MEASUREMENT, RecordArray, new
@@ -155,7 +156,7 @@ def at_rest_on_wire(
     timespec, due, status = new_timespec(), now_ns(), 0
     until = due + round(HOMING_S * 1e9)
     n_motors, n_tendons = len(hand.names.motors), len(hand.names.tendons)
-    used = hand.model["hall_weight"][0, :n_tendons] > 0.0
+    used = channels_used(hand.model[0], slice(0, n_tendons))
     sensed = slice(0, len(hand.names.joints) if hand.homing_pose == "joint_sensors" else 0)
     measurement = new(MEASUREMENT)
     while len(measurements) < HOMING_CYCLES and due < until:

@@ -55,7 +55,7 @@ motor_temperature_degc     | degC  | motor  | f8 | drivers | temperature reporte
 axis_angle_rad             | rad   | axis   | f8 | drivers | wrist axis angle from its potentiometer
 hall_fine_count            | count | tendon | f8 | drivers | Hall count with fraction where the device filters; equals hall_count else
 joint_count                | count | joint  | f8 | drivers | count of the sensor at the joint, with fraction where the device filters
-hall_count                 | count | tendon | i4 | drivers | raw Hall count of the spring's lever
+hall_count                 | count | tendon | i4 | drivers | raw count in the tendon's channel: of its lever's Hall sensor, of its force, of a difference of forces
 motor_status               | bits  | motor  | u4 | drivers | signals.modes.ChannelStatus bits
 hall_status                | bits  | tendon | u4 | drivers | signals.modes.ChannelStatus bits
 axis_status                | bits  | axis   | u4 | drivers | signals.modes.ChannelStatus bits
@@ -195,6 +195,7 @@ n_bodies                   | 1     | -      | i8 | configs | bodies of the tree,
 n_ripples                  | 1     | -      | i8 | configs | ripple harmonics in use
 n_springs                  | 1     | -      | i8 | configs | spring mechanisms in use
 n_joint_sensors            | 1     | -      | i8 | configs | joints with a sensor of their own
+n_differences              | 1     | -      | i8 | configs | sensors of the difference of two tendons' forces
 n_passives                 | 1     | -      | i8 | configs | rows without a motor that run over joints
 n_backlashes               | 1     | -      | i8 | configs | motors whose gear has play
 dt_s                       | s     | -      | f8 | configs | control period
@@ -269,6 +270,9 @@ hall_count_max             | count | tendon | i8 | configs | full scale
 hall_noise_count           | count | tendon | f8 | configs | noise, rms
 hall_weight                | 1     | tendon | f8 | configs | weight of its length in the joint angles; 0: motor-only, the sensor is not used
 length_weight              | 1     | tendon | f8 | configs | weight of its length in the joint angles; as hall_weight, above 0 too where its motor's current tells its tension
+difference_to              | index | tendon | i8 | configs | tendon whose force the sensor in this one's channel takes off its own, -1: there is none
+difference_zero_count      | count | tendon | f8 | configs | count of that sensor at equal forces
+difference_counts_n        | count/N | tendon | f8 | configs | counts per difference of force
 hall_rest_count            | count | tendon | f8 | configs | count in the start pose with the start tension
 hall_hysteresis_rad        | rad   | tendon | f8 | configs | magnetic hysteresis, full width in lever angle
 hall_filter_hz             | Hz    | tendon | f8 | configs | sensor's own low-pass

@@ -183,6 +183,7 @@ class Model(Protocol):
     n_ripples: int
     n_springs: int
     n_joint_sensors: int
+    n_differences: int
     n_passives: int
     n_backlashes: int
     dt_s: float
@@ -257,6 +258,9 @@ class Model(Protocol):
     hall_noise_count: Annotated[FloatArray, "tendon"]
     hall_weight: Annotated[FloatArray, "tendon"]
     length_weight: Annotated[FloatArray, "tendon"]
+    difference_to: Annotated[IntArray, "tendon"]
+    difference_zero_count: Annotated[FloatArray, "tendon"]
+    difference_counts_n: Annotated[FloatArray, "tendon"]
     hall_rest_count: Annotated[FloatArray, "tendon"]
     hall_hysteresis_rad: Annotated[FloatArray, "tendon"]
     hall_filter_hz: Annotated[FloatArray, "tendon"]

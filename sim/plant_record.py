@@ -49,6 +49,7 @@ class PlantRecord(Branches, Backlash, Protocol):
     # sensors
     hall_filtered_rad: Annotated[FloatArray, TENDONS]
     hall_played_rad: Annotated[FloatArray, TENDONS]
+    difference_filtered_n: Annotated[FloatArray, TENDONS]
     encoder_rad: Annotated[FloatArray, MOTORS]
     joint_filtered_rad: Annotated[FloatArray, JOINTS]
     # faults

@@ -54,6 +54,16 @@ def _read_motors(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
 
 
 @law
+def _difference_count(m: Model, p: PlantRecord, t: int, share: float) -> float:
+    """Count of a sensor of the difference of two forces, with its low-pass's share of this period."""
+    difference = p.tension_n[t] - p.tension_n[m.difference_to[t]]
+    if p.sensor_level == 2:
+        p.difference_filtered_n[t] += share * (difference - p.difference_filtered_n[t])
+        difference = p.difference_filtered_n[t]
+    return float(m.difference_zero_count[t] + m.difference_counts_n[t] * difference)
+
+
+@law
 def _read_halls(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
     level = p.sensor_level
     fine, coarse = z.hall_fine_count, z.hall_count
@@ -72,6 +82,8 @@ def _read_halls(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
             )
             lever = p.hall_played_rad[t]
         count = count_of_lever(m, t, lever)
+        if m.n_differences != 0 and m.difference_to[t] >= 0:
+            count = _difference_count(m, p, t, share)
         if level == 2:
             if t % 2 == 0:
                 noise, spare = next_normals(p.rng)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+import numpy as np
+
 from hand.assembly.straight import straight_jacobian
-from hand.assembly.tendons import resolved_m, stretch_m_n, unsure_m
+from hand.assembly.tendons import length_error_m, stretch_m_n
 from hand.file.hand import HandFile
 from hand.file.sensors import JointSensor
-from mechanics.sources import joint_sources
+from mechanics.sources import differing, joint_sources
 from signals.modes import DriveReport, FingerKind, JointSource
 from signals.records import RecordArray
 
@@ -66,7 +68,7 @@ def _store_belief(hand: HandFile, sensor: JointSensor, model: RecordArray, j: in
     way_rad = max(abs(m["joint_min_rad"][j]), abs(m["joint_max_rad"][j]))
     tolerance_rad = math.sqrt(2.0) * hand.tolerances.pulley_radius * way_rad
     range_rad = float(m["joint_max_rad"][j] - m["joint_min_rad"][j])
-    told_rad = min((resolved_m(m, t) if seen[t] else unsure_m(hand, m, t)) / arm_m[t] for t in moving)
+    told_rad = min(length_error_m(hand, m, t, seen[t]) / arm_m[t] for t in moving)
     if m["finger_kind"][f] == FingerKind.SPRUNG:  # what holds a joint shows in no line of the finger
         told_rad = least_rad = range_rad
     else:
@@ -79,7 +81,10 @@ def _store_belief(hand: HandFile, sensor: JointSensor, model: RecordArray, j: in
     motors = m["tendon_motor"][moving]
     steps_rad = m["encoder_step_rad"][motors] * turns
     m["joint_noise_rad"][j] = math.hypot(noise_rad, math.sqrt(ROUNDING2) * float(steps_rad.max()))
-    hidden = [(resolved_m(m, t) if seen[t] else _hidden_m(m, t)) / arm_m[t] for t in moving]
+    told = {t: seen[t] or bool(differing(m, np.array([t]))[0]) for t in moving}
+    hidden = [
+        (length_error_m(hand, m, t, seen[t]) if told[t] else _hidden_m(m, t)) / arm_m[t] for t in moving
+    ]
     m["joint_band_rad"][j] = max(least_rad, *hidden)
     m["joint_side_rad"][j] = (
         LOAD_BANDS * m["joint_band_rad"][j]

@@ -86,6 +86,7 @@ def _tables_of(hand: HandFile, spring: LinearSpring | CordSpring, softest_m_n: f
 def store_sensors(hand: HandFile, model: RecordArray) -> None:
     """What a count says of the lever: of a Hall sensor, of a force sensor, or of no sensor at all."""
     m = model[0]
+    m["difference_to"] = -1
     hall = hand.hall
     for t, tendon in enumerate(hand.tendons):
         s = int(m["tendon_spring"][t])
@@ -111,3 +112,18 @@ def store_sensors(hand: HandFile, model: RecordArray) -> None:
             m["hall_counts_rad"][t] = 2**BITS / travel_rad
             m["hall_zero_count"][t] = -m["hall_counts_rad"][t] * m["lever_min_rad"][s]
             m["hall_count_max"][t] = 2**BITS
+            _store_difference(hand, m, t, tendon.name)
+
+
+def _store_difference(hand: HandFile, m: np.void, t: int, name: str) -> None:
+    """What a count says of a difference of forces, in the channel of a tendon without a sensor."""
+    sensor = hand.difference_at(name)
+    if sensor is None:
+        return
+    m["n_differences"] += 1
+    m["difference_to"][t] = [other.name for other in hand.tendons].index(sensor.against)
+    m["difference_zero_count"][t] = sensor.zero_count
+    m["difference_counts_n"][t] = sensor.direction * 2**sensor.bits / sensor.span_n
+    m["hall_count_max"][t] = 2**sensor.bits - 1
+    m["hall_noise_count"][t] = sensor.noise_counts_rms
+    m["hall_filter_hz"][t] = sensor.filter_hz

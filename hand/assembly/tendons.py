@@ -17,6 +17,7 @@ from hand.file.hand import HandFile
 from hand.file.passive import holds_all
 from hand.file.tendons import Guides
 from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide, bending_loss_n
+from mechanics.sources import differing
 from signals.layout import FloatArray
 from signals.modes import FingerKind, TendonKind
 from signals.names import HandNames
@@ -125,11 +126,18 @@ def _store_weights(hand: HandFile, model: RecordArray) -> None:
         m["hall_weight"][seen] = counted[seen].min(initial=np.inf) / counted[seen]
         m["length_weight"][seen] = m["hall_weight"][seen]
         joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
-        if not blind.size or not unseen_motion(P_tj_m[np.ix_(seen, joints)], [str(j) for j in joints]):
+        names = [str(j) for j in joints]
+        if not blind.size or not unseen_motion(P_tj_m[np.ix_(seen, joints)], names):
             continue
         if not seen.size:
             m["residual_limit_m"][f] = 0.0
-        error_m = [(resolved_m(m, int(t)) if sees[t] else unsure_m(hand, m, int(t))) for t in tendons]
+        differ = tendons[differing(m, tendons)]
+        rows = [
+            P_tj_m[t, joints] - P_tj_m[m["difference_to"][t], joints] for t in differ if _begins(m, int(t))
+        ]
+        if rows and not unseen_motion(np.vstack((P_tj_m[np.ix_(seen, joints)], rows)), names):
+            tendons = np.union1d(seen, differ)
+        error_m = [length_error_m(hand, m, int(t), bool(sees[t])) for t in tendons]
         m["length_weight"][tendons] = (min(error_m) / np.array(error_m)) ** 2
     m["length_weight"][: len(sees)][np.isin(finger, sprung_fingers(model))] = 1.0
 
@@ -154,6 +162,26 @@ def unsure_m(hand: HandFile, m: np.void, t: int) -> float:
     i = m["tendon_motor"][t]
     unsure_nm = max(hand.tolerances.friction, LEAST_UNSURE) * 0.5 * math.pi * m["friction_gamma_2_nm"][i]
     return float(unsure_nm / abs(m["spool_radius_m"][t]) * stretch_m_n(m, t))
+
+
+def _begins(m: np.void, t: int) -> bool:
+    """True if the sensor of a difference is in this tendon's channel."""
+    return bool(m["n_differences"] > 0 and m["difference_to"][t] >= 0)
+
+
+def difference_error_m(m: np.void, t: int) -> float:
+    """Error of a length by the noise of the sensors that tell a difference of the tendon's force."""
+    told = [o for o in range(int(m["n_tendons"])) if _begins(m, o) and t in (o, int(m["difference_to"][o]))]
+    noise = [math.sqrt(m["hall_noise_count"][o] ** 2 + ROUNDING_COUNT2) for o in told]
+    errors_n = [n / abs(m["difference_counts_n"][o]) for n, o in zip(noise, told, strict=True)]
+    return float(min(errors_n) * stretch_m_n(m, t))
+
+
+def length_error_m(hand: HandFile, m: np.void, t: int, seen: bool) -> float:
+    """Error of a tendon's length by what tells it: its sensor, that of a difference, its motor's current."""
+    if seen:
+        return resolved_m(m, t)
+    return difference_error_m(m, t) if differing(m, np.array([t]))[0] else unsure_m(hand, m, t)
 
 
 def _store_shares(model: RecordArray) -> None:

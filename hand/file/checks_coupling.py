@@ -37,7 +37,12 @@ def coupling_refusals(raw: dict[str, Any]) -> Iterator[Refusal]:
             if number_of(dict_at(raw, "gains").get("tension_kp_nm_n")) != 0.0:
                 sensors = [s for _, s in dicts_at(raw, "sensors") if text_of(s, "kind") == "force"]
                 force = {text_of(s, "at") for s in sensors}
-                yield from _seen(name, finger, joints, own, force)
+                pairs = [
+                    (text_of(s, "at"), text_of(s, "against"))
+                    for _, s in dicts_at(raw, "sensors")
+                    if text_of(s, "kind") == "force_difference"
+                ]
+                yield from _seen(name, finger, joints, own, force, pairs)
 
 
 def _without(tendon: dict[str, Any], joints: list[str]) -> dict[str, Any]:
@@ -109,7 +114,12 @@ def _moved(
 
 
 def _seen(
-    name: str, finger: Any, joints: list[str], tendons: list[tuple[int, dict[str, Any]]], force: set[str]
+    name: str,
+    finger: Any,
+    joints: list[str],
+    tendons: list[tuple[int, dict[str, Any]]],
+    force: set[str],
+    differences: list[tuple[str, str]],
 ) -> Iterator[Refusal]:
     """Where sensors do not tell all joints apart, motors' currents do; those must not be fed back to them."""
     rows = {k: _row(t, finger, joints) for k, t in tendons}
@@ -119,6 +129,11 @@ def _seen(
         if t.get("hall_used") is not False and ("hall_channel" in t or text_of(t, "name") in force)
     }
     seen = [row for k, row in rows.items() if k in used and row is not None]
+    of = {text_of(t, "name"): rows[k] for k, t in tendons}
+    for one, other in differences:
+        ours, theirs = of.get(one), of.get(other)
+        if ours is not None and theirs is not None:
+            seen.append(ours - theirs)
     every = [row for row in rows.values() if row is not None]
     motion = unseen_motion(np.array(seen), joints)
     if len(every) == len(rows) and motion and every and not unseen_motion(np.array(every), joints):

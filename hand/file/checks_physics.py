@@ -10,7 +10,7 @@ from hand.file.hand import HandFile
 from hand.file.locate import Path, dotted
 from hand.file.raw import dict_at, number_of
 from hand.file.refusals import Refusal
-from hand.file.sensors import ForceSensor, JointSensor
+from hand.file.sensors import Sensor
 from hand.file.springs import LeverSpring, LinearSpring, PolynomialSpring
 from hand.file.tendons import Hall
 from mechanics.lever import SpringGeometry
@@ -158,7 +158,7 @@ def order_refusals(hand: HandFile) -> Iterator[Refusal]:
         if isinstance(spring, LinearSpring) and spring.force_max_n <= tendon.force_max_n:
             legal = f"more than tendon.force_max_n ({tendon.force_max_n:g})"
             yield Refusal(path=("springs", name, "force_max_n"), found=f"{spring.force_max_n:g}", legal=legal)
-    scales: list[tuple[Path, Hall | ForceSensor | JointSensor]] = [
+    scales: list[tuple[Path, Hall | Sensor]] = [
         (("sensors", k, "zero_count"), s) for k, s in enumerate(hand.sensors)
     ]
     if hand.hall is not None:

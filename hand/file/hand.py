@@ -20,7 +20,7 @@ from hand.file.life import Life
 from hand.file.locate import Path
 from hand.file.origins import Origin
 from hand.file.passive import PassiveRow
-from hand.file.sensors import ForceSensor, JointSensor, Sensor
+from hand.file.sensors import DifferenceSensor, ForceSensor, JointSensor, Sensor
 from hand.file.springs import Spring
 from hand.file.tendons import Guides, Hall, Hysteresis, Tendon, TendonMaterial
 from hand.file.values import Count, Name, Stage
@@ -190,13 +190,17 @@ class HandFile(Table):
         """The force sensor of a tendon."""
         return next((s for s in self.sensors if isinstance(s, ForceSensor) and s.at == tendon), None)
 
+    def difference_at(self, tendon: str) -> DifferenceSensor | None:
+        """The sensor of a difference of forces in a tendon's channel."""
+        return next((s for s in self.sensors if isinstance(s, DifferenceSensor) and s.at == tendon), None)
+
     def joint_sensor_at(self, joint: str) -> JointSensor | None:
         """The sensor of a joint's own."""
         return next((s for s in self.sensors if isinstance(s, JointSensor) and s.at == joint), None)
 
     def channel_at(self, tendon: str) -> int | None:
-        """Channel of a tendon's sensor, Hall or force; None without one."""
-        force = self.force_sensor_at(tendon)
+        """Channel of a tendon's sensor, Hall, force or difference; None without one."""
+        force = self.force_sensor_at(tendon) or self.difference_at(tendon)
         if force is not None:
             return force.channel
         return next(t.hall_channel for t in self.tendons if t.name == tendon)
@@ -204,4 +208,5 @@ class HandFile(Table):
     def sees(self, tendon: str) -> bool:
         """True if what a sensor says of a tendon is used."""
         row = next(t for t in self.tendons if t.name == tendon)
-        return row.hall_used is not False and self.channel_at(tendon) is not None
+        own = self.difference_at(tendon) is None and self.channel_at(tendon) is not None
+        return row.hall_used is not False and own

@@ -42,6 +42,31 @@ class ForceSensor(Table):
     """The sensor's own low-pass."""
 
 
+class DifferenceSensor(Table):
+    """A sensor of the difference of two tendons' forces, as a load cell at the idler or spool of a pair."""
+
+    kind: Literal["force_difference"]
+    """``force_difference``."""
+    at: Name
+    """Tendon without a sensor of its own, whose force counts with its sign."""
+    against: Name
+    """Tendon of the same finger whose force is taken off."""
+    channel: Count
+    """Its channel, from 1, among the Hall channels; a bus file may say another, for the tendon ``at``."""
+    bits: Annotated[int, Field(ge=8, le=24)]
+    """Resolution."""
+    span_n: Positive
+    """Difference of forces over the full scale."""
+    zero_count: NonNegative
+    """Count at equal forces."""
+    direction: Sign
+    """1: the count rises with the force of ``at``, -1: it falls."""
+    noise_counts_rms: NonNegative
+    """Noise."""
+    filter_hz: Positive
+    """The sensor's own low-pass."""
+
+
 class JointSensor(Table):
     """A sensor of a joint's angle, as a magnetic encoder on its axis."""
 
@@ -67,7 +92,7 @@ class JointSensor(Table):
     """The sensor's own low-pass."""
 
 
-Sensor = Annotated[ForceSensor | JointSensor, Field(discriminator="kind")]
+Sensor = Annotated[ForceSensor | DifferenceSensor | JointSensor, Field(discriminator="kind")]
 """A row of ``sensors``."""
 
 
@@ -82,6 +107,7 @@ def sensor_refusals(raw: Raw) -> Iterator[Refusal]:
     """Sensors at nothing, two at one part, or of what a tendon does not have; tables that a lever needs."""
     tendons = {text_of(t, "name"): (k, t) for k, t in dicts_at(raw, "tendons") if text_of(t, "name")}
     parts = {"force": ("tendon", list(tendons)), "joint": ("joint", [n for _, n, _ in joint_entries(raw)])}
+    parts["force_difference"] = parts["force"]
     first: dict[tuple[str, str], int] = {}
     for k, row in dicts_at(raw, "sensors"):
         at, kind = text_of(row, "at"), text_of(row, "kind")
@@ -104,7 +130,33 @@ def sensor_refusals(raw: Raw) -> Iterator[Refusal]:
             if key in tendon:
                 legal = f"no {key}: {at} has a force sensor"
                 yield Refusal(path=("tendons", n, key), found=f"a key {key}", legal=legal)
+    yield from _difference_refusals(raw, tendons)
     yield from _lever_needs(raw, list(tendons.values()))
+
+
+def _difference_refusals(raw: Raw, tendons: dict[str, tuple[int, Raw]]) -> Iterator[Refusal]:
+    """Differences of a tendon and itself, of two fingers, of levers, or in the channel of another sensor."""
+    forces = {text_of(s, "at") for _, s in dicts_at(raw, "sensors") if text_of(s, "kind") == "force"}
+    for k, row in dicts_at(raw, "sensors"):
+        at, against = text_of(row, "at"), text_of(row, "against")
+        if text_of(row, "kind") != "force_difference" or at not in tendons:
+            continue
+        path, own = ("sensors", k, "against"), tendons[at][1]
+        mates = [n for n, (_, t) in tendons.items() if n != at and t.get("finger") == own.get("finger")]
+        if against and against not in mates:
+            legal = f"another tendon of its finger: {', '.join(mates) or 'there is none'}"
+            near = nearest(against, mates)
+            yield Refusal(path=path, found=shown(against), legal=legal, nearest=near)
+        if at in forces or "hall_channel" in own:
+            found = f"a force difference at {at}, which has a sensor of its own"
+            legal = "a tendon without one; the other, against, may have one"
+            yield Refusal(path=("sensors", k, "at"), found=found, legal=legal)
+        for key, name in (("at", at), ("against", against)):
+            if name in mates or name == at:
+                if spring_kind(raw, tendons[name][1]) in LEVER_KINDS:
+                    found = f"{shown(name)}, whose spring is a lever"
+                    legal = "a tendon of a linear or cord spring"
+                    yield Refusal(path=("sensors", k, key), found=found, legal=legal)
 
 
 def _lever_needs(raw: Raw, tendons: list[tuple[int, Raw]]) -> Iterator[Refusal]:

@@ -17,6 +17,7 @@ from hand.file.drive import Friction
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.review.loops import Law, Plant, growth_1_s, held, plant_of, tension_gains
+from mechanics.sources import channels_used
 from signals.modes import DriveCommand
 
 MARGIN: Final = 1.5
@@ -89,7 +90,7 @@ def _slowest_hz(model: Any, f: int) -> float:
     """Low-pass of the slowest tension sensor of a finger."""
     m = model[0]
     tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
-    return float(m["hall_filter_hz"][tendons[m["hall_weight"][tendons] > 0.0]].min(initial=_NONE_HZ))
+    return float(m["hall_filter_hz"][tendons[channels_used(m, tendons)]].min(initial=_NONE_HZ))
 
 
 def _calm(plant: Plant, law: Law) -> bool:

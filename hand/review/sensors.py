@@ -7,7 +7,7 @@ from typing import Final
 
 from hand.file.hand import HandFile
 from hand.file.locate import Path
-from hand.file.sensors import ForceSensor, JointSensor
+from hand.file.sensors import DifferenceSensor, ForceSensor, JointSensor
 from hand.file.springs import LEVER_SPRINGS
 
 Found = Iterator[tuple[Path, str]]
@@ -46,6 +46,23 @@ def force_scales(hand: HandFile) -> Found:
         if most < tendon.force_limit_n:
             text = f"it sees up to {most:.3g} N, less than tendon.force_limit_n ({tendon.force_limit_n:g})"
             yield ("sensors", k, "span_n"), text
+        coarse = max(sensor.noise_counts_rms, 1.0) * count_n
+        if coarse > COARSE_SHARE * tendon.force_min_n:
+            text = f"{coarse:.3g} N is what it tells apart, of a least tension of {tendon.force_min_n:g} N"
+            yield ("sensors", k, "span_n"), text
+
+
+def difference_scales(hand: HandFile) -> Found:
+    """A sensor of a difference has to see one tendon at its most and the other at its least, both ways."""
+    tendon = hand.tendon
+    for k, sensor in enumerate(hand.sensors):
+        if not isinstance(sensor, DifferenceSensor):
+            continue
+        count_n = sensor.span_n / 2**sensor.bits
+        most = count_n * min(sensor.zero_count, 2**sensor.bits - 1 - sensor.zero_count)
+        if most < tendon.force_max_n - tendon.force_min_n:
+            text = f"it sees differences up to {most:.3g} N, less than tendon.force_max_n - force_min_n"
+            yield ("sensors", k, "span_n"), f"{text} ({tendon.force_max_n - tendon.force_min_n:g})"
         coarse = max(sensor.noise_counts_rms, 1.0) * count_n
         if coarse > COARSE_SHARE * tendon.force_min_n:
             text = f"{coarse:.3g} N is what it tells apart, of a least tension of {tendon.force_min_n:g} N"

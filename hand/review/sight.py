@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hand.assembly.assemble import model_of
 from hand.file.hand import HandFile
 from mechanics.drives import angles_taken
 from mechanics.plausible import LEAST_NOISE
-from mechanics.sources import joint_sources
+from mechanics.sources import differing, joint_sources
 from signals.choices import WrongChoice
 
 CAPABILITIES: Final[dict[str, str]] = {
@@ -69,6 +70,31 @@ def _plays(hand: HandFile, m: np.void, f: int) -> list[str]:
     ]
 
 
+def _common(names: list[str]) -> list[str]:
+    """What sensors of force differences leave open of these tendons, which have no others."""
+    if not names:
+        return []
+    which = ", ".join(names)
+    return [
+        f"a loss or growth of the tension that {which} have in common: sensors tell their differences",
+        "an offset or jumps of a sensor of force differences",
+    ]
+
+
+def _tension_by(sensed: NDArray[np.bool_], differ: NDArray[np.bool_]) -> str:
+    """What tells the tensions of tendons: sensors of their own, or of differences to others."""
+    if sensed.all():
+        return "sensors"
+    if not (differ & ~sensed).any():
+        return "sensors, others computed" if sensed.any() else "motor currents"
+    told = (
+        ("sensors", sensed.any()),
+        ("force differences", True),
+        ("others computed", not (differ | sensed).all()),
+    )
+    return ", ".join(word for word, there in told if there)
+
+
 def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     tendons = m["finger_tendon"][f, : m["finger_n_tendons"][f]]
     sensed = m["hall_weight"][tendons] > 0.0
@@ -77,6 +103,7 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     joints = m["finger_joint"][f, : m["finger_n_joints"][f]]
     own = m["joint_weight_m2"][joints] > 0.0
     side_deg = float(np.degrees(m["joint_side_rad"][joints].max()))
+    differ = differing(m, tendons)
     names = [hand.tendons[t].name for t in tendons]
     blind = [n for n, seen in zip(names, sensed, strict=True) if not seen]
     can = [
@@ -97,6 +124,7 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
         )
     elif blind:
         how = "only its motor's current" if by_current else "no sensor"
+        how = "at most a difference" if differ.any() else how
         which = ", ".join(blind) if sensed.any() else "any tendon"
         missed.append(f"a break or slackness of {which}: {how} tells its tension")
     if "redundancy" not in can:
@@ -109,6 +137,7 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
     if by_current:
         if angles_taken(m, f):
             missed.append("a gear that is stuck: its current is that of a finger that pushes")
+    missed += _common([n for n, d in zip(names, differ & ~sensed, strict=True) if d])
     missed += _plays(hand, m, f)
     quiet = [j for j in joints[own] if m["joint_noise_count"][j] < LEAST_NOISE]
     if by_springs and quiet:
@@ -122,7 +151,7 @@ def _sight(hand: HandFile, m: np.void, f: int, name: str) -> Sight:
             "an object that holds some joints: the others are taken to be where their springs have them"
         )
         missed.append("a spring that is broken or has grown soft: the joints share the line's way otherwise")
-    tension = "sensors" if not blind else "motor currents" if not sensed.any() else "sensors, others computed"
+    tension = _tension_by(sensed, differ)
     return Sight(name, " and ".join(sources), tension, tuple(can), tuple(missed))
 
 

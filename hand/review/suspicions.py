@@ -25,7 +25,7 @@ from hand.file.thumb_base import unheld_of
 from hand.review.balance import balance, joint_springs
 from hand.review.margins import loop_suspicions
 from hand.review.plausible import implausible
-from hand.review.sensors import force_scales, hall_scales, joint_scales
+from hand.review.sensors import difference_scales, force_scales, hall_scales, joint_scales
 from hand.review.trees import BONE_RADIUS_M, ROD_FACTOR, tree_suspicions
 from mechanics.motor import torque_constant_nm_a
 
@@ -222,6 +222,7 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     hall_scales,
     _forgotten,
     force_scales,
+    difference_scales,
     joint_scales,
     _derived,
     _strength,

@@ -132,7 +132,9 @@ def _finger_table(file: HandFile) -> Table:
 def _sensor(file: HandFile, tendon: str) -> str:
     """Kind and channel of a tendon's sensor."""
     kind = "Hall" if file.force_sensor_at(tendon) is None else "force"
-    channel = file.channel_at(tendon)
+    channel, difference = file.channel_at(tendon), file.difference_at(tendon)
+    if difference is not None:
+        return f"force {channel}, less {difference.against}"
     return "none" if channel is None else f"{kind} {channel}"
 
 
