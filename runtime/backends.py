@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from drivers.axis_zeros import with_zeros
 from drivers.hal import Bus, MotorSetup, reports_of
 from hand.motion.load import Motion
 from hand.options import RunOptions
@@ -25,13 +26,15 @@ HOMING_CYCLES = 30
 """Measurements at rest that homing averages: 10 ms at 3 kHz."""
 
 
-def sim_bus(hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None) -> Bus:
-    """The plant in the place of the hardware, with its own parameters if a mismatch is asked for."""
+def sim_bus(
+    hand: Hand, options: RunOptions, truth: RecordArray, motion: Motion | None = None, wired: bool = False
+) -> Bus:
+    """The plant in the place of the hardware, or ``wired``: of what devices move; ``sim.drawn.plant_of``."""
     from sim.backend import SimulatedBus
     from sim.drawn import plant_of
 
     homing_s = (HOMING_CYCLES - 1) / hand.rate_hz
-    return SimulatedBus(*plant_of(hand, options, motion, homing_s), truth=truth)
+    return SimulatedBus(*plant_of(hand, options, motion, homing_s, wired), truth=truth)
 
 
 def backend_of(options: RunOptions) -> tuple[str, bool]:
@@ -105,14 +108,15 @@ def open_bus(
         from sim.emulators.stepped_bus import SteppedBus
 
         real = replace(options, lockstep=False, wiring=None)
-        make = partial(sim_bus, hand, real, motion=motion)
-        return SteppedBus(options.wiring, hand.names, make, truth), backend, has_truth
+        make = partial(sim_bus, hand, real, motion=motion, wired=True)
+        stepped = SteppedBus(options.wiring, hand.names, make, truth)
+        return with_zeros(stepped, hand.file.axis_zeros_rad), backend, has_truth
     if options.bus is None:
         return sim_bus(hand, options, truth, motion), backend, has_truth
     from runtime.busprocess.hardware import hardware_bus
 
     bus = hardware_bus(options.bus, hand.names, motor_setups(hand), hand.rate_hz, truth, options.readonly)
-    return bus, backend, has_truth
+    return with_zeros(bus, hand.file.axis_zeros_rad), backend, has_truth
 
 
 def motor_setups(hand: Hand) -> tuple[MotorSetup, ...]:

@@ -87,7 +87,8 @@ def take_command(m: Model, p: PlantRecord, c: Command) -> None:
         if angles:
             take_goal(m, p, i, c.motor_angle_rad[i])
     for a in range(m.n_axes):
-        p.axis_wanted_rad[a] = c.axis_angle_rad[a]
+        # the drive closes its loop by the axis' own sensor
+        p.axis_wanted_rad[a] = c.axis_angle_rad[a] - p.axis_zero_rad[a]
         p.axis_enabled[a] = c.axis_enable[a]
 
 

@@ -136,6 +136,8 @@ class SimOptions:
     energy: bool = False
     """True: account for every joule (truth.energy_*), at some cost per substep."""
     faults: tuple[Fault, ...] = field(default=())
+    axis_zeros_rad: tuple[float, ...] = ()
+    """What the sensor of each wrist axis shows beyond the axis' angle; its drive goes by it too."""
 
     def __post_init__(self) -> None:
         if self.substeps < 1:

@@ -52,6 +52,7 @@ class PlantRecord(Branches, Backlash, Protocol):
     difference_filtered_n: Annotated[FloatArray, TENDONS]
     encoder_rad: Annotated[FloatArray, MOTORS]
     joint_filtered_rad: Annotated[FloatArray, JOINTS]
+    axis_zero_rad: Annotated[FloatArray, AXES]
     # faults
     hall_frozen: Annotated[IntArray, TENDONS]
     hall_frozen_count: Annotated[FloatArray, TENDONS]

@@ -108,7 +108,7 @@ def _read_axes(m: Model, p: PlantRecord, z: Measurement, now_ns: int) -> None:
     for a in range(m.n_axes):
         z.axis_time_ns[a] = now_ns
         z.axis_status[a] = 0
-        angle = p.axis_rad[a] + p.axis_offset_rad[a]
+        angle = p.axis_rad[a] + p.axis_zero_rad[a] + p.axis_offset_rad[a]
         if p.sensor_level == 2:
             angle += m.axis_noise_rad[a] * next_normal(p.rng)
         step = m.axis_step_rad[a]

@@ -118,6 +118,7 @@ def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng:
     p["winding_degc"] = p["case_degc"] = m["ambient_degc"]
     p["axis_rad"] = p["drive_rad"] = m["wrist_neutral_rad"]
     p["axis_wanted_rad"] = m["wrist_neutral_rad"]
+    p["axis_zero_rad"][: len(options.axis_zeros_rad)] = options.axis_zeros_rad
     p["wrist_length_m"] = m["wrist_neutral_length_m"]
     _branches(model, plant)
     _lengths_at_start(model, plant)

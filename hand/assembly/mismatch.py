@@ -4,11 +4,15 @@ Drawn, each part by itself, normal with the file's sigma (relative, cut at 3 sig
 motor friction (plateau and viscous part together), motor inertia, torque constant, ripple amplitudes;
 ripple phases (absolute); spool radii; every entry of P, as each tendon runs in a groove of its own; insertion
 points of tensegrity bases (their distance from the bone's axis, as the pulleys); spring constants; guide
-losses; bone lengths (origins, centres of mass and fingertips with them); play of gears where the file says
-its spread. Not drawn: sensors and their calibration, tendon compliance, joint friction, wrist, masses.
+losses; bone lengths (origins, centres of mass and fingertips with them); where the file says their spread, play
+of gears, and zeros of the wrist axes' sensors, which are in no model record (``draw_axis_zeros_rad``). Not
+drawn: other sensors and their calibration, tendon compliance, joint friction, wrist, masses.
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -38,6 +42,19 @@ def draw_mismatch(model: RecordArray, seed: int, tolerances: Tolerances) -> Reco
     refresh_pseudo_inverse(plant)
     set_start(plant, float(plant["pretension_n"][0, 0]))
     return plant
+
+
+def draw_axis_zeros_rad(zeros_rad: Sequence[float], seed: int, tolerances: Tolerances) -> tuple[float, ...]:
+    """Zeros of the wrist axes' sensors [rad] of the hand that ``draw_mismatch`` draws with this seed.
+
+    Args:
+        zeros_rad: those of the hand file, for each axis.
+        seed: Same seed, same hand.
+        tolerances: Spreads, from the hand file; without ``wrist_zero_deg`` zeros are as the file has them.
+    """
+    spread = math.radians(tolerances.wrist_zero_deg or 0.0)
+    away = spread * _Draws(seed).normal("wrist zero", (len(zeros_rad),))
+    return tuple(float(zero + more) for zero, more in zip(zeros_rad, away, strict=True))
 
 
 class _Draws:

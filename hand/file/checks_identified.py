@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from hand.file.checks_names import reference
-from hand.file.drive import JOINT_KEYS, MOTOR_KEYS, TENDON_KEYS, Identified
+from hand.file.drive import AXIS_KEYS, JOINT_KEYS, MOTOR_KEYS, TENDON_KEYS, Identified
 from hand.file.errors import shown
 from hand.file.raw import dict_at, dicts_at, number_of, text_of
 from hand.file.refusals import Refusal
+from hand.file.wrist import AXES
 from signals.sizes import RIPPLES
 
 Raw = dict[str, Any]
@@ -25,7 +26,13 @@ def _kinds(raw: Raw) -> tuple[tuple[str, list[str], tuple[str, ...]], ...]:
     fingers = dict_at(raw, "fingers").values()
     joints = [text_of(row, "name") for finger in fingers for _, row in dicts_at(finger, "joints")]
     motors = list(dict_at(raw, "motors"))
-    return ("motor", motors, MOTOR_KEYS), ("tendon", tendons, TENDON_KEYS), ("joint", joints, JOINT_KEYS)
+    axes = list(AXES) if isinstance(raw.get("wrist"), dict) else []
+    return (
+        ("motor", motors, MOTOR_KEYS),
+        ("tendon", tendons, TENDON_KEYS),
+        ("joint", joints, JOINT_KEYS),
+        ("wrist axis", axes, AXIS_KEYS),
+    )
 
 
 def _geometry(raw: Raw, name: str, table: Any) -> Iterator[Refusal]:
@@ -53,7 +60,7 @@ def identified_refusals(raw: Raw) -> Iterator[Refusal]:
     every, kinds = list(dict.fromkeys(_rows(raw))), _kinds(raw)
     names = [name for _, parts, _ in kinds for name in parts]
     for name, table in dict_at(raw, "identified").items():
-        yield from reference(("identified", name), name, names, "a motor, a tendon or a joint")
+        yield from reference(("identified", name), name, names, "a motor, a tendon, a joint or a wrist axis")
         mine = [(kind, keys) for kind, parts, keys in kinds if name in parts]
         keys_of_it = [key for _, keys in mine for key in keys]
         for key in table if isinstance(table, dict) and mine else ():

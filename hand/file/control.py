@@ -127,6 +127,8 @@ class Tolerances(Table):
     """Bones."""
     backlash: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
     """Play of gears that have one; left out: as the file says."""
+    wrist_zero_deg: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
+    """Zero of the sensor of each wrist axis; left out: it is as the file says."""
 
 
 __all__ = ["Control", "Count", "Estimation", "Gains", "JointStops", "Limits", "Surroundings", "Tolerances"]

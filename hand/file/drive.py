@@ -9,6 +9,10 @@ from pydantic import Field
 from hand.file.values import Count, Fraction, Name, NonNegative, NonZero, Positive, left_out
 from signals.tables import Table
 
+SENSOR_ZERO_DEG: Final = 20.0
+"""Greatest zero of a wrist axis' sensor: who has more turns the sensor on its axis."""
+SensorZero = Annotated[float, Field(ge=-SENSOR_ZERO_DEG, le=SENSOR_ZERO_DEG)]
+
 
 class Motor(Table):
     """One motor type for all modules; angles and torques of the product are at the gear output."""
@@ -86,7 +90,7 @@ class Ripple(Table):
 
 
 class Identified(Table):
-    """What was measured of one motor, tendon or joint; it counts in the place of the figures of all."""
+    """What was measured of one motor, tendon, joint or axis; it counts in the place of the figures of all."""
 
     gamma_1_s_rad: Positive | None = None
     """Slope of the friction's arctangent."""
@@ -117,6 +121,8 @@ class Identified(Table):
     """Path length change of a tendon per joint angle, of joints that the hand file has for it."""
     coulomb_nm: Annotated[NonNegative | None, Field(exclude_if=left_out)] = None
     """Coulomb friction of a joint coordinate."""
+    sensor_zero_deg: Annotated[SensorZero | None, Field(exclude_if=left_out)] = None
+    """What the sensor of a wrist axis shows beyond the axis' angle."""
 
 
 MOTOR_KEYS: Final = (
@@ -127,7 +133,8 @@ TENDON_KEYS: Final = (
     "spool_radius_m", "dh_dq_m_rad",
 )  # fmt: skip
 JOINT_KEYS: Final = ("coulomb_nm",)
-"""What ``[identified]`` can say of a motor, a tendon and a joint."""
+AXIS_KEYS: Final = ("sensor_zero_deg",)
+"""What ``[identified]`` can say of a motor, a tendon, a joint and a wrist axis."""
 
 
 class Spool(Table):

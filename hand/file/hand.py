@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -24,7 +25,7 @@ from hand.file.sensors import DifferenceSensor, ForceSensor, JointSensor, Sensor
 from hand.file.springs import Spring
 from hand.file.tendons import Guides, Hall, Hysteresis, Tendon, TendonMaterial
 from hand.file.values import Count, Name, Stage
-from hand.file.wrist import Wrist
+from hand.file.wrist import AXES, Wrist
 from signals.faults import FOREIGN
 from signals.tables import Table
 
@@ -89,7 +90,7 @@ class HandFile(Table):
     motors: Annotated[dict[Name, MotorValue], Field(min_length=1)]
     """Motor name -> device id, or id and drive, in the order of the records; a bus file may change ids."""
     identified: Annotated[dict[Name, Identified], Field(exclude_if=_none)] = Field(default_factory=dict)
-    """Motor, tendon or joint -> what was measured of it; written by ``flexor apply``."""
+    """Motor, tendon, joint or wrist axis -> what was measured of it; written by ``flexor apply``."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
     """Fingers by name, in the order of the records."""
     gears: Annotated[tuple[GearTrain, ...], Field(exclude_if=_none)] = ()
@@ -180,10 +181,15 @@ class HandFile(Table):
     @property
     def axes(self) -> tuple[str, ...]:
         """Names of the wrist axes: q71, q73."""
-        return ("wrist_flexion", "wrist_abduction") if self.wrist is not None else ()
+        return AXES if self.wrist is not None else ()
+
+    @property
+    def axis_zeros_rad(self) -> tuple[float, ...]:
+        """What the sensor of each wrist axis shows beyond the axis' angle."""
+        return tuple(math.radians(self.measured(name).sensor_zero_deg or 0.0) for name in self.axes)
 
     def measured(self, name: str) -> Identified:
-        """What was measured of a motor, tendon or joint; of one that was not, nothing."""
+        """What was measured of a motor, tendon, joint or wrist axis; of one that was not, nothing."""
         return self.identified.get(name, Identified())
 
     def force_sensor_at(self, tendon: str) -> ForceSensor | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from hand.file.values import Count, Interval, NonNegative, Positive, Vec2, left_out
 from signals.tables import Table
 
+AXES: Final = ("wrist_flexion", "wrist_abduction")
+"""Names of the axes: q71, q73."""
+
 
 class Potentiometer(Table):
-    """Sensor of a wrist axis."""
+    """Sensor of a wrist axis; its zero is ``[identified.AXIS] sensor_zero_deg``."""
 
     bits: Annotated[int, Field(ge=8, le=24)]
     """Resolution over the range."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hand.assembly.assemble import model_of
-from hand.assembly.mismatch import draw_mismatch
+from hand.assembly.mismatch import draw_axis_zeros_rad, draw_mismatch
 from hand.file import load_hand
 from hand.file.control import Tolerances
 from signals.table import TABLE
@@ -79,6 +79,19 @@ def test_quantities_are_drawn_apart() -> None:
     for name in DRAWN:
         if DRAWN[name] != "friction":
             np.testing.assert_array_equal(first[name], second[name])
+
+
+def test_zeros_of_the_wrist_are_drawn_around_the_file_and_change_no_other_draw() -> None:
+    """Files that know nothing of such zeros have the hands that they had."""
+    wide = HAND.tolerances.model_copy(update={"wrist_zero_deg": 0.5})
+    assert draw_mismatch(MODEL, 7, wide).tobytes() == draw_mismatch(MODEL, 7, HAND.tolerances).tobytes()
+    assert draw_axis_zeros_rad((0.1, -0.2), 7, HAND.tolerances) == (0.1, -0.2)
+    assert draw_axis_zeros_rad((), 7, wide) == ()
+    drawn = np.degrees([draw_axis_zeros_rad((0.1, -0.2), seed, wide) for seed in range(400)])
+    away = drawn - np.degrees((0.1, -0.2))
+    np.testing.assert_allclose(away.std(axis=0), 0.5, rtol=0.15)
+    np.testing.assert_allclose(away.mean(axis=0), 0.0, atol=0.1)
+    assert np.abs(away).max() <= 1.5 + 1e-9 and len(np.unique(away)) == away.size
 
 
 def test_a_drawn_hand_is_consistent_in_itself() -> None:

@@ -78,6 +78,9 @@ def _drive_table(file: HandFile) -> Table:
     if file.wrist is not None:
         pitch, yaw = file.wrist.pitch_range_deg, file.wrist.yaw_range_deg
         rows["wrist"] = f"pitch {pitch[0]:g} to {pitch[1]:g} deg, yaw {yaw[0]:g} to {yaw[1]:g} deg"
+        zeros = [(name, file.measured(name).sensor_zero_deg) for name in file.axes]
+        if told := [f"{name} {zero:+.3f} deg" for name, zero in zeros if zero is not None]:
+            rows["zeros of sensors"] = ", ".join(told)
     for name, text in rows.items():
         table.add_row(name, text)
     return table

@@ -102,7 +102,8 @@ def _emulate(options: RunOptions, wiring: str, bus_file: Path, reach: dict[str, 
     _spare(bus_file)
     truth = new(TRUTH)
     _warm(lambda: sim_bus(known, options, new(TRUTH)))
-    side = BackendSide(lambda: sim_bus(known, options, truth), int(LEAST_STEP_SHARE * 1e9 / known.rate_hz))
+    step_ns = int(LEAST_STEP_SHARE * 1e9 / known.rate_hz)
+    side = BackendSide(lambda: sim_bus(known, options, truth, wired=True), step_ns)
     with contextlib.ExitStack() as ending:
         folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="flexor-"))
         site = Site(folder=Path(folder), **reach)
