@@ -1,4 +1,4 @@
-"""``calibrate wiring|tension|travel|zero|hall`` and what else is measured with the tendons on, by kind."""
+"""Kinds of ``calibrate``, and what else is measured with the tendons on."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from calibration import (
     travel_page,
     wiring,
     wiring_page,
+    wrist,
 )
-from calibration.eligible import tendons_for
+from calibration.eligible import WRIST, must_have_wrist, tendons_for
 from calibration.found import Found
 from calibration.listening import See
 from calibration.motion_run import Watch
@@ -130,6 +131,7 @@ KINDS: Final[dict[str, Procedure]] = {
     "travel": _travel,
     "zero": _zero,
     "hall": _once_wired(partial(levers.found_levers, levers.HALL)),
+    WRIST: _once_wired(wrist.found_wrist),
 }
 IDENTIFIED: Final[dict[str, Procedure]] = {
     "springs": _once_wired(partial(levers.found_levers, levers.SPRINGS)),
@@ -156,7 +158,10 @@ def calibrated(
 
     Raises:
         motion_run.Faulted: the hand went into fault.
+        WrongChoice: it has no wrist of the kind that ``wrist`` measures.
     """
+    if kind == WRIST:
+        must_have_wrist(hand)
     mine, rest = tendons_for(kind, hand, tendons)
     if not mine:
         return Found(rest, 0.0, [], {})

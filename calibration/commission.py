@@ -1,10 +1,10 @@
 """``commission``: from assumed values to a calibrated hand, step by step, each in a folder of its own.
 
 Drives turn without their tendons, so they come first; then the connections; tensions once those are right;
-levers with their sensors, lever arms, guides and zeros once all tendons are taut. Each step measures with
-what the ones before have found: the folder's own ``hand.toml`` is the hand file with their patches, made anew
-before each step. A step that was good is not made again, so a commissioning that was stopped goes on where it
-was.
+levers with their sensors, lever arms, guides, the wrist and zeros once all tendons are taut. Each step
+measures with what the ones before have found: the folder's own ``hand.toml`` is the hand file with their
+patches, made anew before each step. A step that was good is not made again, so a commissioning that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from calibration.calibrate import calibrated
-from calibration.eligible import levers_of, tendons_for
+from calibration.eligible import WRIST, levers_of, tendons_for
 from calibration.found import Found
 from calibration.identify import identified
 from calibration.levers import LEVERS
@@ -40,8 +40,9 @@ SUBJECT: Final = "subject.json"
 """What the steps of a folder are made on, written before the first of them."""
 DRIVES, WIRING, TENSION, GEOMETRY, GUIDES, ZERO = "drives", "wiring", "tension", "geometry", "guides", "zero"
 STEPS: Final = (DRIVES, WIRING, TENSION, LEVERS, GEOMETRY, GUIDES, ZERO)
-WANT_LEVERS: Final = (LEVERS, GEOMETRY, GUIDES)
-ALL_STEPS: Final = (*STEPS, PAIRS)
+WANT_LEVERS: Final = (LEVERS, GEOMETRY, GUIDES, WRIST)
+ALL_STEPS: Final = (*STEPS[:-1], WRIST, ZERO, PAIRS)
+"""In their order; ``WRIST`` of hands that have one, before the zeros that are taken with it."""
 NO_SENSORS: Final = (
     "no sensor tells what single motors of this hand do to its tendons: what shows is motors that turn, what "
     "they bear on their way, and stops. Tensions, single guides, inertia without the bones are not measured"
@@ -106,9 +107,10 @@ def steps_of(hand: Hand) -> tuple[tuple[str, ...], list[str]]:
             return (PAIRS,), [NO_SENSORS]
         told = f"of {rest[0].name}: {rest[0].text}" if rest else "it has no tendons"
         raise WrongChoice(f"no sensor of {hand.name} tells what single motors do, and {told}")
-    left = WANT_LEVERS if not levers_of(hand, tendons)[0] else ()
+    steps = tuple(step for step in ALL_STEPS if step in STEPS or (step == WRIST and hand.names.axes))
+    left = [step for step in steps if step in WANT_LEVERS] if not levers_of(hand, tendons)[0] else []
     return (
-        tuple(step for step in STEPS if step not in left),
+        tuple(step for step in steps if step not in left),
         [f"{step}: left out, this hand has no levers with sensors" for step in left],
     )
 

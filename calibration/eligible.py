@@ -9,6 +9,7 @@ from typing import Final
 from calibration.part import OPEN, Part
 from hand.file.springs import LEVER_SPRINGS
 from hand.hand import Hand
+from signals.choices import WrongChoice
 from signals.modes import MotorMode, mode_of
 
 _PAIRS: Final = "flexor identify pairs measures joints whose motor winds all their tendons"
@@ -23,7 +24,8 @@ NOT_OFF: Final = (
     "identify pairs measures its friction with the tendons on"
 )
 BY_SENSORS: Final = ("wiring", "tension", "travel", "zero")
-BY_LEVERS: Final = ("springs", "levers", "hall", "geometry", "guides")
+WRIST: Final = "wrist"
+BY_LEVERS: Final = ("springs", "levers", "hall", "geometry", "guides", WRIST)
 
 
 def levers_of(hand: Hand, tendons: list[int]) -> tuple[list[int], list[Part]]:
@@ -53,6 +55,29 @@ def tendons_for(kind: str, hand: Hand, tendons: list[int]) -> tuple[list[int], l
         return _no_lever(hand, t) if kind in BY_LEVERS else ""
 
     return _sorted(hand, tendons, kind, text)
+
+
+def must_have_wrist(hand: Hand) -> None:
+    """Refuse a hand without a wrist of two axes; says what measures a wrist of joints.
+
+    Raises:
+        WrongChoice: it has none.
+    """
+    if hand.names.axes:
+        return
+    carriers = {getattr(finger, "parent", "") for finger in hand.file.fingers.values()} & set(
+        hand.names.fingers
+    )
+    if not carriers:
+        raise WrongChoice(f"{hand.name} has no wrist; legal: a hand whose file has a [wrist] table")
+    named = " ".join(sorted(carriers))
+    m, fingers = hand.model[0], hand.names.fingers
+    own = [t for t in range(len(hand.names.tendons)) if fingers[int(m["tendon_finger"][t])] in carriers]
+    kind = "calibrate zero" if tendons_for("zero", hand, own)[0] else "identify pairs"
+    raise WrongChoice(
+        f"the wrist of {hand.name} is made of joints ({named}), whose zeros are found as those of any joint; "
+        f"legal: flexor {kind} {named} --hand {hand.name}"
+    )
 
 
 def motors_for(kind: str, hand: Hand, motors: list[int]) -> tuple[list[int], list[Part]]:

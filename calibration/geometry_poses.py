@@ -184,7 +184,7 @@ def measure(hand: Hand, options: RunOptions, tendons: list[int], joints: list[in
     travel.run_wider(hand, options, motion, seconds, means, lambda x: watch(0.2 + 0.8 * x))
     poses, met = list[Poses](), set[tuple[int, int]]()
     for run, each in enumerate((levers, means)):
-        course = _course(hand, each, tendons)
+        course = lengths_of(hand, each, tendons)
         used = np.flatnonzero(each.time_s >= 0.3)[::EVERY]
         poses.append(
             Poses(
@@ -210,7 +210,7 @@ def measure(hand: Hand, options: RunOptions, tendons: list[int], joints: list[in
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class Lengths:
     """Block by block: tendons' elongations, tensions, motors, joints."""
 
     tendons: list[int]
@@ -221,17 +221,18 @@ class _Course:
     joint_rad: Floats
 
 
-def _course(hand: Hand, means: Means, tendons: list[int]) -> _Course:
+def lengths_of(hand: Hand, means: Means, tendons: list[int]) -> Lengths:
+    """What a run of ``tendon_means.FIELDS`` tells of these tendons, with the levers' loops put back."""
     counts, motors = means.of("hall_count"), hand.model[0]["tendon_motor"]
     each = [stretched(hand, counts[:, t], t) for t in tendons]
     angles = means.of("motor_angle_rad")[:, [int(motors[t]) for t in tendons]]
     elongation, tension = (np.column_stack([pair[k] for pair in each]) for k in (0, 1))
     stretch = tension * hand.model[0]["tendon_compliance_m_n"][tendons]
-    return _Course(tendons, elongation, stretch, tension, angles, means.of("joint_angle_rad"))
+    return Lengths(tendons, elongation, stretch, tension, angles, means.of("joint_angle_rad"))
 
 
 def _stop(
-    hand: Hand, means: Means, course: _Course, visit: Visit, end: int, side: int, joints: list[int]
+    hand: Hand, means: Means, course: Lengths, visit: Visit, end: int, side: int, joints: list[int]
 ) -> Poses | None:
     """The pose of a stop without contact, from the line through both presses; None: none was met."""
     m, j = hand.model[0], visit.joint

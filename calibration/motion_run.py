@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from collections.abc import Callable
@@ -237,6 +238,13 @@ class Means:
         """Middle of each block since the motion began; all negative if it never did."""
         times = self.of("time_ns")
         return (times - (times[-1] + 1.0 if self._active_ns is None else self._active_ns)) * 1e-9
+
+    @property
+    def fault_s(self) -> float:
+        """When the first finger went into fault, since the motion began; infinite: none did."""
+        if self._fault_ns is None or self._active_ns is None:
+            return math.inf if self._fault_ns is None else 0.0
+        return (self._fault_ns - self._active_ns) * 1e-9
 
     def between(self, name: str, begin_s: float, end_s: float) -> NDArray[np.float64]:
         """Mean over a time of the motion, shape (parts,); not a number once a finger was in fault."""

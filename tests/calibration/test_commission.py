@@ -22,16 +22,16 @@ from tools.commands.measuring import measured
 class Bench:
     """Procedures that find at once what they are told to, and note what they were given."""
 
-    def __init__(self):
-        self.made, self.verdicts, self.friction_seen = [], dict.fromkeys(commission.STEPS, GOOD), {}
-        self.raises = ""
+    def __init__(self, hand="finger_bench"):
+        self.made, self.verdicts, self.friction_seen = [], dict.fromkeys(commission.ALL_STEPS, GOOD), {}
+        self.raises, self.hand = "", hand
 
     def found(self, step, hand, options):
         if step == self.raises:
             raise Faulted(f"{step}: a tendon broke")
         self.made.append(step)
         self.friction_seen[step] = float(hand.model[0]["friction_gamma_2_nm"][0])
-        assert options.plant == "finger_bench"  # the simulated hand does not learn of what was found
+        assert options.plant == self.hand  # the simulated hand does not learn of what was found
         key, value = ("gamma_2_nm", 0.7) if step == "drives" else ("zero_rad", 0.25)
         nan = math.nan
         part = Part("m_index_1", key, value, nan, nan, "1", self.verdicts[step], f"{step} says so")
@@ -72,6 +72,15 @@ def test_each_step_measures_with_what_the_ones_before_have_found(bench, tmp_path
     assert result["notices"] == [f"{step} left something out" for step in commission.STEPS]
     patch = tomlkit.parse((tmp_path / "c" / "patch.toml").read_text())["identified"]["m_index_1"]
     assert patch["gamma_2_nm"] == 0.7 and patch["zero_rad"] == 0.25
+
+
+def test_a_wrist_is_measured_after_all_that_it_needs_and_before_the_zeros(bench, tmp_path):
+    bench.hand = "hasy"
+    words = ["hasy", "--lockstep", "--json", "--out", str(tmp_path / "c")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.exception
+    assert bench.made == [step for step in commission.ALL_STEPS if step != commission.PAIRS]
+    assert bench.made[-3:] == ["guides", "wrist", "zero"]
 
 
 def test_the_same_command_goes_on_where_it_was_stopped(bench, tmp_path):

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from calibration import commission, motion_run
+from calibration.eligible import WRIST
 from calibration.pair_plan import PAIRS
 from calibration.run_folder import PATCH, RESULT, load
 from hand.file.loader import load_hand
@@ -70,7 +71,8 @@ def test_a_step_that_is_ended_says_so_and_is_made_again(
     how: str,
     moment_s: float,
 ) -> None:
-    bench, folder, hand = Bench(), tmp_path / "c", "orca_v2" if step == PAIRS else "finger_bench"
+    hand = {PAIRS: "orca_v2", WRIST: "hasy"}.get(step, "finger_bench")
+    bench, folder = Bench(hand), tmp_path / "c"
     steps = commission.steps_of(commission.read_hand(RunOptions(hand=hand)))[0]
 
     def real(procedure: Callable[..., Any], other: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,7 +33,7 @@ wiring: directions, cables, slack tendons, lost turns. tension: every tendon int
 and its slack; a tendon that was repaired: name it alone. travel: every joint from stop to stop,
 once the wiring is good. zero: as travel, and each motor's angle of the straight hand for the hand file.
 hall: all tensions up and down; what each Hall count means in the unit of the motor's torque, and how far it
-goes.
+goes. wrist: a wrist of two axes over most of its range; the zeros of its sensors.
 
 Exit code 0: all parts are good; 1: some are not; 2: usage; 3: the hand went into fault; 130: stopped.
 
@@ -46,12 +46,14 @@ flexor calibrate zero --hand my_hand.toml --bus my_bus.toml --out zeros
 flexor calibrate tension index_3 --hand my_hand.toml --bus my_bus.toml
 
 flexor calibrate wiring index_3 --hand my_hand.toml --bus my_bus.toml
+
+flexor calibrate wrist --hand hasy --lockstep --out wrist
 """
 
 
 @app.command(epilog=EPILOG)
 def calibrate(
-    kind: Annotated[str, typer.Argument(help="wiring, tension, travel, zero or hall.")],
+    kind: Annotated[str, typer.Argument(help="wiring, tension, travel, zero, hall or wrist.")],
     parts: Annotated[list[str] | None, typer.Argument(help="Tendons, motors, fingers; default: all.")] = None,
     hand: HandOption = "finger_bench",
     bus: Bus = None,
@@ -68,6 +70,7 @@ def calibrate(
 ) -> None:
     """Look at a hand's connections; tension its tendons; find its zeros."""
     from calibration.calibrate import KINDS, calibrated
+    from calibration.eligible import WRIST, must_have_wrist
     from hand.hand import must_be_tendon_hand
     from hand.options import RunOptions
     from runtime.setup import read_hand
@@ -84,6 +87,8 @@ def calibrate(
     must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)
     read = read_hand(options)
+    if kind == WRIST:
+        must_have_wrist(read)
     tendons = tendons_named(read, parts or [])
 
     bars = TensionBars(read, tendons) if kind == "tension" else None

@@ -25,10 +25,10 @@ from tools.commands.options import (
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, geometry, guides, zero; a hand
-without sensors at its tendons has one, pairs, with the tendons on. Each step measures with what
-the ones before have found, and a step that was good is not made again: stop when you like, the same
-command goes on.
+EPILOG = """Steps: drives (tendons off their spools), wiring, tension, levers, geometry, guides,
+wrist (of a hand with one), zero; a hand without sensors at its tendons has one, pairs, with the tendons on.
+Each step measures with what the ones before have found, and a step that was good is not made again: stop when
+you like, the same command goes on.
 
 On hardware: first with --tendons-off, for the drives; then put the tendons on and say it without.
 
@@ -59,7 +59,7 @@ def commission(
     view: View = False,
     as_json: Json = False,
 ) -> None:
-    """Measure drives, connections, tensions, levers, arms, guides, zeros; a verdict for every part."""
+    """Measure drives, connections, tensions, levers, arms, guides, wrist, zeros; a verdict for every part."""
     from calibration.commission import commissioned, new_since, steps_of
     from calibration.motion_run import Faulted, Stopped
     from hand.hand import must_be_tendon_hand
