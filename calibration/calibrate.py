@@ -24,7 +24,7 @@ from calibration import (
     wiring_page,
     wrist,
 )
-from calibration.eligible import WRIST, must_have_wrist, tendons_for
+from calibration.eligible import WRIST, tendons_for
 from calibration.found import Found
 from calibration.listening import See
 from calibration.motion_run import Watch
@@ -158,10 +158,7 @@ def calibrated(
 
     Raises:
         motion_run.Faulted: the hand went into fault.
-        WrongChoice: it has no wrist of the kind that ``wrist`` measures.
     """
-    if kind == WRIST:
-        must_have_wrist(hand)
     mine, rest = tendons_for(kind, hand, tendons)
     if not mine:
         return Found(rest, 0.0, [], {})

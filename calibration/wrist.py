@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.eligible import must_have_wrist
 from calibration.found import Found
 from calibration.geometry import fingers_for
 from calibration.geometry_poses import lengths_of
@@ -60,12 +61,17 @@ PER_MOVE: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A motion of the wrist: when its sweeps end and its diagonals begin, its length [s], its moves."""
+    """A motion of the wrist: when the sweep of each axis ends, its length [s], moves of the sweeps."""
 
     text: str
-    fitted_s: float
+    ends_s: tuple[float, float]
     seconds: float
     moves: int
+
+    @property
+    def fitted_s(self) -> float:
+        """When the sweeps end and the diagonals begin."""
+        return self.ends_s[1]
 
 
 def plan_of(hand: Hand, tendons: list[int]) -> Plan:
@@ -82,11 +88,13 @@ def plan_of(hand: Hand, tendons: list[int]) -> Plan:
         times.append(round(times[-1] + REST_S + max(ways), 4))
         angles.append(to)
 
+    ends_s = []
     for axis in (0, 1):
         for end in [*ends[axis][::-1]] * SWEEPS:
             go((end, 0.0) if axis == 0 else (0.0, end))
         go((0.0, 0.0))
-    fitted_s, moves = times[-1], len(times) - 2
+        ends_s.append(times[-1])
+    moves = len(times) - 2
     corners = [(p, y) for p in (0, 1) for y in (0, 1)]
     for p, y in (corners[3], corners[0], corners[1], corners[2]):
         go((DIAGONAL_SHARE * ends[0][p], DIAGONAL_SHARE * ends[1][y]))
@@ -98,7 +106,7 @@ def plan_of(hand: Hand, tendons: list[int]) -> Plan:
     for kind, values in zip(("palm_pitch_deg", "palm_yaw_deg"), zip(*angles, strict=True), strict=True):
         lines += ["[[tracks]]", f'kind = "{kind}"']
         lines += [f"points = {{ times_s = {times}, values = {[round(v, 6) for v in values]} }}"]
-    return Plan("\n".join(lines) + "\n", fitted_s, times[-1] + TAIL_S, moves)
+    return Plan("\n".join(lines) + "\n", (ends_s[0], ends_s[1]), times[-1] + TAIL_S, moves)
 
 
 def known_of(hand: Hand, tendons: list[int], moves: int) -> Known:
@@ -172,7 +180,9 @@ def found_wrist(hand: Hand, options: RunOptions, tendons: list[int], watch: Watc
 
     Raises:
         motion_run.Faulted: the hand went into fault.
+        WrongChoice: it has no wrist of two axes.
     """
+    must_have_wrist(hand)
     mine, _, told = fingers_for(hand, tendons)
     if not mine:
         nan = math.nan
@@ -208,7 +218,7 @@ def found_wrist(hand: Hand, options: RunOptions, tendons: list[int], watch: Watc
     raw = {"sweep": {"time_s": run.time_s} | by_part("shown_rad", hand.names.axes, run.swept.shown_rad)}
     raw["sweep"] |= by_part("left_m", [f"row_{k}" for k in range(left.shape[1])], left)
     parts = parts_of(hand, found)
-    pages = sections(hand, found, Picture(run.time_s, run.swept, known, plan.fitted_s))
+    pages = sections(hand, found, Picture(run.time_s, run.swept, known, plan.ends_s))
     return Found(parts, seconds, pages, raw, lambda origin: patch_of(parts, origin), told)
 
 

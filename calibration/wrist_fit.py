@@ -21,11 +21,16 @@ Floats = NDArray[np.float64]
 Ways = Callable[[Floats], tuple[Floats, Floats]]
 """Axis angles, shape (n, 2) -> lengths through the wrist, (n, nt), and their derivatives, (n, nt, 2)."""
 TWO_SIDED_95: Final = 1.96
-ROUNDS: Final = 8
+STAGES: Final = 3
+"""Fits, each with the length's noise that the one before has left."""
+ROUNDS: Final = 20
+FURTHEST_RAD: Final = 0.03
+"""Of a zero in one round: far away the wrist's law has other solutions."""
+LEAST_SHARE: Final = 1e-3
 CLOSE_RAD: Final = 1e-7
 LENGTH_SD_M: Final = 2e-5
 """Of a length, as in ``calibration.geometry_poses``, or more if more is left."""
-ANYWHERE_RAD: Final = 1.0
+ANYWHERE_RAD: Final = 0.1
 ANYWHERE_M: Final = 0.01
 """Standard deviations of zeros and start lengths before."""
 
@@ -127,19 +132,39 @@ def fit_zeros(swept: Swept, known: Known, free: bool = True) -> ZeroFit:
         ]
     )
     x, sd = np.zeros(len(spread)), LENGTH_SD_M
-    for _ in range(ROUNDS):
-        J, left = _equations(swept, known, x, blind)
+    for _ in range(STAGES):
         weight = np.sqrt(known.independent / n) / sd
-        A = np.vstack([weight * J.reshape(n * rows, -1), np.diag(1.0 / spread)])
-        size = np.linalg.norm(A, axis=0)
-        step = np.linalg.lstsq(A / size, np.append(weight * left.ravel(), -x / spread), rcond=None)[0] / size
-        x = x + step
-        sd = max(LENGTH_SD_M, float(np.sqrt(np.mean(_equations(swept, known, x, blind)[1] ** 2))))
-        if np.abs(step[:2]).max() < CLOSE_RAD:
-            break
+        x, A, size = _descended(swept, known, blind, x, weight, spread)
+        residual = float(np.sqrt(np.mean(_equations(swept, known, x, blind)[1] ** 2)))
+        sd = max(LENGTH_SD_M, residual)
     half = TWO_SIDED_95 * np.sqrt(np.diag(np.linalg.inv((A / size).T @ (A / size)))) / size
-    residual = float(np.sqrt(np.mean(left_m(swept, known, x) ** 2)))
     return ZeroFit(x[:2], half[:2], 1.0 + x[2:4], half[2:4], residual, x)
+
+
+def _descended(
+    swept: Swept, known: Known, blind: Floats, x: Floats, weight: float, spread: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """(Parameters of the least squares, derivatives, size of their columns); no step makes it worse."""
+
+    def terms(x: Floats) -> tuple[Floats, Floats]:
+        J, left = _equations(swept, known, x, blind)
+        A = np.vstack([weight * J.reshape(left.size, -1), np.diag(1.0 / spread)])
+        return A, np.append(weight * left.ravel(), -x / spread)
+
+    A, left = terms(x)
+    for _ in range(ROUNDS):
+        size = np.linalg.norm(A, axis=0)
+        step = np.linalg.lstsq(A / size, left, rcond=None)[0] / size
+        share = min(1.0, FURTHEST_RAD / max(float(np.abs(step[:2]).max()), 1e-12))
+        while share > LEAST_SHARE:
+            tried_A, tried = terms(x + share * step)
+            if tried @ tried <= left @ left:
+                x, A, left = x + share * step, tried_A, tried
+                break
+            share *= 0.5
+        if share <= LEAST_SHARE or np.abs(step[:2]).max() < CLOSE_RAD:
+            break
+    return x, A, np.linalg.norm(A, axis=0)
 
 
 def _equations(swept: Swept, known: Known, x: Floats, blind: Floats) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ HALF_GOOD_DEG: Final = 0.5
 """Of half an interval: a third of what the guard takes for a wrong sensor."""
 GAIN_GOOD: Final = 0.05
 """By which a sensor's gain may differ from 1."""
-FLOOR_DEG: Final = (0.05, 0.1)
+FLOOR_DEG: Final = (0.06, 0.1)
 """Half intervals that the method itself leaves open, by what guides and loops do to the lengths: no zero of
 simulated hands was farther off."""
 GAIN_FLOOR: Final = 0.03
@@ -62,12 +62,12 @@ class Zeros:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What the picture shows: samples of the last sweep and when its fitted part ends."""
+    """What the picture shows: samples of the last sweep, and when the part of each axis ends."""
 
     time_s: Floats
     swept: Swept
     known: Known
-    fitted_s: float
+    ends_s: tuple[float, float]
 
 
 def parts_of(hand: Hand, found: Zeros) -> list[Part]:
@@ -125,7 +125,7 @@ def patch_of(parts: list[Part], origin: str) -> str:
 
 
 def sections(hand: Hand, found: Zeros, shown: Picture) -> list[str]:
-    """The lengths that joints do not change, over each axis, and how well they fit before and after."""
+    """What no joint changes of the lengths, over each axis, and how well it fits before and after."""
     heads = ("", "before [mm rms]", "after [mm rms]")
     row = ("diagonals", f"{1e3 * found.held_before_m:.4f}", f"{1e3 * found.held_after_m:.4f}")
     return [
@@ -140,29 +140,28 @@ def _drawn(hand: Hand, found: Zeros, shown: Picture) -> bytes | None:
     figure = picture.figure(9.0, 6.4)
     if figure is None:
         return None
-    x, swept, known = found.fit.x, shown.swept, shown.known
-    angle = np.degrees((swept.shown_rad - known.neutral_rad - found.fit.zero_rad) / found.fit.gain)
-    away = np.abs(angle)
-    left = left_m(swept, known, x)
-    law = known.ways(known.neutral_rad + np.radians(angle))[0] @ known.blind.T
-    law = law - known.ways(known.neutral_rad[np.newaxis])[0] @ known.blind.T
-    axes = figure.subplots(2, 2, sharex="col")
-    fitted = shown.time_s < shown.fitted_s
-    for a, name in enumerate(hand.names.axes):
-        used = fitted & (away[:, 1 - a] < max(0.5, 0.05 * away[:, 1 - a].max()))
-        top = int(np.argmax(np.abs(law[used]).max(axis=0)))
-        order = np.argsort(angle[used, a])
-        axes[0, a].plot(angle[used, a], 1e3 * (law + left)[used, top], ".", color="#8a97a8", markersize=3)
-        axes[0, a].plot(angle[used, a][order], 1e3 * law[used, top][order], color="#c8321e", linewidth=1.0)
+    known, left = shown.known, left_m(shown.swept, shown.known, found.fit.x)
+    neutral = known.neutral_rad
+    away = (shown.swept.shown_rad - neutral - found.fit.zero_rad) / found.fit.gain
+    (start, slopes), blind = known.ways(neutral[np.newaxis]), known.blind
+    curved = (known.ways(neutral + away)[0] - start - away @ slopes[0].T) @ blind.T
+    axes, begin_s = figure.subplots(2, 2, sharex="col"), -np.inf
+    for a, (name, end_s) in enumerate(zip(hand.names.axes, shown.ends_s, strict=True)):
+        used, begin_s = (shown.time_s >= begin_s) & (shown.time_s < end_s), end_s
+        text = f"{name}: zero {found.zeros_deg[a]:+.2f} +- {found.half_deg(a):.2g} deg"
+        axes[0, a].set_title(text, fontsize=9)
+        if not used.any():  # the guard has ended the sweep before
+            continue
+        angle, k = np.degrees(away[used, a]), int(np.argmax(np.ptp(curved[used], axis=0)))
+        order, seen = np.argsort(angle), 1e3 * (curved + left)[used, k]
+        axes[0, a].plot(angle, seen, ".", color="#8a97a8", markersize=3)
+        axes[0, a].plot(angle[order], 1e3 * curved[used, k][order], color="#c8321e", linewidth=1.0)
         axes[0, a].axvline(0.0, color="#1b2430", linewidth=0.6)
-        axes[0, a].set_title(
-            f"{name}: zero {found.zeros_deg[a]:+.2f} +- {found.half_deg(a):.2g} deg", fontsize=9
-        )
-        axes[1, a].plot(angle[used, a], 1e3 * left[used], ".", color="#1d6f42", markersize=1.5)
+        axes[1, a].plot(angle, 1e3 * left[used], ".", color="#1d6f42", markersize=1.5)
         axes[1, a].set_xlabel(f"{name} from neutral [deg]", fontsize=9)
         for axis in axes[:, a]:
             axis.grid(alpha=0.3)
             axis.tick_params(labelsize=8)
-    axes[0, 0].set_ylabel("length that no joint changes [mm]\ndots: measured, line: law", fontsize=8)
-    axes[1, 0].set_ylabel("what is left, all of them [mm]", fontsize=8)
+    axes[0, 0].set_ylabel("curved part of a length [mm]\ndots: measured, line: law", fontsize=8)
+    axes[1, 0].set_ylabel("what is left, all lengths [mm]", fontsize=8)
     return picture.png(figure)

@@ -4,9 +4,9 @@ Drawn, each part by itself, normal with the file's sigma (relative, cut at 3 sig
 motor friction (plateau and viscous part together), motor inertia, torque constant, ripple amplitudes;
 ripple phases (absolute); spool radii; every entry of P, as each tendon runs in a groove of its own; insertion
 points of tensegrity bases (their distance from the bone's axis, as the pulleys); spring constants; guide
-losses; bone lengths (origins, centres of mass and fingertips with them); where the file says their spread, play
-of gears, and zeros of the wrist axes' sensors, which are in no model record (``draw_axis_zeros_rad``). Not
-drawn: other sensors and their calibration, tendon compliance, joint friction, wrist, masses.
+losses; bone lengths (origins, centres of mass and fingertips with them); where the file says their spread,
+play of gears, and zeros of the wrist axes' sensors, which are in no model record (``draw_axis_zeros_rad``).
+Not drawn: other sensors and their calibration, tendon compliance, joint friction, wrist, masses.
 """
 
 from __future__ import annotations
