@@ -7,7 +7,8 @@ before. By
 parameter it prints in how many cases the true value lay in the stated 95 % interval, how wide the intervals
 are, and how much wider than independent noise alone would make them (Cramer-Rao). All of it goes to
 ``parts.parquet`` and ``courses.parquet``. Each hand is kept as it ends (``hand_SEED.npz``), so a campaign
-that was stopped goes on by the same command, and several may share a folder.
+that was stopped goes on by the same command, and several may share a folder. ``--hand hasy --steps wrist``
+draws zeros of a wrist's sensors and measures these alone.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import tomlkit
 
+from calibration.eligible import WRIST
 from calibration.found import Found
 from calibration.geometry import found_geometry
 from calibration.guides import found_guides
@@ -34,7 +37,8 @@ from calibration.levers import LEVERS, found_levers
 from calibration.part import Part
 from calibration.patching import merged
 from calibration.truths import truth
-from hand.assembly.mismatch import draw_mismatch
+from calibration.wrist import found_wrist
+from hand.assembly.mismatch import draw_axis_zeros_rad, draw_mismatch
 from hand.file.loader import load_hand
 from hand.hand import Hand
 from hand.options import RunOptions
@@ -42,6 +46,8 @@ from reports.parquet import Table
 from runtime.setup import read_hand
 
 GEOMETRY: Final = "geometry"
+STEPS: Final = ("drives", "levers", GEOMETRY, "guides")
+"""What is measured of each hand, in this order, where nothing else is said."""
 ORIGIN: Final = "identified: 2026-01-01 campaign"
 SHARE: Final = 0.7
 """Of the true file's friction that the assumed file has."""
@@ -49,6 +55,8 @@ SHARE: Final = 0.7
 
 ZERO_COUNTS: Final = 40.0
 """Greatest error of a Hall sensor's zero."""
+ZERO_DEG: Final = 1.0
+"""Standard deviation of the zero of a wrist's sensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +117,7 @@ class HandRun:
 
 
 def true_file(text: str, seed: int) -> str:
-    """A hand file with drawn levers, Hall zeros and joint friction."""
+    """A hand file with drawn levers, Hall zeros and joint friction, and with a spread of a wrist's zeros."""
     document, rng = tomlkit.parse(text), np.random.default_rng(seed)
     tables: dict[str, Any] = {}
     for tendon in document["tendons"]:
@@ -124,6 +132,8 @@ def true_file(text: str, seed: int) -> str:
             coulomb = float(joint["coulomb_nm"]) * float(rng.uniform(0.5, 1.5))
             tables[joint["name"]] = {"coulomb_nm": coulomb, "origin": "assumed: drawn"}
     document["identified"] = tables
+    if "wrist" in document:
+        document["tolerances"]["wrist_zero_deg"] = ZERO_DEG
     return tomlkit.dumps(document)
 
 
@@ -137,7 +147,7 @@ def assumed_file(text: str) -> str:
     return tomlkit.dumps(document)
 
 
-def run_hand(name: str, seed: int, folder: Path) -> HandRun:
+def run_hand(name: str, seed: int, folder: Path, steps: Sequence[str] = STEPS) -> HandRun:
     """Draw a hand, measure it from an assumed file; its plant and files go to a folder."""
     text = Path(load_hand(name).path).read_text(encoding="utf-8")
     plant_path, mine = folder / "plant.toml", folder / "mine.toml"
@@ -147,11 +157,13 @@ def run_hand(name: str, seed: int, folder: Path) -> HandRun:
     plant_path.write_text(true_file(text, seed), encoding="utf-8")
     other = read_hand(RunOptions(hand=str(plant_path)))
     plant = draw_mismatch(other.model, seed, other.file.tolerances)[0]
-    for step, procedure in PROCEDURES.items():
+    zeros = draw_axis_zeros_rad(other.file.axis_zeros_rad, seed, other.file.tolerances)
+    for step in steps:
         mine.write_text(file, encoding="utf-8")
         hand = read_hand(options)
-        found = procedure(hand, options)
-        made = [_case(hand, plant, seed, part, found, step) for part in found.parts]
+        found = PROCEDURES[step](hand, options)
+        true = partial(truth, hand, plant, axis_zeros_rad=zeros)
+        made = [_case(hand, plant, seed, part, found, step, true(part)) for part in found.parts]
         cases += [case for case in made if case is not None]
         courses = found.raw if step == "levers" else courses
         file, simulated = merged(file, found.patch(ORIGIN))[0], simulated + found.seconds
@@ -174,13 +186,19 @@ def _guides(hand: Hand, options: RunOptions) -> Found:
     return found_guides(hand, options, list(range(len(hand.names.tendons))), lambda _: None)
 
 
+def _wrist(hand: Hand, options: RunOptions) -> Found:
+    return found_wrist(hand, options, list(range(len(hand.names.tendons))), lambda _: None)
+
+
 PROCEDURES: Final[dict[str, Callable[[Hand, RunOptions], Found]]] = {
-    "drives": _drives, "levers": _levers, GEOMETRY: _geometry, "guides": _guides,
+    "drives": _drives, "levers": _levers, GEOMETRY: _geometry, "guides": _guides, WRIST: _wrist,
 }  # fmt: skip
 
 
-def _case(hand: Hand, plant: np.void, seed: int, part: Part, found: Found, step: str) -> Case | None:
-    true, key = truth(hand, plant, part), part.parameter
+def _case(
+    hand: Hand, plant: np.void, seed: int, part: Part, found: Found, step: str, true: float
+) -> Case | None:
+    key = part.parameter
     if step == GEOMETRY and key == "spring_scale":  # no longer in the motor's unit
         true, key = float(plant[key][hand.names.tendons.index(part.name)]), "spring_scale absolute"
     if not (math.isfinite(true) and math.isfinite(part.value)):
@@ -243,12 +261,13 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=20)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", nargs="+", choices=tuple(PROCEDURES), default=STEPS)
     chosen, runs = parser.parse_args(), dict[int, HandRun]()
     for seed in range(chosen.first, chosen.first + chosen.hands):
         kept = chosen.out / f"hand_{seed}.npz"
         if not kept.exists():
             with tempfile.TemporaryDirectory() as folder:
-                run_hand(chosen.hand, seed, Path(folder)).keep(kept)
+                run_hand(chosen.hand, seed, Path(folder), chosen.steps).keep(kept)
         runs[seed] = HandRun.kept(kept)
         print(
             f"hand {seed}: {runs[seed].simulated_s:.0f} s of motion in {runs[seed].seconds:.0f} s", flush=True

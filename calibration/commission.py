@@ -79,7 +79,7 @@ def commissioned(
     results, wrong = list[dict[str, Any]](), False
     steps, notices = steps_of(original)
     for step in steps:
-        wrong |= bool(results) and results[-1]["command"] in FIRST and not _good(results[-1])
+        wrong |= bool(results) and _is_the_last(results[-1])
         done = _done(folder / step)
         if done is not None:
             results.append(done)
@@ -196,6 +196,13 @@ def _done(folder: Path) -> dict[str, Any] | None:
 
 def _good(result: dict[str, Any]) -> bool:
     return all(part["verdict"] == GOOD for part in result["parts"])
+
+
+def _is_the_last(result: dict[str, Any]) -> bool:
+    """Nothing is measured after a step that has found connections, or tensions, that are not right."""
+    bad = [part for part in result["parts"] if part["verdict"] != GOOD]
+    looked = any(part["parameter"].startswith(WIRING) for part in bad)  # every step looks at them first
+    return bool(bad) and (result["command"] in FIRST or looked)
 
 
 def _made(step: str, options: RunOptions, folder: Path, watch: Watch) -> dict[str, Any]:

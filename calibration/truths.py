@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,9 +11,19 @@ from calibration.part import Part
 from hand.hand import Hand
 
 
-def truth(hand: Hand, plant: np.void, part: Part) -> float:
-    """True value of a part in the unit in which the hand measures it; not a number where there is none."""
+def truth(hand: Hand, plant: np.void, part: Part, axis_zeros_rad: Sequence[float] = ()) -> float:
+    """True value of a part in the unit in which the hand measures it; not a number where there is none.
+
+    Args:
+        hand: the hand, as it is measured.
+        plant: model record of the drawn hand.
+        part: what was found.
+        axis_zeros_rad: zeros of the wrist axes' sensors of the drawn hand, which are in no record.
+    """
     m, names, key = hand.model[0], hand.names, part.parameter
+    if part.name in names.axes:
+        zero = math.degrees(axis_zeros_rad[names.axes.index(part.name)])
+        return {"sensor_zero_deg": zero, "sensor_gain": 1.0}.get(key, math.nan)
     if key == "guide_loss_frac":
         return float(np.mean([plant[key][names.tendons.index(name)] for name in part.name.split()]))
     if key == "coulomb_nm":

@@ -165,7 +165,8 @@ def _sweep(hand: Hand, options: RunOptions, tendons: list[int], zeros_deg: Float
         plant = options.plant if options.bus is not None or options.plant else options.hand
         chosen = replace(options, hand=str(path), plant=plant)
         faults = run_motion(read_hand(chosen), chosen, plan.text, plan.seconds, means, watch)
-    must_be_sound([fault for fault in faults if fault.cause != Cause.WRIST_SENSOR.name])
+    if faults and faults[0].cause != Cause.WRIST_SENSOR.name:
+        must_be_sound(faults)
     time, found = means.time_s, lengths_of(hand, means, tendons)
     used = np.flatnonzero((time >= LEAD_S) & (time < min(means.fault_s, plan.seconds - TAIL_S)))[::EVERY]
     radii = hand.model[0]["spool_radius_m"][tendons]

@@ -151,6 +151,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "joint_stops.damping_nms_rad": (2e-4, 0.5),
     "joint_stops.coulomb_speed_rad_s": (1e-3, 2.0),
     "tolerances.ripple_phase_deg": (0.1, 180.0),
+    "tolerances.wrist_zero_deg": (0.01, 10.0),
     "tolerances.*": (0.0, 1.0),
     "drives.*.torque_constant_output_nm_a": (0.02, 20.0),
     "drives.*.torque_stall_nm": (0.03, 30.0),
