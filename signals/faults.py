@@ -142,9 +142,9 @@ JOINT_SENSOR_LOST      | sensor | joint  | -       | {name}: its joint sensor do
 JOINT_SENSOR_STUCK     | sensor | joint  | -       | {name}: its joint sensor stands still, {value:.1f} deg from what its motors tell; left out | check its magnet and cable, then arm anew
 JOINT_SENSOR_JUMP      | sensor | joint  | -       | {name}: its joint sensor jumps, {value:.1f} deg from what its motors tell; left out | check its magnet and cable, then arm anew
 JOINT_SENSOR_NOISY     | sensor | joint  | -       | {name}: its joint sensor is far noisier than the hand file says; left out | check its magnet's distance and its shielding, then arm anew
-WRIST_SENSOR           | hand   | axis   | -       | {name}: residuals of all fingers point to a wrist angle off by {value:.1f} deg | check the potentiometer, then home the wrist
+WRIST_SENSOR           | hand   | axis   | -       | {name}: residuals of all fingers point to a wrist angle off by {value:.1f} deg | check the potentiometer, then flexor calibrate wrist
 WRIST_LOST             | hand   | axis   | -       | {name}: wrist axis does not answer | check the wrist drive, then re-arm
-WRIST_JUMP             | hand   | axis   | -       | {name}: angle jumps by {value:.1f} deg in a cycle, possible are {limit:.1f} deg | check the potentiometer, then home the wrist
+WRIST_JUMP             | hand   | axis   | -       | {name}: angle jumps by {value:.1f} deg in a cycle, possible are {limit:.1f} deg | check the potentiometer, then flexor calibrate wrist
 SUSTAINED_OVERRUN      | hand   | hand   | -       | {value:.0f} of the last {limit:.0f} cycles were late | flexor doctor; lower the rate or free the core
 OPERATOR_STOP          | hand   | hand   | -       | stopped by the operator | re-arm when ready
 FRICTION_ENERGY        | finger | motor  | finger  | {name}: friction compensation put {value:.2f} J into a finger at rest | lower gains.friction_gain or gains.guide_gain
