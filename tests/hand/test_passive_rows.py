@@ -124,6 +124,26 @@ def test_a_sensor_at_one_joint_of_a_row_tells_the_other_too(tmp_path: Path) -> N
     assert max(errors[1][j] for j in proximal) < 0.2 * min(errors[0][j] for j in proximal), errors
 
 
+LOOP = "stiffness_nm_rad = 10.0, damping_nms_rad = 0.1, deadband_deg = 0.0, travel_deg = [-3600.0, 3600.0]"
+
+
+@pytest.mark.parametrize(("command", "tracking_deg"), [("current", 1.2), ("current_position", 2.5)])
+def test_what_rows_open_is_followed_with_drives_of_either_kind(
+    tmp_path: Path, command: str, tracking_deg: float
+) -> None:
+    """Joints as easy to turn as their cords are soft; set-points count on the tension that the rows need."""
+    text = re.sub(r"viscous_nms_rad = [\d.]+", "viscous_nms_rad = 0.0003", TEXT)
+    if command != "current":
+        text = text.replace('command = "current"', f'command = "{command}"')
+        text = text.replace("\nfriction = {", f"\nposition_loop = {{ {LOOP} }}\nfriction = {{")
+    file = tmp_path / "hand.toml"
+    file.write_text(text)
+    report = run_lockstep(str(file), motion="open_close", seconds=3.0).report
+    assert report["faults"] == []
+    assert report["estimate_error_deg"]["rms"] < 0.8
+    assert report["tracking_error_deg"]["rms"] < tracking_deg
+
+
 def test_rows_are_fed_forward_as_far_as_they_are_known(tmp_path: Path) -> None:
     """A hand that knows its bands follows as one without them; one that does not, sags."""
     file = tmp_path / "bands.toml"
