@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
 from hand.file import HandFile, HandFileError, load_hand, parse_hand
 from hand.file.text import text_of_file
 from signals.choices import advice
@@ -18,6 +15,9 @@ class SettingError(ValueError):
 
 
 def _value(text: str) -> Any:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         return tomlkit.parse(f"v = {text}")["v"]
     except TOMLKitError:
@@ -66,6 +66,8 @@ def load_with(
     text = text_of_file(Path(hand.path), HandFileError)
     if not settings:
         return hand, text
+    import tomlkit  # most starts need none
+
     document = tomlkit.parse(text)
     for setting in settings:
         _apply(document, setting)

@@ -24,7 +24,7 @@ import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
-from signals.habits import break_habits
+from signals.habits import break_habits, name_helpers
 from signals.inner import LawDispatcher
 from signals.kept import KeptFile
 from signals.rooms import ROOMS
@@ -166,6 +166,15 @@ class LawCache(FunctionCache):
             settings.CACHE_LOCATOR_CLASSES = chosen
         kept: Any = self
         kept._cache_file = KeptFile(kept.cache_path, kept._impl.filename_base + ending)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """As numba's, but without all that its compiler knows: what is compiled needs none of it.
+
+        A compiler fetches it when it begins.
+        """
+        name_helpers()
+        kept: Any = self
+        return kept._load_overload(sig, target_context)
 
 
 def inlined(function: F) -> F:

@@ -5,18 +5,26 @@ What is compiled stays the same: each is work that is done again with the same r
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from numba.core import event, ir, targetconfig, types
+import llvmlite.binding as llvm
+import numba.core.runtime._nrt_python as nrt
+import numpy as np
+from numba.core import environment, event, ir, targetconfig, types
 from numba.core.annotations.type_annotations import TypeAnnotation
 from numba.core.cpu import CPUContext
 from numba.core.types.functions import BaseFunction
+from numba.core.typing import typeof
 from numba.core.typing.context import Context
+from numba.np import numpy_support
 
 _CALLS: Final[WeakKeyDictionary[Any, dict[Any, Any]]] = WeakKeyDictionary()
 _VAR, _INST, _MANY, _NAMED, _NONE = range(5)
 _SORTS: Final[dict[type, int]] = {}
+_RECORDS: Final[dict[tuple[Any, bool], Any]] = {}
 
 
 def _values(self: Any) -> dict[str, Any]:
@@ -84,12 +92,55 @@ def _again(name: str) -> Any:
     return call
 
 
+def _record_of(dtype: Any) -> Any:
+    """The type of a record is made anew, field by field, to find that it is known."""
+    key = dtype, dtype.isalignedstruct  # layouts of both sorts count as equal
+    if key not in _RECORDS:
+        _RECORDS[key] = _NUMBAS["record"](dtype)
+    return _RECORDS[key]
+
+
+def _array_type(value: Any, purpose: Any) -> Any:
+    """Whether an array is a masked one is asked of a module that nobody else wants."""
+    if "numpy.ma" in sys.modules:
+        return _NUMBAS["array"](value, purpose)
+    record = numpy_support.from_dtype(value.dtype)
+    layout = numpy_support.map_layout(value)
+    return types.Array(record, value.ndim, layout, readonly=not value.flags.writeable)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """Numba's code inside a law names its module, where nothing is looked up: only a compiler needs it."""
+    if not module.startswith("numba.") or module in sys.modules:
+        return _NUMBAS["environment"](module, constants, name)
+    kind: Any = environment.Environment
+    found = kind._memo.get(name)
+    if found is None:
+        found = kind._memo[name] = kind({"__name__": module})
+        found.consts[:], found.env_name = constants, name
+    return found
+
+
+@cache
+def name_helpers() -> None:
+    """Tell LLVM what numba's runtime is made of: all that compiled code asks for.
+
+    Numba itself loads what it knows of types and functions first: a tenth of a start, for the compiler alone.
+    """
+    helpers: dict[str, int] = nrt.c_helpers
+    for name, address in helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
 def _nobody(*_args: Any, **_more: Any) -> None:
     """Nobody listens."""
 
 
 _NUMBAS: Final[dict[str, Any]] = {
     "repr": types.Record.__repr__,
+    "record": numpy_support.from_struct_dtype,
+    "array": typeof.typeof_impl.dispatch(np.ndarray),
+    "environment": environment._rebuild_env,
     "call_type": BaseFunction.get_call_type,
     "target": CPUContext.load_additional_registries,
     "typing": Context.load_additional_registries,
@@ -100,6 +151,8 @@ def break_habits() -> None:
     """Put ours in the place of numba's."""
     for owner, name, ours in (
         (types.Record, "__repr__", _record_repr),
+        (numpy_support, "from_struct_dtype", _record_of),
+        (environment, "_rebuild_env", _environment),
         (targetconfig.TargetConfig, "values", _values),
         (BaseFunction, "get_call_type", _call_type),
         (ir.Inst, "_rec_list_vars", _list_vars),
@@ -110,3 +163,4 @@ def break_habits() -> None:
         (event, "end_event", _nobody),
     ):
         setattr(owner, name, ours)
+    typeof.typeof_impl.register(np.ndarray)(_array_type)

@@ -7,9 +7,11 @@ imported before it is asked for by name. Whatever is wrong with it is a sentence
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from importlib.util import find_spec
@@ -70,8 +72,16 @@ class Plugin:
 
 def offered(group: str) -> tuple[Plugin, ...]:
     """Everything that packages add in one group, by name; nothing is imported."""
-    found = [Plugin(group, point) for point in entry_points(group=group)]
+    places = [Path(place or os.curdir) for place in sys.path]
+    points = _points(tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
+    found = [Plugin(group, point) for point in points.select(group=group)]
     return tuple(sorted(found, key=lambda p: (p.name, p.package)))
+
+
+@lru_cache(maxsize=1)
+def _points(_places: tuple[tuple[Path, int], ...]) -> Any:
+    """Those of all packages, until one comes or goes: a file of each is read, and a start asks often."""
+    return entry_points()
 
 
 def named(group: str, name: str, ours: Iterable[str] = ()) -> Plugin | None:

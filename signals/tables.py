@@ -19,4 +19,5 @@ class Table(BaseModel):
         strict=True,
         allow_inf_nan=False,
         protected_namespaces=(),
+        defer_build=True,
     )

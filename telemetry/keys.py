@@ -1,9 +1,8 @@
-"""Whom a hand lets in: its keys, those of viewers and commanders, and the gate that asks for them."""
+"""Whom a hand lets in: its keys, and those of viewers and commanders."""
 
 from __future__ import annotations
 
 import fcntl
-import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,19 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import tomlkit
 import zmq
-from zmq.auth.thread import ThreadAuthenticator
-from zmq.utils import z85
 
 from flexor.keys import Key, KeyProblem, is_half, pair, tables_of
 
 VIEWER, COMMANDER = "viewer", "commander"
 ROLES: Final = (VIEWER, COMMANDER)
-_DOMAIN: Final = "hand"
-_QUIET: Final = logging.getLogger(f"{__name__}.gate")
-_QUIET.setLevel(logging.CRITICAL + 1)
-"""A stranger who knocks a thousand times writes nothing."""
+DOMAIN: Final = "hand"
 
 
 @dataclass(slots=True)
@@ -112,6 +105,8 @@ def save_keyring(path: Path, ring: Keyring) -> None:
         OSError: it cannot be written.
     """
     clients = {name: {"role": role, "public": public} for name, (role, public) in ring.clients.items()}
+    import tomlkit  # a run reads keys alone
+
     hand = {"public": ring.public, "secret": ring.secret}
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)  # of one that was killed
@@ -156,35 +151,12 @@ def write_private(path: Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-class Gate(ThreadAuthenticator):
-    """Answers ZeroMQ's question whether a key may come in, and tells the server its role.
-
-    Args:
-        context: ZeroMQ context of the sockets.
-        ring: whom the hand knows.
-    """
-
-    def __init__(self, context: Any, ring: Keyring) -> None:
-        super().__init__(context, log=_QUIET)
-        self._ring = ring
-        self.start()
-        self.configure_curve_callback(_DOMAIN, self)
-
-    def callback(self, domain: str, key: bytes) -> bool:
-        """Whether a key may come in; asked by the base class."""
-        return bool(self._ring.role_of(key.decode()))
-
-    def curve_user_id(self, client_public_key: bytes) -> str:
-        """The role, as messages carry it in their ``User-Id``."""
-        return self._ring.role_of(z85.encode(client_public_key).decode())
-
-
 def serve(made: Any, ring: Keyring | None) -> None:
     """Let a ZeroMQ socket ask for keys, before it is bound."""
     if ring is not None:
         made.curve_server = True
         made.curve_secretkey = ring.secret.encode()
-        made.zap_domain = _DOMAIN.encode()
+        made.zap_domain = DOMAIN.encode()
         made.zap_enforce_domain = True  # a gate that is gone lets nobody in
 
 

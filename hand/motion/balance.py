@@ -24,6 +24,8 @@ LOOK_S: Final = 0.05
 """Time between the poses that are looked at."""
 LONGEST_S: Final = 60.0
 """Channels with different periods are looked at for this long."""
+ALIKE_DECIMALS: Final = 9
+"""Of an angle [rad]: a pose that comes again, as it does in every period, is looked at once."""
 
 
 def balance_refusals(built: Built, names: HandNames, model: RecordArray) -> Iterator[Refusal]:
@@ -40,7 +42,9 @@ def balance_refusals(built: Built, names: HandNames, model: RecordArray) -> Iter
         tables = [built.channels[k] for k in keys]
         times = np.arange(0.0, _length_s(tables), LOOK_S)
         poses = np.stack([table.at(times) for table in tables], axis=1)
-        for time_s, pose in zip(times, poses, strict=True):
+        _, first = np.unique(np.round(poses, ALIKE_DECIMALS), axis=0, return_index=True)
+        for k in np.sort(first):
+            time_s, pose = times[k], poses[k]
             if not _held(model, f, joints, pose):
                 shown = ", ".join(
                     f"{names.joints[j]} {math.degrees(q):.0f}" for j, q in zip(joints, pose, strict=True)

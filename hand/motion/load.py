@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ from hand.motion.trajectory import trajectory_channels
 from signals.layout import FloatArray
 from signals.modes import Mode
 from signals.names import HandNames
-from signals.records import RecordArray
+from signals.records import MODEL, RecordArray
 from signals.sizes import CHANNELS
 
 
@@ -91,6 +92,19 @@ def parse_motion(
     content: str, file: str, name: str, names: HandNames, model: RecordArray, mode: Mode | None = None
 ) -> Motion:
     """Check the text of a motion file; as ``load_motion``."""
+    motion, built = _checked(content, file, names, model.tobytes(), mode)
+    result = _packed(name, motion.description, built, model, motion.blend_s)
+    result.tendons_off = tuple(names.index("tendon", t) for t in motion.tendons_off)
+    result.object = motion.object
+    return result
+
+
+@lru_cache(maxsize=8)
+def _checked(
+    content: str, file: str, names: HandNames, model_bytes: bytes, mode: Mode | None
+) -> tuple[MotionFile, Built]:
+    """What a motion file says on a hand; a run asks three times, before and after its processes begin."""
+    model = np.frombuffer(model_bytes, MODEL).copy()
     motion, locator = _read(content, file)
     built = build(motion, names, model, mode)
     found = built.refusals + list(limit_refusals(built, names, model))
@@ -100,10 +114,7 @@ def parse_motion(
         found.append(Refusal(path=(), found=f"{len(built.channels)} channels", legal=legal))
     if found:
         raise _refused(found, file, locator)
-    result = _packed(name, motion.description, built, model, motion.blend_s)
-    result.tendons_off = tuple(names.index("tendon", t) for t in motion.tendons_off)
-    result.object = motion.object
-    return result
+    return motion, built
 
 
 def shipped_motion(name: str) -> MotionFile:

@@ -19,6 +19,7 @@ from hand.file.locate import Path
 from hand.review.loops import Law, Plant, growth_1_s, held, plant_of, tension_gains
 from mechanics.sources import channels_used
 from signals.modes import DriveCommand
+from signals.records import RecordArray
 
 MARGIN: Final = 1.5
 """Factor of all gains at which a loop still has to be stable, a period later than the file says."""
@@ -54,19 +55,19 @@ def loop_suspicions(hand: HandFile) -> Found:
     """All about the loops of a hand; a drive that takes angles closes its own."""
     if not _friction(hand):
         return
-    yield from _unstable(hand)
+    from hand.assembly.assemble import model_of
+
+    model = model_of(hand)
+    yield from _unstable(hand, model)
     yield from _weak(hand)
-    yield from _undamped(hand)
+    yield from _undamped(hand, model)
     cutoff, rate = hand.gains.velocity_filter_hz, hand.control.rate_hz
     if cutoff > BETWEEN * rate:
         text = f"{cutoff:g} Hz filters nothing at {rate:g} Hz: speeds are as coarse as an encoder step"
         yield ("gains", "velocity_filter_hz"), text
 
 
-def _unstable(hand: HandFile) -> Found:
-    from hand.assembly.assemble import model_of
-
-    model = model_of(hand)
+def _unstable(hand: HandFile, model: RecordArray) -> Found:
     worst: dict[str, tuple[float, Path, str]] = {}
     for f, name in enumerate(hand.fingers):
         for tension_n in (hand.tendon.force_min_n, hand.tendon.pretension_n, hand.tendon.force_max_n):
@@ -201,12 +202,10 @@ def _weak(hand: HandFile) -> Found:
                 yield ("fingers", name, "joints", k, "impedance_nm_rad"), text + f"{off:.3g} deg off"
 
 
-def _undamped(hand: HandFile) -> Found:
+def _undamped(hand: HandFile, model: RecordArray) -> Found:
     """A motor that swings against its tendon, or about its goal."""
-    from hand.assembly.assemble import model_of
     from mechanics.springs import stiffness_of_force
 
-    model = model_of(hand)
     m, gains = model[0], hand.gains
     inertia, radius = float(m["motor_inertia_kg_m2"][0]), hand.spool.radius_m
     k = float(stiffness_of_force(m, 0, hand.tendon.pretension_n))

@@ -116,7 +116,8 @@ def run(segment: Segment, options: RunOptions, guard: StartGuard, hand: Hand | N
         if options.require_realtime:
             granted.require()
     phase[0] = int(Phase.READY)
-    while int(segment.field("io_phase")[0]) < Phase.READY and not stop[0]:
+    watched, io_phase = segment.field("watched"), segment.field("io_phase")
+    while not (stop[0] or (watched[0] and int(io_phase[0]) >= Phase.READY)):
         beat[0] = now_ns()
         time.sleep(0.005)
     guard.end()

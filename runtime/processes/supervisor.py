@@ -139,10 +139,11 @@ class Supervisor:
         self._io = Child("io", segment, self.options)
 
     def supervise(self) -> Outcome:
-        """Until the children have ended."""
+        """Until the children have ended; they start up before, but nothing is switched on."""
         segment, control = self._segment, self._control
         assert control is not None
         stop, phase = segment.field("stop"), segment.field("control_phase")
+        segment.field("watched")[0] = 1
         told, last = False, -1
         while control.running():
             time.sleep(TURN_S)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import zmq
@@ -18,8 +18,11 @@ from flexor.places import Places
 from telemetry.command.door import Door
 from telemetry.command.requests import Refusal, parse
 from telemetry.command.server import CommandServer
-from telemetry.keys import COMMANDER, Gate, Keyring, role_of
+from telemetry.keys import COMMANDER, Keyring, role_of
 from telemetry.sockets import PLOTJUGGLER_PORT, bind, bind_datagrams
+
+if TYPE_CHECKING:
+    from telemetry.gate import Gate
 
 REQUESTS_S: Final = 0.005
 """Time for requests in one turn; one that has begun is finished."""
@@ -35,6 +38,12 @@ FRAMING: Final = 48
 """Bytes on the wire beside a part's own, at most: 9 in plain, 42 with keys."""
 
 
+def _gate(context: Any, ring: Keyring) -> Gate:
+    from telemetry.gate import Gate
+
+    return Gate(context, ring)
+
+
 class Reception:
     """Owner of the sockets on which requests come in.
 
@@ -48,7 +57,7 @@ class Reception:
     """
 
     def __init__(self, context: Any, places: Places, ring: Keyring | None = None) -> None:
-        self._gate = Gate(context, ring) if ring is not None else None
+        self._gate = _gate(context, ring) if ring is not None else None
         self.router = bind(context, zmq.ROUTER, places.command, ring)
         try:
             self.datagrams = bind_datagrams(places.stop)

@@ -214,6 +214,23 @@ def test_fingers_hold_in_the_mode_that_is_asked_for() -> None:
     assert (load("hasy", "wrist_pitch").head["finger_mode"][0, :6] == Mode.JOINT_IMPEDANCE).all()
 
 
+def test_a_motion_that_runs_changes_no_other_of_its_file() -> None:
+    """What is checked is kept; where a motion starts is its own."""
+    first, fresh = load("hasy", "open_close"), load("hasy", "open_close")
+    first.bind(some_state("hasy"))
+    goal_at(first, 0.0)
+    assert first.head.tobytes() != fresh.head.tobytes()
+    assert load("hasy", "open_close").head.tobytes() == fresh.head.tobytes()
+
+
+def test_the_same_text_on_another_model_is_checked_anew() -> None:
+    names, model = NAMES["hasy"], MODELS["hasy"].copy()
+    load("hasy", "open_close")
+    model["joint_max_rad"] = 0.1
+    with pytest.raises(MotionFileError, match="legal"):
+        load_motion("open_close", names, model)
+
+
 def test_gains_and_pretension_come_from_the_model() -> None:
     model = model_of(HANDS["finger_bench"], pretension_n=60.0)
     goal = goal_at(load_motion("hold", NAMES["finger_bench"], model), 1.0)[0]

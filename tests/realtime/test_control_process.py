@@ -30,7 +30,7 @@ class Running:
         self.control = Process(words, folder, "control")
         self.reader = self.segment.reader(1024, start=0)
         self.grid = Grid(3000.0)
-        self.segment.field("io_phase")[0] = int(Phase.READY)
+        self.segment.field("io_phase")[0], self.segment.field("watched")[0] = int(Phase.READY), 1
 
     @property
     def proc(self) -> Path:

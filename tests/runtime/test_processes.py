@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import flexor
-from runtime.processes.phases import STOP_BUDGET_S, Exit
+from hand.options import RunOptions
+from runtime.processes.phases import STOP_BUDGET_S, Exit, Phase, Released
+from runtime.processes.supervisor import Supervisor
 from signals.modes import MachineState
 from telemetry.record.reader import read_log
 from tests.rigs.runs import MOVING, START_S, blocks, gone
@@ -37,6 +39,19 @@ def test_a_signal_in_mid_motion_ends_in_the_stop_sequence(start, number, code):
     assert report["hand"] == "finger_bench" and report["cycles"] > 300
     assert set(children) == {"io", "control"} and gone(children.values())
     assert blocks(run.pid) == []
+
+
+def test_nothing_is_switched_on_before_the_children_are_supervised(port_base):
+    options = RunOptions(hand="finger_bench", motion="open_close", seconds=0.1, port_base=port_base)
+    with Supervisor(options, 3000.0, lambda _: None) as run:
+        phases, until = [run._segment.field(f"{name}_phase") for name in ("io", "control")], START_S
+        while until > 0.0 and any(int(phase[0]) < Phase.READY for phase in phases):
+            until -= 0.1
+            time.sleep(0.1)
+        time.sleep(0.3)
+        assert [int(phase[0]) for phase in phases] == [Phase.READY, Phase.READY]
+        assert int(run._segment.field("released")[0]) == Released.NEVER_ON
+        assert run.supervise().code == Exit.GOOD
 
 
 @pytest.mark.sample(2)

@@ -21,7 +21,8 @@ from flexor.keys import Key, KeyProblem, fit, load, pair, why_silent
 from hand.options import OptionError, RunOptions
 from telemetry.command import door
 from telemetry.command.requests import ARGS, FREE
-from telemetry.keys import Gate, changing, load_keyring, new_keyring, save_keyring, serve, write_private
+from telemetry.gate import Gate
+from telemetry.keys import changing, load_keyring, new_keyring, save_keyring, serve, write_private
 from telemetry.sockets import NotOurs, bind
 from tests.rigs.front import Front
 from tools.commands.keys import app

@@ -105,3 +105,55 @@ def test_a_law_inside_a_law_is_no_machine_code_until_python_calls_it(tmp_path: P
     ]
     assert told[0] == ["3.0", "0", "1", "1.5", "1"]
     assert told[1] == ["3.0", "0", "0", "1.5", "1"]
+
+
+LOADED = """
+import sys
+import numpy as np
+from numba import typeof
+from numba.core.errors import NumbaTypeError
+from signals.compiled import law
+
+@law
+def add(values: np.ndarray, out: np.ndarray) -> None:
+    for k in range(len(values)):
+        out[k] += 2.0 * values[k]
+
+out = np.zeros(3)
+add(np.array([1.0, 2.0, 3.0]), out)
+compiler = "numba.cpython.unicode" in sys.modules
+out[:] += np.array([add.py_func is not add, sum(add.stats.cache_hits.values()), compiler])
+
+@law
+def norm(values: np.ndarray) -> float:
+    return float(np.sqrt(np.sum(values * values)))
+
+print(*out, norm(np.array([3.0, 4.0])))
+try:
+    typeof(np.ma.array([3.0, 4.0]))
+except NumbaTypeError as error:
+    print("MaskedArray" in str(error))
+"""
+
+
+def test_what_is_compiled_is_loaded_without_the_compiler_which_comes_when_something_is_not(
+    tmp_path: Path,
+) -> None:
+    """The second process loads ``add`` and then compiles ``norm``, with numba's own functions of arrays."""
+    (tmp_path / "laws.py").write_text(LOADED, encoding="utf-8")
+    (tmp_path / "cache").mkdir()
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "FLEXOR_CACHE_DIR": str(tmp_path / "cache")}
+    printed = []
+    for _ in range(2):
+        for path in (tmp_path / "cache").rglob("laws.norm*"):
+            path.unlink()
+        done = subprocess.run(
+            [sys.executable, "laws.py"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        printed.append(done.stdout.split())
+    assert printed == [["3.0", "4.0", "7.0", "5.0", "True"], ["3.0", "5.0", "6.0", "5.0", "True"]]

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -179,15 +180,16 @@ def test_a_report_file_that_cannot_be_written_does_not_take_the_report_along(cap
     ("words", "key"),
     [
         (("--lockstep",), "gains.tension_kp_nm_n"),
-        (("--bus", "finger_bench_servos"), "gains.tension_kp_nm_n"),  # told before a process is started
+        (("--bus", "finger_bench_servos"), "gains.tension_kp_nm_n"),  # told before anything is switched on
         (("--lockstep", "--rate", "60"), "gains.velocity_filter_hz"),
     ],
 )
 def test_every_start_says_what_check_suspects(capsys, monkeypatch, words, key):
-    def nothing(*_):
-        raise OptionError("no process is started here")
+    class Nobody(nullcontext):
+        def supervise(self):
+            raise OptionError("nothing is switched on here")
 
-    monkeypatch.setattr("runtime.processes.supervisor.Supervisor", nothing)
+    monkeypatch.setattr("runtime.processes.supervisor.Supervisor", lambda *_, **_more: Nobody(Nobody()))
     setting = "gains.tension_kp_nm_n=300.0"
     _, _, err = _call(capsys, "run", "finger_bench", "--for", "0.05", "--set", setting, *words)
     rate = float(words[-1]) if "--rate" in words else None

@@ -153,7 +153,6 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
     )
     for text in () if options.readonly else unproven(options.bus, hand.names, motor_setups(hand)):
         tell(f"warning: {text}")
-    _warn(options, hand)
     about = {"port_base": options.port_base, "transport": options.transport, "places": options.bus or ""}
     title = hand.name if options.seconds else ""
     with (
@@ -171,6 +170,7 @@ def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
             if text := _does(options, phase, cold):
                 teller.phase(text)
 
+        _warn(options, hand)  # while the children load: nothing moves before they are supervised
         run.enter = enter
         outcome = run.supervise()
     return outcome.code, outcome.message, outcome.report
