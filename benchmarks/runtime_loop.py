@@ -173,6 +173,7 @@ def _watch(segment: Segment, control: Process, audience: Audience | None, wanted
     reader, timings = segment.reader(1024, start=0), Timings()
     beat, phase = segment.field("io_beat_ns"), segment.field("control_phase")
     until, wanted_ns = time.monotonic() + PATIENCE_S, round(wanted_s * 1e9)
+    segment.field("watched")[0] = 1
     if audience is None:
         beat[0] = now_ns()
         segment.field("io_phase")[0] = int(Phase.READY)
