@@ -6,6 +6,7 @@ What is compiled stays the same: each is work that is done again with the same r
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -13,9 +14,23 @@ from weakref import WeakKeyDictionary
 import llvmlite.binding as llvm
 import numba.core.runtime._nrt_python as nrt
 import numpy as np
-from numba.core import environment, event, ir, targetconfig, types
+from numba.core import (
+    environment,
+    errors,
+    event,
+    ir,
+    lowering,
+    postproc,
+    targetconfig,
+    transforms,
+    typeinfer,
+    types,
+)
 from numba.core.annotations.type_annotations import TypeAnnotation
+from numba.core.base import OverloadSelector
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.cpu import CPUContext
+from numba.core.runtime.context import NRTContext
 from numba.core.types.functions import BaseFunction
 from numba.core.typing import typeof
 from numba.core.typing.context import Context
@@ -25,6 +40,11 @@ _CALLS: Final[WeakKeyDictionary[Any, dict[Any, Any]]] = WeakKeyDictionary()
 _VAR, _INST, _MANY, _NAMED, _NONE = range(5)
 _SORTS: Final[dict[type, int]] = {}
 _RECORDS: Final[dict[tuple[Any, bool], Any]] = {}
+_COUNTED: Final[dict[Any, bool]] = {}
+_ERRORS: Final[Any] = errors
+_LITERAL: Final[Any] = types.literal
+_CANONICAL: Final[Any] = transforms.canonicalize_cfg
+_LIFETIME: Final[Any] = postproc.VariableLifetime
 
 
 def _values(self: Any) -> dict[str, Any]:
@@ -63,33 +83,109 @@ def _sort_of(kind: type) -> int:
     return _NONE
 
 
-def _list_vars(self: Any, value: Any) -> list[Any]:
+def _list_vars(_self: Any, value: Any) -> list[Any]:
     """Variables inside a value; what sort of thing it is, is asked once per class."""
-    kind = type(value)
-    sort = _SORTS.get(kind)
-    if sort is None:
-        sort = _SORTS[kind] = _sort_of(kind)
-    if sort == _NONE:
-        return []
-    if sort == _VAR:
-        return [value]
-    if sort == _INST:
-        return list(value.list_vars())
-    return [var for v in (value if sort == _MANY else value.values()) for var in _list_vars(self, v)]
+    found: list[Any] = []
+    _collect((value,), found)
+    return found
 
 
-def _again(name: str) -> Any:
-    """Thirty modules imported again before every function; what has come to their registries counts."""
+def _collect(values: Iterable[Any], found: list[Any]) -> None:
+    for value in values:
+        kind = type(value)
+        sort = _SORTS.get(kind)
+        if sort is None:
+            sort = _SORTS[kind] = _sort_of(kind)
+        if sort == _VAR:
+            found.append(value)
+        elif sort == _INST:
+            found += value.list_vars()
+        elif sort != _NONE:
+            _collect(value if sort == _MANY else value.values(), found)
+
+
+class _ErrorContext:
+    """What an error is told of its place; there are eighty thousand places and no error."""
+
+    __slots__ = ("_about", "_args", "_more")
+
+    def __init__(self, about: str, *args: Any, **more: Any) -> None:
+        self._about, self._args, self._more = about, args, more
+
+    def __enter__(self) -> None:
+        loc = self._more.get("loc")
+        if loc is not None and not loc.filename.startswith(_ERRORS._numba_path):
+            _ERRORS.loc_info.update(self._more)
+
+    def __exit__(self, _kind: Any, error: Any, _trace: Any) -> None:
+        if isinstance(error, errors.NumbaError):
+            error.add_context(_ERRORS._format_msg(self._about, self._args, self._more))
+
+
+def _meminfos(self: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Numbers and records are not counted; every one was taken apart to see that."""
+    counted = _COUNTED.get(kind)
+    if counted is None:
+        counted = _COUNTED[kind] = self._context.data_model_manager[kind].contains_nrt_meminfo()
+    return _NUMBAS["meminfos"](self, builder, kind, value) if counted else []
+
+
+def _held(context: Any) -> int:
+    """How much the registries of a context hold."""
+    return sum(len(held) for registry in context._registries for held in vars(registry).values())
+
+
+def _refresh(name: str) -> Any:
+    """Before every function, and after every question without an answer, forty modules are asked for news."""
 
     def call(self: Any) -> None:
-        if "_flexor_loaded" not in self.__dict__:
+        contexts = self, getattr(self, "typing_context", self)
+        if self.__dict__.get("_flexor_held") != [*map(_held, contexts)]:
             _NUMBAS[name](self)
-            self._flexor_loaded = True
-        else:
-            for registry in tuple(self._registries):
-                self.install_registry(registry)
+            self._flexor_held = [*map(_held, contexts)]
 
     return call
+
+
+def _find(self: Any, sig: Any) -> Any:
+    """What has no answer is asked again for every field that is read, and told in full."""
+    found = self._cache.get(sig)
+    if found is None:
+        try:
+            found = self._find(sig)
+        except errors.NumbaNotImplementedError as error:
+            found = error.with_traceback(None)
+        self._cache[sig] = found  # emptied when there is more to choose from
+    if isinstance(found, Exception):
+        raise _ERRORS.NumbaNotImplementedError(*found.args)
+    return found
+
+
+def _maybe_literal(value: Any) -> Any:
+    """What is none is found by an exception, of a long sentence."""
+    return _LITERAL(value) if type(value) in types.Literal.ctor_map else None
+
+
+def _post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Who lives where is computed after each of nine passes; the last needs it, and generators do."""
+    ir_now = self.func_ir
+    if ir_now.is_generator:
+        _NUMBAS["post_process"](self, emit_dels, extend_lifetimes)
+        return
+    ir_now.blocks = _CANONICAL(ir_now.blocks)
+    ir_now.variable_lifetime = _LIFETIME(ir_now.blocks)  # computes when it is asked
+    ir_now.generator_info = None
+    if emit_dels:
+        self._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+
+def _optimize_functions(self: Any, module: Any) -> None:
+    """Of the functions of a module four in five are declarations, with nothing to optimise."""
+    module.data_layout = self._codegen._data_layout
+    for function in module.functions:
+        if not function.is_declaration:
+            passes, builder = self._codegen._function_pass_manager()
+            passes.run(function, builder)
 
 
 def _record_of(dtype: Any) -> Any:
@@ -142,8 +238,10 @@ _NUMBAS: Final[dict[str, Any]] = {
     "array": typeof.typeof_impl.dispatch(np.ndarray),
     "environment": environment._rebuild_env,
     "call_type": BaseFunction.get_call_type,
-    "target": CPUContext.load_additional_registries,
-    "typing": Context.load_additional_registries,
+    "target": CPUContext.refresh,
+    "typing": Context.refresh,
+    "meminfos": NRTContext.get_meminfos,
+    "post_process": postproc.PostProcessor.run,
 }
 
 
@@ -156,8 +254,17 @@ def break_habits() -> None:
         (targetconfig.TargetConfig, "values", _values),
         (BaseFunction, "get_call_type", _call_type),
         (ir.Inst, "_rec_list_vars", _list_vars),
-        (CPUContext, "load_additional_registries", _again("target")),
-        (Context, "load_additional_registries", _again("typing")),
+        (CPUContext, "refresh", _refresh("target")),
+        (Context, "refresh", _refresh("typing")),
+        (OverloadSelector, "find", _find),
+        (types, "maybe_literal", _maybe_literal),
+        (errors, "new_error_context", _ErrorContext),
+        (lowering, "new_error_context", _ErrorContext),
+        (typeinfer, "new_error_context", _ErrorContext),
+        (NRTContext, "get_meminfos", _meminfos),
+        (postproc.PostProcessor, "run", _post_process),
+        (CPUCodeLibrary, "_optimize_functions", _optimize_functions),
+        (type(errors.termcolor()), "_markup", lambda _, text, *_more: text),  # thousands that nobody reads
         (TypeAnnotation, "__str__", lambda _: ""),  # the source with its types, kept with every function
         (event, "start_event", _nobody),
         (event, "end_event", _nobody),
