@@ -19,5 +19,4 @@ class Table(BaseModel):
         strict=True,
         allow_inf_nan=False,
         protected_namespaces=(),
-        defer_build=True,
     )
