@@ -143,8 +143,7 @@ class Supervisor:
         segment, control = self._segment, self._control
         assert control is not None
         stop, phase = segment.field("stop"), segment.field("control_phase")
-        segment.field("watched")[0] = 1
-        told, last = False, -1
+        segment.field("watched")[0], told, last = 1, False, -1
         while control.running():
             time.sleep(TURN_S)
             if (now := int(phase[0])) != last:
