@@ -11,10 +11,14 @@ import tomlkit
 
 from controllers.motion import ChannelKind
 from hand.hand import Hand
+from hand.motion.load import load_motion
+from hand.options import RunOptions
+from runtime.setup import read_hand
 from signals.records import RecordArray
 from signals.table import TABLE
 from sim.options import FAULT_EFFECTS, Fault
 from telemetry.shm.channel import Channel
+from trials.draw import draw
 from trials.record import Recording
 from trials.rules import KindRule
 from trials.scene import SLOTS, Scene
@@ -64,11 +68,11 @@ def scale(unit: str, factors: Factors) -> float:
     return float(np.prod(factors ** dimension(unit)))
 
 
-def scaled(model: RecordArray, factors: Factors) -> RecordArray:
-    """The hand with every quantity times its factor; nothing else of it changes."""
+def scaled(model: RecordArray, factors: Factors, but: str = "") -> RecordArray:
+    """The hand with every quantity times its factor, but for one; nothing else of it changes."""
     other = model.copy()
     for signal in TABLE["model"]:
-        if signal.kind == "f8":
+        if signal.kind == "f8" and signal.name != but:
             other[signal.name] *= scale(signal.unit, factors)
     return other
 
@@ -80,18 +84,25 @@ class SimilarScene(Scene):
         hand: the hand that both are measured by.
         motion: name of a motion.
         factors: of force, length, time, sensor resolution and current.
+        but: a quantity that stays as it is.
     """
 
-    def __init__(self, hand: Hand, motion: str, factors: Factors) -> None:
+    def __init__(self, hand: Hand, motion: str, factors: Factors, but: str = "") -> None:
         self.factors = factors
-        alike = replace(hand, model=scaled(hand.model, factors))
+        model = scaled(hand.model, factors, but)
+        alike = replace(hand, model=model, rate_hz=hand.rate_hz * scale("Hz", factors))
         super().__init__(alike, motion, channel=Channel.local(SLOTS))
-        m = self.rig.motion
-        assert m is not None
+        m, plain = self.rig.motion, load_motion(motion, hand.names, hand.model)
+        assert m is not None and m.values.shape == plain.values.shape
+        second = scale("s", factors)
+        m.head[:] = plain.head
+        for times in ("blend_s", "step_s"):
+            m.head[times] *= second
         for c in range(int(m.head["n_channels"][0])):
-            unit = CHANNEL_UNITS.get(ChannelKind(int(m.head["kind"][0, c])), "rad")
-            for values in (m.values, m.slopes, m.head["advance"][0]):
-                values[c] *= scale(unit, factors)
+            by = scale(CHANNEL_UNITS.get(ChannelKind(int(m.head["kind"][0, c])), "rad"), factors)
+            m.head["advance"][0, c] *= by
+            m.values[c], m.slopes[c] = by * plain.values[c], by / second * plain.slopes[c]
+        self.period_s = plain.duration_s * second
 
     def fault_of(self, trial: Trial | Struck, rule: KindRule) -> Fault:
         """The fault in this hand's own scale."""
@@ -100,6 +111,21 @@ class SimilarScene(Scene):
 
     def _see_it_rest(self, recorder: Any) -> None:
         """Nothing: both scenes are watched for the same time."""
+
+
+def slow_hand(name: str, rate_hz: float) -> Hand:
+    """A hand at another rate."""
+    return read_hand(RunOptions(hand=name, lockstep=True, seconds=1.0, rate_hz=rate_hz))
+
+
+def one_of_each(hand: Hand, motion: str) -> list[Trial]:
+    """The first drawn trial of every kind that this hand has parts for."""
+    found: dict[str, Trial] = {}
+    for seed in range(400):
+        trial = draw(7_000_000 + seed, hand.names, (motion,))
+        if trial is not None:
+            found.setdefault(trial.kind, trial)
+    return list(found.values())
 
 
 def away(first: Recording, second: Recording, factors: Factors) -> dict[tuple[str, str], float]:
