@@ -115,18 +115,18 @@ NOT_FINITE_COMMAND     | finger | motor  | finger  | {name}: the controller aske
 MEASUREMENT_TOO_OLD    | finger | motor  | motor   | {name}: newest measurement is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
 COMMAND_TOO_OLD        | hand   | hand   | -       | newest goal is {value:.0f} ms old, limit {limit:.0f} ms | the client stopped sending; send goals again, then activate
 BUS_LOST               | hand   | bus    | -       | the bus did not answer for {value:.1f} ms | check power and cable of the hand, then re-arm
-TENSION_LOST           | finger | tendon | finger  | {name}: lever at its slack stop while {limit:.1f} N are wanted | look at the tendon: broken, off its pulley or unwound
+TENSION_LOST           | finger | tendon | finger  | {name}: slack while {limit:.1f} N are wanted | look at the tendon: broken, off its pulley or unwound
 TENDON_BROKEN          | finger | tendon | finger  | {name}: still slack after winding {value:.1f} mm: broken | replace the tendon, then calibrate it
 TENDON_SLACK           | finger | tendon | finger  | {name}: slack, tension came back after winding {value:.1f} mm | re-tension the finger
 TENSION_TOO_HIGH       | finger | tendon | finger  | {name}: tension {value:.0f} N, limit {limit:.0f} N | look for an obstacle; lower the goal or the pretension
-HALL_STUCK             | finger | hall   | hall    | {name}: Hall count unchanged while its motor wound {value:.2f} mm | check the Hall sensor's cable and magnet
-HALL_SATURATED         | finger | hall   | hall    | {name}: Hall count {value:.0f} at the end of its range | check the magnet's place; calibrate the sensor
-HALL_GLITCH            | finger | hall   | hall    | {name}: Hall count jumps by {value:.0f} counts, possible are {limit:.0f} | check the Hall sensor's cable and shielding
+HALL_STUCK             | finger | hall   | hall    | {name}: sensor count unchanged while its motor wound {value:.2f} mm | check the sensor's cable, and a Hall sensor's magnet
+HALL_SATURATED         | finger | hall   | hall    | {name}: sensor count {value:.0f} at the end of its range | check a Hall sensor's magnet, a load cell's span; calibrate the sensor
+HALL_GLITCH            | finger | hall   | hall    | {name}: sensor count jumps by {value:.0f}, possible are {limit:.0f} | check the sensor's cable and shielding
 HALL_DRIFT             | finger | hall   | finger  | {name}: length residual drifted to {value:.2f} mm | calibrate the finger
 RESIDUAL_TOO_LARGE     | finger | tendon | finger  | {name}: tendon lengths contradict each other by {value:.2f} mm, limit {limit:.2f} mm | a tendon slipped or jumped its pulley; look at the named pair
-HALL_LOST              | finger | hall   | hall    | {name}: Hall sensor does not answer | check its cable and supply, then re-arm
-HALL_NOT_FINITE        | finger | hall   | hall    | {name}: the driver delivered a Hall count that is not a number | check the sensor's cable and the driver's log, then re-arm
-HALL_TOO_OLD           | finger | hall   | hall    | {name}: newest Hall count is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
+HALL_LOST              | finger | hall   | hall    | {name}: sensor does not answer | check its cable and supply, then re-arm
+HALL_NOT_FINITE        | finger | hall   | hall    | {name}: the driver delivered a sensor count that is not a number | check the sensor's cable and the driver's log, then re-arm
+HALL_TOO_OLD           | finger | hall   | hall    | {name}: newest sensor count is {value:.1f} ms old, limit {limit:.1f} ms | check the bus load and the cable (flexor doctor)
 MOTOR_LOST             | finger | motor  | motor   | {name}: motor does not answer | check its power and cable, then re-arm
 MOTOR_TOO_FAST         | finger | motor  | motor   | {name}: {value:.1f} rad/s, limit {limit:.1f} rad/s | look for a broken tendon or a wrong goal
 MOTOR_TOO_HOT          | finger | motor  | motor   | {name}: winding {value:.0f} degC, limit {limit:.0f} degC | let it cool; lower pretension or duty
