@@ -93,7 +93,7 @@ def test_a_known_zero_is_in_no_angle_and_an_unknown_one_is(tmp_path: Path, wirin
         path.write_text(with_lines())
     unknown = tmp_path / "unknown.toml"
     unknown.write_text(HASY)
-    choices: dict[str, Any] = {"seconds": 1.2, "sensors": "ideal", "guides": "ideal", "every": 30}
+    choices: dict[str, Any] = {"seconds": 0.9, "sensors": "ideal", "guides": "ideal", "every": 30}
     choices |= {"motion": "hold", "plant": str(plant), "wiring": wiring}
     for file, zeros in ((known, (0.0, 0.0)), (unknown, ZEROS_DEG)):
         result = run_lockstep(str(file), **choices)
