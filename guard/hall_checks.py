@@ -222,10 +222,24 @@ def check_jump(
 
 @law
 def check_difference(m: Model, mem: GuardMemory, z: Measurement, s: State, t: int) -> None:
-    """Latch the sensor of a difference of forces in tendon ``t``'s channel: stuck, or at a rail."""
-    f, count = m.tendon_finger[t], int(z.hall_count[t])
+    """Latch the sensor of a difference of forces in tendon ``t``'s channel: stuck, or at a rail.
+
+    Stuck as in ``check_stuck``, by noise alone. A second call of that law would take it out of the loop over
+    all Hall sensors, where it is inlined.
+    """
+    f, i, count = m.tendon_finger[t], m.tendon_motor[t], int(z.hall_count[t])
     if z.hall_time_ns[t] != mem.hall_sample_ns[t] or mem.started == 0:
-        check_stuck(m, mem, s, f, t, count)
+        changed = 1.0 if count != mem.last_count[t] else 0.0
+        mem.change_rate[t] += RATE_SHARE * (changed - mem.change_rate[t])
+        mem.same_cycles[t] += 1
+        if changed > 0.0 or mem.started == 0:
+            mem.anchor_angle_rad[t] = s.motor_angle_rad[i]
+            mem.anchor_rate[t] = mem.change_rate[t]
+            mem.same_cycles[t] = 0
+        wound = abs(m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.anchor_angle_rad[t]))
+        silent = mem.anchor_rate[t] > CHANGING and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT
+        if wound > m.stuck_moved_m and silent:
+            latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * m.stuck_moved_m)
     mem.hall_sample_ns[t] = z.hall_time_ns[t]
     outside = count <= 0 or count >= m.hall_count_max[t]
     mem.rail_s[t] = mem.rail_s[t] + m.dt_s if outside else 0.0
