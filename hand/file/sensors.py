@@ -135,13 +135,16 @@ def sensor_refusals(raw: Raw) -> Iterator[Refusal]:
 
 
 def _difference_refusals(raw: Raw, tendons: dict[str, tuple[int, Raw]]) -> Iterator[Refusal]:
-    """Differences of a tendon and itself, of two fingers, of levers, or in the channel of another sensor."""
+    """Differences of a tendon and itself, of two fingers, of levers, in another's channel, or not used."""
     forces = {text_of(s, "at") for _, s in dicts_at(raw, "sensors") if text_of(s, "kind") == "force"}
     for k, row in dicts_at(raw, "sensors"):
         at, against = text_of(row, "at"), text_of(row, "against")
         if text_of(row, "kind") != "force_difference" or at not in tendons:
             continue
-        path, own = ("sensors", k, "against"), tendons[at][1]
+        path, (i, own) = ("sensors", k, "against"), tendons[at]
+        if "hall_used" in own:
+            legal = f"no hall_used: {at} has a force difference; not to use it, take its row out of sensors"
+            yield Refusal(path=("tendons", i, "hall_used"), found="a key hall_used", legal=legal)
         mates = [n for n, (_, t) in tendons.items() if n != at and t.get("finger") == own.get("finger")]
         if against and against not in mates:
             legal = f"another tendon of its finger: {', '.join(mates) or 'there is none'}"

@@ -172,6 +172,12 @@ REFUSED = {
         TEXT.replace("zero_count = 2048.0", "zero_count = 5000.0"),
         r"sensors\[0\]\.zero_count: .*less than 2\^bits",
     ),
+    "a sensor that is not used": (
+        beside_a_sensor()
+        .replace('{ name = "t4", ', '{ name = "t4", hall_used = false, ')
+        .replace("[origin.tendons]\n", '[origin.tendons]\nhall_used = "assumed"\n'),
+        r"tendons\[3\]\.hall_used: .*legal: no hall_used: t4 has .* take its row out of sensors",
+    ),
     "a sensor of its own": (
         beside_a_sensor().replace('at = "t4", against = "t1"', 'at = "t1", against = "t4"'),
         r"a force difference at t1, which has a sensor of its own",
