@@ -28,7 +28,7 @@ from calibration.patching import merged
 from calibration.tendon_means import FIELDS
 from calibration.winding_plan import TAIL_S
 from calibration.wrist_fit import Known, Swept, fit_zeros, left_m
-from calibration.wrist_page import MOST_DEG, Picture, Zeros, parts_of, patch_of, sections
+from calibration.wrist_page import MOST_DEG, Picture, Zeros, beyond_file, parts_of, patch_of, sections
 from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
 from hand.options import RunOptions
@@ -201,7 +201,8 @@ def found_wrist(hand: Hand, options: RunOptions, tendons: list[int], watch: Watc
         whole = run.swept.at(run.time_s < plan.fitted_s)
         fit = fit_zeros(whole, known)
         zeros_deg = run.known_deg + np.degrees(fit.zero_rad)
-        if not run.faults or tries == TRIES or np.abs(zeros_deg - before_deg).max() > 2.0 * MOST_DEG:
+        far = np.abs(zeros_deg - before_deg).max() > 2.0 * MOST_DEG
+        if not run.faults or tries == TRIES or far or beyond_file(zeros_deg):
             break
     held = run.swept.at(run.time_s >= plan.fitted_s)
     shift = np.radians(run.known_deg - before_deg)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calibration import picture
 from calibration.part import BAD, GOOD, OPEN, Part
 from calibration.wrist_fit import Known, Swept, ZeroFit, left_m
+from hand.file.drive import SENSOR_ZERO_DEG
 from hand.hand import Hand
 from reports import page
 
@@ -27,6 +28,11 @@ FLOOR_DEG: Final = (0.06, 0.1)
 simulated hands was farther off."""
 GAIN_FLOOR: Final = 0.03
 """The same of a gain: loops and guides leave lengths that look like it."""
+
+
+def beyond_file(zeros_deg: Floats) -> bool:
+    """True if one of the zeros is more than a hand file may say."""
+    return bool(np.abs(zeros_deg).max() > SENSOR_ZERO_DEG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,12 @@ def _zero(hand: Hand, found: Zeros, a: int, gain: Part) -> Part:
     change = value - float(found.before_deg[a])
     text = f"{value:+.2f} deg, +- {half:.2g}; {change:+.2f} from before"
     verdict = GOOD
-    if not found.whole:
+    if abs(value) > SENSOR_ZERO_DEG:
+        verdict = BAD
+        text += f"; legal: {SENSOR_ZERO_DEG:g} deg at most: turn the sensor on its axis, and repeat"
+    elif beyond_file(found.zeros_deg):
+        verdict, text = OPEN, text + "; not known as long as the other axis' zero is beyond what is legal"
+    elif not found.whole:
         verdict = BAD
         text += (
             f"; the guard ended all {found.tries} sweeps (WRIST_SENSOR): do bits, range_deg and the sense of "
