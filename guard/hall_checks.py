@@ -237,7 +237,8 @@ def check_difference(m: Model, mem: GuardMemory, z: Measurement, s: State, t: in
             mem.anchor_rate[t] = mem.change_rate[t]
             mem.same_cycles[t] = 0
         wound = abs(m.spool_radius_m[t] * (s.motor_angle_rad[i] - mem.anchor_angle_rad[t]))
-        silent = mem.anchor_rate[t] > CHANGING and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT
+        noisy = m.hall_noise_count[t] > 0.0 and mem.anchor_rate[t] > CHANGING
+        silent = noisy and mem.anchor_rate[t] * mem.same_cycles[t] > SILENT
         if wound > m.stuck_moved_m and silent:
             latch_finger(s, f, HALL_STUCK, t, 1e3 * wound, 1e3 * m.stuck_moved_m)
     mem.hall_sample_ns[t] = z.hall_time_ns[t]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from functools import cache
+from importlib import import_module
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -15,6 +16,7 @@ import llvmlite.binding as llvm
 import numba.core.runtime._nrt_python as nrt
 import numpy as np
 from numba.core import (
+    analysis,
     environment,
     errors,
     event,
@@ -45,6 +47,7 @@ _ERRORS: Final[Any] = errors
 _LITERAL: Final[Any] = types.literal
 _CANONICAL: Final[Any] = transforms.canonicalize_cfg
 _LIFETIME: Final[Any] = postproc.VariableLifetime
+_LIVING: Final[Any] = analysis.compute_live_variables
 
 
 def _values(self: Any) -> dict[str, Any]:
@@ -174,9 +177,20 @@ def _post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = F
         return
     ir_now.blocks = _CANONICAL(ir_now.blocks)
     ir_now.variable_lifetime = _LIFETIME(ir_now.blocks)  # computes when it is asked
+    ir_now.block_entry_vars = {}
     ir_now.generator_info = None
     if emit_dels:
         self._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+
+def _entry_vars(self: Any, block: Any) -> Any:
+    """Object mode alone asks who lives where a block begins."""
+    known = self.block_entry_vars
+    if block not in known:
+        life = self.variable_lifetime
+        found = _LIVING(life.cfg, self.blocks, life.usedefs.defmap, life.deadmaps.combined)
+        known |= {each: found[offset] for offset, each in self.blocks.items()}
+    return known[block]
 
 
 def _optimize_functions(self: Any, module: Any) -> None:
@@ -200,7 +214,10 @@ def _array_type(value: Any, purpose: Any) -> Any:
     """Whether an array is a masked one is asked of a module that nobody else wants."""
     if "numpy.ma" in sys.modules:
         return _NUMBAS["array"](value, purpose)
-    record = numpy_support.from_dtype(value.dtype)
+    try:
+        record = numpy_support.from_dtype(value.dtype)
+    except errors.NumbaNotImplementedError:
+        return _NUMBAS["array"](value, purpose)  # to be refused in numba's words
     layout = numpy_support.map_layout(value)
     return types.Array(record, value.ndim, layout, readonly=not value.flags.writeable)
 
@@ -217,6 +234,10 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
     return found
 
 
+# numba keeps it by name with all that it compiles, a user's own functions too: by the name of its own
+_environment.__module__, _environment.__qualname__ = environment.__name__, environment._rebuild_env.__name__
+
+
 @cache
 def name_helpers() -> None:
     """Tell LLVM what numba's runtime is made of: all that compiled code asks for.
@@ -226,6 +247,7 @@ def name_helpers() -> None:
     helpers: dict[str, int] = nrt.c_helpers
     for name, address in helpers.items():
         llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+    import_module("numba.cpython.hashing")  # names what tables and sets are hashed with
 
 
 def _nobody(*_args: Any, **_more: Any) -> None:
@@ -263,6 +285,7 @@ def break_habits() -> None:
         (typeinfer, "new_error_context", _ErrorContext),
         (NRTContext, "get_meminfos", _meminfos),
         (postproc.PostProcessor, "run", _post_process),
+        (ir.FunctionIR, "get_block_entry_vars", _entry_vars),
         (CPUCodeLibrary, "_optimize_functions", _optimize_functions),
         (type(errors.termcolor()), "_markup", lambda _, text, *_more: text),  # thousands that nobody reads
         (TypeAnnotation, "__str__", lambda _: ""),  # the source with its types, kept with every function

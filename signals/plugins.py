@@ -72,14 +72,21 @@ class Plugin:
 
 def offered(group: str) -> tuple[Plugin, ...]:
     """Everything that packages add in one group, by name; nothing is imported."""
-    places = [Path(place or os.curdir) for place in sys.path]
-    points = _points(tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
+    points = _points(tuple((place, _changed_ns(place)) for place in sys.path))
     found = [Plugin(group, point) for point in points.select(group=group)]
     return tuple(sorted(found, key=lambda p: (p.name, p.package)))
 
 
+def _changed_ns(place: str) -> int:
+    """When a place of packages was changed; 0: nobody can tell."""
+    try:
+        return Path(place or os.curdir).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 @lru_cache(maxsize=1)
-def _points(_places: tuple[tuple[Path, int], ...]) -> Any:
+def _points(_places: tuple[tuple[str, int], ...]) -> Any:
     """Those of all packages, until one comes or goes: a file of each is read, and a start asks often."""
     return entry_points()
 

@@ -139,11 +139,11 @@ class Supervisor:
         self._io = Child("io", segment, self.options)
 
     def supervise(self) -> Outcome:
-        """Until the children have ended; they start up before, but nothing is switched on."""
+        """Until the children have ended; nothing is on before, nor once a stop was asked for."""
         segment, control = self._segment, self._control
         assert control is not None
         stop, phase = segment.field("stop"), segment.field("control_phase")
-        segment.field("watched")[0], told, last = 1, False, -1
+        segment.field("watched")[0], told, last = int(not self._signals), False, -1
         while control.running():
             time.sleep(TURN_S)
             if (now := int(phase[0])) != last:

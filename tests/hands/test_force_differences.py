@@ -11,6 +11,8 @@ import pytest
 
 from estimators.difference_rows import meet_differences
 from estimators.memory import new_memory
+from guard.hall_checks import check_difference
+from guard.memory import GUARD_MEMORY
 from hand.assembly.assemble import model_of, names_of
 from hand.file import HandFileError, parse_hand
 from hand.review.sight import gaps, sights_of
@@ -18,12 +20,15 @@ from hand.review.suspicions import suspicions
 from mechanics.sources import tension_source
 from mechanics.springs import elongation_of_lever, lever_of_count
 from runtime.session import RunResult, run_lockstep
+from signals.compiled import law
+from signals.faults import Cause
 from signals.records import MEASUREMENT, STATE, new
 from tests.rigs.differing import KEYS, difference, pairs_of, with_differences
 from tests.rigs.mutations import TEXTS
 
 HAND = "orca_v2"
 TEXT = with_differences(HAND)
+HANDED = parse_hand(TEXT, "hand.toml")
 NOISE_N = 400.0 / 2**12 * np.sqrt(1.0 + 1.0 / 12.0)
 """A count of noise, rounded, of 400 N over 12 bits."""
 
@@ -127,6 +132,32 @@ def test_a_sensor_that_fails_is_named(tmp_path: Path, fault: str) -> None:
     run = run_of(tmp_path, TEXT, seconds=3.5, faults=(f"{fault}:{part}@2",))
     (told,) = run.report["faults"]
     assert (told["cause"], told["part"]) == (fault.replace("-", "_").upper(), part) and told["time_s"] < 2.5
+
+
+@law
+def watch(model, memory, measurement, state, t, counts, wound_rad):  # type: ignore[no-untyped-def]
+    """Go through samples of the count of tendon ``t`` whose motor winds from sample to sample."""
+    z, s, mem = measurement[0], state[0], memory[0]
+    for count in counts:
+        z.hall_count[t], z.hall_time_ns[t] = count, z.hall_time_ns[t] + 1_000_000
+        s.motor_angle_rad[model[0].tendon_motor[t]] += wound_rad
+        check_difference(model[0], mem, z, s, t)
+        mem.last_count[t], mem.started = count, 1
+
+
+@pytest.mark.parametrize(("noise_count", "stuck"), [(1.0, True), (0.0, False)])
+def test_a_count_that_stands_is_stuck_only_where_noise_would_have_changed_it(
+    noise_count: float, stuck: bool
+) -> None:
+    """A load that rose, so that the count changed often, and now stays while the motor winds."""
+    model, memory, measurement, state = model_of(HANDED), new(GUARD_MEMORY), new(MEASUREMENT), new(STATE)
+    t = int(np.flatnonzero(model["difference_to"][0] >= 0)[0])
+    model["hall_noise_count"] = noise_count
+    counts = np.r_[2048 + np.arange(600) * 2 // 5, np.full(400, 2288)]
+    way_rad = 5e-6 / float(model["spool_radius_m"][0, t])
+    watch(model, memory, measurement, state, t, counts, way_rad)
+    found = int(state["finger_cause"][0, model["tendon_finger"][0, t]])
+    assert found == (int(Cause.HALL_STUCK) if stuck else int(Cause.NONE))
 
 
 def test_check_says_what_they_tell_and_what_not() -> None:

@@ -54,6 +54,19 @@ def test_nothing_is_switched_on_before_the_children_are_supervised(port_base):
         assert run.supervise().code == Exit.GOOD
 
 
+def test_a_stop_asked_for_before_the_children_are_supervised_switches_nothing_on(port_base):
+    options = RunOptions(hand="finger_bench", motion="open_close", seconds=0.1, port_base=port_base)
+    with Supervisor(options, 3000.0, lambda _: None) as run:
+        phase, until = run._segment.field("control_phase"), START_S
+        while until > 0.0 and int(phase[0]) < Phase.READY:
+            until -= 0.1
+            time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+        released = run._segment.field("released")
+        assert run.supervise().code == 130
+        assert int(released[0]) == Released.NEVER_ON
+
+
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=str)
 @pytest.mark.parametrize("moment", ["starting", "warming"])

@@ -106,6 +106,7 @@ def not_alike(mine: Path, other: Path) -> dict[str, float]:
         else:
             b = b / scale(units[tuple(signal.split("/"))], np.array([1.0, 1.0, SECOND, 1.0, 1.0]))
             gap = np.nan_to_num(np.abs(a - b)) / max(float(np.nanmax(np.abs(a))), 1e-300)
+            gap[np.isnan(a) != np.isnan(b)] = 1.0
             if kind in THROWN:
                 gap = gap[ours[f"{kind}/time_s"] <= 0.0]
         if gap.max() > EQUAL:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from signals import plugins
 from signals.compiled import _imports_of, closure_hash
 from signals.rooms import ROOMS
 
@@ -157,3 +158,55 @@ def test_what_is_compiled_is_loaded_without_the_compiler_which_comes_when_someth
         )
         printed.append(done.stdout.split())
     assert printed == [["3.0", "4.0", "7.0", "5.0", "True"], ["3.0", "5.0", "6.0", "5.0", "True"]]
+
+
+OBJECTS = """
+import pickle
+
+import numba
+
+import signals.compiled  # a user's own numba in a process of ours
+from numba.core.environment import Environment
+
+@numba.njit
+def told(x):
+    total = 0.0
+    for k in range(3):
+        if k != 1:
+            with numba.objmode(y="float64"):
+                y = float(str(x + k))
+            total += y
+    return total
+
+one = Environment({"__name__": "numba.core.ir"})
+one.env_name = "mine"
+print(told(1.5), b"signals" in pickle.dumps(one))
+try:
+    numba.typeof(__import__("numpy").zeros(2, "longdouble"))
+except numba.errors.NumbaValueError as error:
+    print("longdouble" in str(error) or "float128" in str(error))
+"""
+
+
+def test_numba_of_a_user_beside_ours_is_numbas(tmp_path: Path) -> None:
+    """Object mode, what it keeps on the disk, and what it refuses."""
+    (tmp_path / "mine.py").write_text(OBJECTS, encoding="utf-8")
+    words = [sys.executable, str(tmp_path / "mine.py")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, env=environment, capture_output=True, check=True, text=True)
+    assert done.stdout.split() == ["5.0", "False", "True"]
+
+
+def test_a_place_of_packages_that_nobody_may_read_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the interpreter does; also one that goes away meanwhile."""
+    kept = Path.stat
+
+    def stat(self: Path, **words: bool) -> os.stat_result:
+        if self.name == "locked":
+            raise PermissionError(13, "not yours", str(self))
+        return kept(self, **words)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    before = plugins.offered(plugins.COMMANDS)
+    monkeypatch.setattr(sys, "path", [*sys.path, "/locked", "/gone"])
+    assert plugins.offered(plugins.COMMANDS) == before
