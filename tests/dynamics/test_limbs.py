@@ -193,6 +193,15 @@ def test_what_a_limb_cannot_do_is_refused_and_what_the_hand_can_is_not():
     assert changed.sha256 != hand_named("hand_on_arm").sha256
 
 
+@pytest.mark.parametrize("limb", ["hand_on_arm", "hand_on_carpal"])
+def test_what_carries_a_hand_has_sensors_of_its_own_joints(limb):
+    """No difference of forces between its rows, whatever the hand's tendons have."""
+    hand = hand_named(limb)
+    rows = int(hand.model["n_tendons"][0])
+    assert rows > int(limb_of(limb).hand.model["n_tendons"][0])
+    assert (hand.model["difference_to"][0, :rows] == -1).all()
+
+
 def test_names_of_a_limb_are_the_hands_then_the_carriers():
     names, hand = hand_named("hand_on_arm").names, limb_of("hand_on_arm").hand.names
     assert names.joints == (*hand.joints, *ARM_JOINTS) and names.fingers == (*hand.fingers, "prosthesis_arm")
