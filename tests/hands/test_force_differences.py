@@ -23,7 +23,7 @@ from runtime.session import RunResult, run_lockstep
 from signals.compiled import law
 from signals.faults import Cause
 from signals.records import MEASUREMENT, STATE, new
-from tests.rigs.differing import KEYS, difference, pairs_of, with_differences
+from tests.rigs.differing import KEYS, beside_a_sensor, difference, pairs_of, with_differences
 from tests.rigs.mutations import TEXTS
 
 HAND = "orca_v2"
@@ -74,15 +74,6 @@ def test_their_counts_come_over_the_wire_in_the_channel_of_a_tendon(tmp_path: Pa
     apart = (z["hall_count"][-50:, at] - m["difference_zero_count"][at]) / m["difference_counts_n"][at]
     told = run.frames["state"]["tension_n"][-50:, :34]
     np.testing.assert_allclose(told[:, 0::2] - told[:, 1::2], apart, atol=0.02)
-
-
-def beside_a_sensor() -> str:
-    """The finger of four tendons, one of which has a difference in the place of its own sensor."""
-    text, row = TEXTS["n_plus_one"], re.compile(r'  \{ kind = "force", at = "t4".*\n')
-    keys = re.sub(r"span_n = [\d.]+", "span_n = 300.0", KEYS)
-    assert row.search(text)
-    text = row.sub("  " + difference("t4", "t1", 4, keys) + ",\n", text)
-    return text.replace("[origin.sensors]\n", '[origin.sensors]\nagainst = "assumed"\n')
 
 
 def test_one_beside_a_sensor_tells_a_tendon_without(tmp_path: Path) -> None:

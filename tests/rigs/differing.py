@@ -35,3 +35,12 @@ def with_differences(name: str, keys: str = KEYS, pairs: list[tuple[str, str]] |
     )
     assert count == 1
     return text.replace("\ntendons = [", f"\nsensors = [\n{rows}]\n\ntendons = [", 1)
+
+
+def beside_a_sensor() -> str:
+    """The finger of four tendons, one of which has a difference in the place of its own sensor."""
+    text, row = TEXTS["n_plus_one"], re.compile(r'  \{ kind = "force", at = "t4".*\n')
+    keys = re.sub(r"span_n = [\d.]+", "span_n = 300.0", KEYS)
+    assert row.search(text)
+    text = row.sub("  " + difference("t4", "t1", 4, keys) + ",\n", text)
+    return text.replace("[origin.sensors]\n", '[origin.sensors]\nagainst = "assumed"\n')

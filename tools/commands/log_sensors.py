@@ -1,4 +1,4 @@
-"""``flexor log sensors``: noise, usable range and slope of every Hall sensor from a recorded run."""
+"""``flexor log sensors``: noise, usable range and slope of every sensor at a tendon from a recorded run."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
         raise LogError(
             f"{file}: {hand.name} is a mechanism, or stands on one: no tendons that this can judge"
         )
+    if not hand.names.sensed_tendons:
+        raise LogError(f"{file}: {hand.name} has no sensor at a tendon, so that there is none to judge")
     sensors, found = judge(hand.model, hand.names, log.frames)
     findings = [s.finding for s in sensors]
     report: dict[str, Any] = {
@@ -72,15 +74,20 @@ def judge_sensors(file: Path, as_json: bool, out: Path | None) -> int:
 
 
 def _fingers(hand: Any, sensors: list[Any]) -> dict[str, dict[str, Any]]:
-    """Finger -> which sensors fail, whether its joints are told without them, and if not, what is unseen."""
+    """Finger -> which sensors fail, whether its joints are told without them, and if not, what is unseen.
+
+    Of differences nothing is said here: where one's row is taken out, motors' currents tell what it told.
+    """
     from reports.sensors import unseen
 
-    told = {}
-    for f, name in enumerate(hand.names.fingers):
-        blind = [t for t, s in enumerate(sensors) if s.finger == name and _blind(s)]
-        motion = unseen(hand.model, hand.names, f, frozenset(blind)) if blind else ""
+    told, names = {}, hand.names
+    silent = {t for t in range(len(names.tendons)) if hand.model["length_weight"][0, t] == 0.0}
+    for f, name in enumerate(names.fingers):
+        blind = [s.tendon for s in sensors if s.finger == name and s.against is None and _blind(s)]
+        out = silent | {names.tendons.index(tendon) for tendon in blind}
+        motion = unseen(hand.model, names, f, frozenset(out)) if blind else ""
         told[name] = {
-            "not_usable": [sensors[t].tendon for t in blind],
+            "not_usable": blind,
             "motor_only_possible": not motion,
             "unseen_motion": motion,
         }
@@ -107,9 +114,13 @@ def _finger_lines(report: dict[str, Any]) -> list[str]:
 def _write(out: Path, report: dict[str, Any], sensors: list[Any], found: list[Any]) -> None:
     from reports.sensor_picture import draw_sensors
 
+    levers = [k for k, s in enumerate(sensors) if s.against is None]
     try:
-        draw_sensors(sensors, found, f"{report['hand']}, {Path(report['log']).name}", out / "sensors.png")
-        report["picture"] = str(out / "sensors.png")
+        if levers:
+            title = f"{report['hand']}, {Path(report['log']).name}"
+            drawn = [sensors[k] for k in levers], [found[k] for k in levers]
+            draw_sensors(*drawn, title, out / "sensors.png")
+            report["picture"] = str(out / "sensors.png")
     except ImportError:
         report["notices"].append(no_picture())
     (out / "sensors.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
