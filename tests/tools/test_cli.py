@@ -229,7 +229,10 @@ def test_nobody_waits_for_a_second_compiler_whose_work_is_kept_nowhere(place, ke
 
 def test_a_second_run_into_a_folder_leaves_the_first_ones_results_alone(capsys, tmp_path):
     folder = tmp_path / "same"
+    motion = tmp_path / "swing.toml"  # its log has its name, wherever it is
+    motion.write_text((Path(__file__).parents[2] / "configs" / "motions" / "step.toml").read_text())
     words = ["run", "finger_bench", "--for", "0.1", "--lockstep", "--record", "--out", str(folder)]
+    words += ["--motion", str(motion)]
     before: dict[Path, bytes] = {}
     for k in range(1, 4):
         place = folder if k == 1 else tmp_path / f"same-{k}"
@@ -240,6 +243,7 @@ def test_a_second_run_into_a_folder_leaves_the_first_ones_results_alone(capsys, 
         report = json.loads((place / "report.json").read_text())
         assert report["seed"] == k and report["out"] == str(place)
         assert sorted(p.suffix for p in place.iterdir()) == [".json", ".mcap", ".png"]
+        assert [p.name for p in place.glob("*.mcap")] == ["finger_bench-swing.mcap"]
         before |= {path: path.read_bytes() for path in place.iterdir()}
 
 

@@ -125,7 +125,8 @@ def _warn(options: Any, hand: Any) -> None:
 def _log_path(options: Any, name: str) -> Path:
     from telemetry.record.recorder import free_path
 
-    return free_path(Path(options.out or "."), f"{name}-{options.motion or 'hold'}")
+    motion = Path(options.motion).stem if options.motion else "hold"  # a name, or the path of a file
+    return free_path(Path(options.out or "."), f"{name}-{motion}")
 
 
 def _with_processes(options: Any, interrupts: Interrupts) -> Ended:
