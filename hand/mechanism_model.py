@@ -40,7 +40,7 @@ def model_of(file: MechanismHandFile, rate_hz: float | None = None) -> RecordArr
     n, n_motors = len(file.joint), len(file.motor)
     m["n_motors"], m["n_tendons"], m["n_joints"] = n_motors, n, n
     m["n_fingers"] = m["n_bodies"] = m["n_springs"] = 1
-    m["difference_to"] = -1
+    m["difference_to"][:n] = -1
     m["dt_s"] = m["delay_s"] = 1.0 / rate
     m["velocity_filter_hz"] = file.control.velocity_filter_hz
     m["position_kp_nm_rad"] = file.hold.position_kp_nm_rad

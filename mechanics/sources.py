@@ -38,7 +38,7 @@ def differing(m: Any, tendons: Any) -> NDArray[np.bool_]:
     """For each of some tendons whether a sensor tells the difference of its force to another's."""
     if not m["n_differences"]:
         return np.zeros(len(tendons), dtype=bool)
-    first = np.flatnonzero(m["difference_to"] >= 0)
+    first = np.flatnonzero(m["difference_to"][: int(m["n_tendons"])] >= 0)
     return np.asarray(np.isin(tendons, np.concatenate((first, m["difference_to"][first]))))
 
 

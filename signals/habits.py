@@ -17,6 +17,7 @@ import numba.core.runtime._nrt_python as nrt
 import numpy as np
 from numba.core import (
     analysis,
+    config,
     environment,
     errors,
     event,
@@ -244,6 +245,8 @@ def name_helpers() -> None:
 
     Numba itself loads what it knows of types and functions first: a tenth of a start, for the compiler alone.
     """
+    if config.NRT_STATS:
+        nrt.memsys_enable_stats()
     helpers: dict[str, int] = nrt.c_helpers
     for name, address in helpers.items():
         llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)

@@ -86,7 +86,7 @@ def _tables_of(hand: HandFile, spring: LinearSpring | CordSpring, softest_m_n: f
 def store_sensors(hand: HandFile, model: RecordArray) -> None:
     """What a count says of the lever: of a Hall sensor, of a force sensor, or of no sensor at all."""
     m = model[0]
-    m["difference_to"] = -1
+    m["difference_to"][: len(hand.tendons)] = -1
     hall = hand.hall
     for t, tendon in enumerate(hand.tendons):
         s = int(m["tendon_spring"][t])

@@ -69,7 +69,7 @@ def test_their_counts_come_over_the_wire_in_the_channel_of_a_tendon(tmp_path: Pa
     run = run_of(tmp_path, TEXT, seconds=1.0, wiring=wiring)
     assert run.report["faults"] == []
     z, m = run.frames["measurement"], run.hand.model[0]
-    at = np.flatnonzero(m["difference_to"] >= 0)
+    at = np.flatnonzero(m["difference_to"][: int(m["n_tendons"])] >= 0)
     assert (z["hall_status"][-50:, at] == 0).all()
     apart = (z["hall_count"][-50:, at] - m["difference_zero_count"][at]) / m["difference_counts_n"][at]
     told = run.frames["state"]["tension_n"][-50:, :34]
@@ -142,7 +142,7 @@ def test_a_count_that_stands_is_stuck_only_where_noise_would_have_changed_it(
 ) -> None:
     """A load that rose, so that the count changed often, and now stays while the motor winds."""
     model, memory, measurement, state = model_of(HANDED), new(GUARD_MEMORY), new(MEASUREMENT), new(STATE)
-    t = int(np.flatnonzero(model["difference_to"][0] >= 0)[0])
+    t = int(np.flatnonzero(model["difference_to"][0, : int(model["n_tendons"][0])] >= 0)[0])
     model["hall_noise_count"] = noise_count
     counts = np.r_[2048 + np.arange(600) * 2 // 5, np.full(400, 2288)]
     way_rad = 5e-6 / float(model["spool_radius_m"][0, t])
