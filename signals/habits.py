@@ -245,7 +245,7 @@ def name_helpers() -> None:
 
     Numba itself loads what it knows of types and functions first: a tenth of a start, for the compiler alone.
     """
-    if config.NRT_STATS:
+    if getattr(config, "NRT_STATS"):  # noqa: B009 - made of the environment when numba is imported
         nrt.memsys_enable_stats()
     helpers: dict[str, int] = nrt.c_helpers
     for name, address in helpers.items():
