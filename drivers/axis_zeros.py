@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, reports_of
+from drivers.hal import Bus
+from drivers.passing import Passing
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
 
@@ -19,8 +20,8 @@ def with_zeros(bus: Bus, zeros_rad: Sequence[float]) -> Bus:
     return ZeroedAxes(bus, zeros_rad) if any(zeros_rad) else bus
 
 
-class ZeroedAxes:
-    """Between hand and devices; implements ``drivers.hal.Bus``.
+class ZeroedAxes(Passing):
+    """Between hand and devices.
 
     Args:
         bus: the devices, all of them.
@@ -28,27 +29,13 @@ class ZeroedAxes:
     """
 
     def __init__(self, bus: Bus, zeros_rad: Sequence[float]) -> None:
-        self.bus = bus
+        super().__init__(bus)
         self._zeros = np.array(zeros_rad, dtype=np.float64)
         n = len(self._zeros)
-        self._forwarding = bus if isinstance(bus, Forwarding) else None
         self._command, self._measurement = new(COMMAND), new(MEASUREMENT)
         self._wanted: np.ndarray = self._command["axis_angle_rad"][0, :n]
         self._target: RecordArray | None = None
         self._told = self._wanted
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Of the bus."""
-        return self.bus.capabilities
-
-    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
-        """Of the bus."""
-        self.bus.configure(setups)
-
-    def activate(self) -> None:
-        """Of the bus."""
-        self.bus.activate()
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Exchange in the sensors' angles; what a silent axis has told stays, as its record does."""
@@ -61,27 +48,10 @@ class ZeroedAxes:
         return status
 
     def forward(self, command: RecordArray) -> None:
-        """Of the bus, if it has a pace of its own."""
-        if self._forwarding is not None:
-            self._forwarding.forward(self._shown(command))
+        """As the bus, in the sensors' angles."""
+        super().forward(self._shown(command))
 
     def _shown(self, command: RecordArray) -> RecordArray:
         np.copyto(self._command, command)
         self._wanted += self._zeros
         return self._command
-
-    def deactivate(self) -> bool:
-        """Of the bus."""
-        return self.bus.deactivate()
-
-    def recover(self) -> None:
-        """Of the bus."""
-        self.bus.recover()
-
-    def close(self) -> None:
-        """Of the bus."""
-        self.bus.close()
-
-    def reports(self) -> tuple[BusReport, ...]:
-        """Of the bus, or of its parts."""
-        return reports_of(self.bus)

@@ -19,30 +19,35 @@ from signals.tables import Table
 Raw = dict[str, Any]
 
 
-class ForceSensor(Table):
-    """A sensor of a tendon's force, as a strain gauge or a load cell at a pulley."""
+class _Cell(Table):
+    """A count that grows straight with a force."""
 
-    kind: Literal["force"]
-    """``force``; the sensor of a lever is a tendon's ``hall_channel``."""
-    at: Name
-    """Tendon whose force it reads, without a lever."""
     channel: Count
-    """Its channel, from 1, among the Hall channels; a bus file may say another."""
+    """Its channel, from 1, among the Hall channels; a bus file may say another, for the tendon ``at``."""
     bits: Annotated[int, Field(ge=8, le=24)]
     """Resolution."""
     span_n: Positive
-    """Force over the full scale."""
+    """Force, or difference of forces, over the full scale."""
     zero_count: NonNegative
-    """Count of the slack tendon."""
+    """Count of the slack tendon, or at equal forces."""
     direction: Sign
-    """1: the count rises with the force, -1: it falls."""
+    """1: the count rises with the force of ``at``, -1: it falls."""
     noise_counts_rms: NonNegative
     """Noise."""
     filter_hz: Positive
     """The sensor's own low-pass."""
 
 
-class DifferenceSensor(Table):
+class ForceSensor(_Cell):
+    """A sensor of a tendon's force, as a strain gauge or a load cell at a pulley."""
+
+    kind: Literal["force"]
+    """``force``; the sensor of a lever is a tendon's ``hall_channel``."""
+    at: Name
+    """Tendon whose force it reads, without a lever."""
+
+
+class DifferenceSensor(_Cell):
     """A sensor of the difference of two tendons' forces, as a load cell at the idler or spool of a pair."""
 
     kind: Literal["force_difference"]
@@ -51,20 +56,6 @@ class DifferenceSensor(Table):
     """Tendon without a sensor of its own, whose force counts with its sign."""
     against: Name
     """Tendon of the same finger whose force is taken off."""
-    channel: Count
-    """Its channel, from 1, among the Hall channels; a bus file may say another, for the tendon ``at``."""
-    bits: Annotated[int, Field(ge=8, le=24)]
-    """Resolution."""
-    span_n: Positive
-    """Difference of forces over the full scale."""
-    zero_count: NonNegative
-    """Count at equal forces."""
-    direction: Sign
-    """1: the count rises with the force of ``at``, -1: it falls."""
-    noise_counts_rms: NonNegative
-    """Noise."""
-    filter_hz: Positive
-    """The sensor's own low-pass."""
 
 
 class JointSensor(Table):

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from drivers.hal import Bus, BusReport, Capabilities, Forwarding, MotorSetup, reports_of
+from drivers.hal import Bus
+from drivers.passing import Passing
 from flexor.runs import process_start
 from signals.choices import WrongChoice
 from signals.records import TRUTH, RecordArray
@@ -81,8 +82,8 @@ class TruthShare:
         self._path.unlink(missing_ok=True)
 
 
-class TruthTap:
-    """A bus that fills the truth beside the measurement; implements ``drivers.hal.Bus``.
+class TruthTap(Passing):
+    """A bus that fills the truth beside the measurement.
 
     Args:
         bus: the real thing.
@@ -91,45 +92,11 @@ class TruthTap:
     """
 
     def __init__(self, bus: Bus, share: TruthShare, truth: RecordArray) -> None:
-        self.bus, self._share, self.truth = bus, share, truth
-        self._forwarding = bus if isinstance(bus, Forwarding) else None
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Of the bus."""
-        return self.bus.capabilities
-
-    def configure(self, setups: tuple[MotorSetup, ...]) -> None:
-        """Of the bus."""
-        self.bus.configure(setups)
-
-    def activate(self) -> None:
-        """Of the bus."""
-        self.bus.activate()
+        super().__init__(bus)
+        self._share, self.truth = share, truth
 
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """Exchange, then the truth of the same instant."""
         status = self.bus.exchange(command, measurement, now_ns)
         self._share.take(self.truth)
         return status
-
-    def forward(self, command: RecordArray) -> None:
-        """Of the bus, if it has a pace of its own."""
-        if self._forwarding is not None:
-            self._forwarding.forward(command)
-
-    def deactivate(self) -> bool:
-        """Of the bus."""
-        return self.bus.deactivate()
-
-    def recover(self) -> None:
-        """Of the bus."""
-        self.bus.recover()
-
-    def close(self) -> None:
-        """Of the bus."""
-        self.bus.close()
-
-    def reports(self) -> tuple[BusReport, ...]:
-        """Of the bus, or of its parts."""
-        return reports_of(self.bus)
