@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guard.channel_checks import check_channels
 from guard.friction_checks import check_friction
-from guard.hall_checks import check_halls
+from guard.hall_checks import check_differences, check_halls
 from guard.joint_checks import check_joints, check_wrist
 from guard.joint_sensor_checks import check_joint_sensors
 from guard.memory import GuardMemory
@@ -20,6 +20,8 @@ def detect(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch every fault that this cycle shows, into the state."""
     check_channels(m, mem, z, s)
     check_halls(m, mem, z, s)
+    if m.n_differences != 0:
+        check_differences(m, mem, z, s)
     check_motors(m, mem, z, s)
     check_tensions(m, mem, z, s)
     check_wrist(m, mem, z, s)

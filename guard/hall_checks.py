@@ -224,7 +224,7 @@ def check_jump(
 def check_difference(m: Model, mem: GuardMemory, z: Measurement, s: State, t: int) -> None:
     """Latch the sensor of a difference of forces in tendon ``t``'s channel: stuck, or at a rail.
 
-    Stuck as in ``check_stuck``, by noise alone. A second call of that law would take it out of the loop over
+    Stuck as in ``check_stuck``, by noise alone: a second call of that law would take it out of the loop over
     all Hall sensors, where it is inlined.
     """
     f, i, count = m.tendon_finger[t], m.tendon_motor[t], int(z.hall_count[t])
@@ -269,5 +269,12 @@ def check_halls(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             mem.last_count[t] = count
             mem.last_tension_n[t] = min(s.tension_n[t], m.tension_max_n[t])
             mem.last_residual_m[t] = s.residual_m[t]
-        elif has_channel(m, t) and usable(int(z.hall_status[t]), z.hall_fine_count[t]):
+
+
+@law
+def check_differences(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
+    """Latch what is wrong with sensors of differences, in a loop of its own: few hands have any."""
+    for t in range(m.n_tendons):
+        told = has_channel(m, t) and usable(int(z.hall_status[t]), z.hall_fine_count[t])
+        if told and not hall_believed(m, z, t):
             check_difference(m, mem, z, s, t)
