@@ -13,7 +13,7 @@ from calibration.eligible import motors_for
 from calibration.found import Found
 from calibration.free_turning import Measured, measure
 from calibration.motion_run import Watch
-from calibration.part import BAD, GOOD, Part
+from calibration.part import BAD, GOOD, OPEN, Part
 from calibration.slack_stops import lines_of, slack_zeros, with_zeros
 from hand.hand import Hand
 from hand.options import RunOptions
@@ -29,6 +29,8 @@ much of it open as the bound allows."""
 EXPLAINED_GOOD: Final = 0.98
 STEEPEST_S_RAD: Final = 1e3
 """Beyond it friction turns within less than any angle's difference tells, and all larger values fit."""
+SURE_MOST: Final = 0.95
+"""Share of a friction that is certain at most: by how much it changes from day to day no interval says."""
 _PARAMETERS: Final = {
     "friction": ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"),
     "inertia": ("motor_inertia_kg_m2",),
@@ -107,7 +109,33 @@ def _parts(kind: str, name: str, fit: DriveFit) -> list[Part]:
                 text or f"{estimate.value:.4g} {estimate.unit}, +- {estimate.high - estimate.value:.2g}",
             )
         )  # fmt: skip
+        if estimate.name == "gamma_3_nms_rad":
+            rows.append(_sure_part(name, fit, all(row.verdict == GOOD for row in rows)))
     return rows
+
+
+def sure_share(fit: DriveFit) -> tuple[float, float]:
+    """(Share of a drive's friction that is at no speed more than the true one, half interval of that one).
+
+    A wrong gamma_1 changes the arctangent by its own share at most, near rest; of two terms with one sign the
+    sum is no more wrong than the worse.
+    """
+    turning, plateau, viscous = (
+        (e.high - e.value) / abs(e.value) for e in map(fit.of, _PARAMETERS["friction"])
+    )
+    half = max(turning + plateau, viscous)
+    return min(SURE_MOST, 1.0 - half), half
+
+
+def _sure_part(name: str, fit: DriveFit, good: bool) -> Part:
+    """``force_friction_gain``; its interval is what it may be of the true friction."""
+    key = "force_friction_gain"
+    if not good:
+        nan, text = math.nan, "its friction is not known well enough: as much as the hand file says"
+        return Part(name, key, nan, nan, nan, "1", OPEN, text)
+    share, half = sure_share(fit)
+    text = f"{share:.3g} of the friction, known to {100 * half:.1f} %, is certain not to be too much"
+    return Part(name, key, share, share * (1.0 - half), share * (1.0 + half), "1", GOOD, text)
 
 
 def _doubt(estimate: Estimate, fit: DriveFit, plateau: float) -> str:

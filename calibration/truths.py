@@ -64,6 +64,8 @@ def _of_motor(plant: np.void, i: int, key: str, unit: float) -> float:
         if key.endswith("_nm"):
             return float(plant["ripple_amplitude_nm"][i, k]) * unit
         return math.degrees(float(plant["ripple_phase_rad"][i, k]))
+    if key == "force_friction_gain":
+        return math.nan
     if key == "gamma_1_s_rad":
         return float(plant["friction_gamma_1_s_rad"][i])
     field = key if key == "motor_inertia_kg_m2" else f"friction_{key}"

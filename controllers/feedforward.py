@@ -31,9 +31,9 @@ def gain_of(gain: float, used: int) -> float:
 
 
 @law
-def friction_torque_nm(m: Model, motor: int, wanted_speed_rad_s: float) -> float:
-    """Friction feedforward [N m] of a motor at its wanted speed [rad/s]."""
-    return gain_of(m.friction_gain, m.use_friction) * motor_friction_nm(
+def friction_torque_nm(m: Model, motor: int, wanted_speed_rad_s: float, gain: float) -> float:
+    """Friction feedforward [N m] of a motor at its wanted speed [rad/s]; ``gain`` is that of the mode."""
+    return gain_of(gain, m.use_friction) * motor_friction_nm(
         wanted_speed_rad_s,
         m.friction_gamma_1_s_rad[motor],
         m.friction_gamma_2_nm[motor],

@@ -96,7 +96,7 @@ class ControllerMemory(FingerRows, Solver, Protocol):
     offset_point_rad: Annotated[FloatArray, MOTORS]
     last_point_rad: Annotated[FloatArray, MOTORS]
     P_tj_m: Annotated[FloatArray, TENDONS, JOINTS]
-    # speeds that the wanted motion gives the paths of one finger
+    # speeds that the wanted motion gives the paths of one finger, less what stretches its tendons
     path_m_s: Annotated[FloatArray, FINGER_TENDONS]
     # the lever's friction loop as the motors' motion turns it
     slow_path_m: Annotated[FloatArray, TENDONS]

@@ -48,7 +48,7 @@ def motor_position(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
         angle = mem.shaped_motor_rad[i] - (s.wrist_length_m[t] - mem.wrist_start_m[t] * left) / radius
         speed = mem.shaped_motor_rad_s[i] - mem.wrist_speed_m_s[t] / radius
         s.ref_motor_speed_rad_s[i] = speed
-        s.friction_torque_nm[i] = friction_torque_nm(m, i, speed)
+        s.friction_torque_nm[i] = friction_torque_nm(m, i, speed, m.friction_gain)
         s.ripple_torque_nm[i] = mem.ripple_nm[i]
         s.ref_motor_torque_nm[i] = (
             m.position_kp_nm_rad * (angle - s.motor_angle_rad[i])

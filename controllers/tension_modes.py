@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.feedforward import friction_torque_nm
+from controllers.lever_observer import turned_compliance_m_n
 from controllers.memory import ControllerMemory
 from controllers.reference import TORQUE_SHARE, glide
 from mechanics.blend import share_left, share_rate
@@ -47,33 +48,34 @@ def force_goals(m: Model, goal: Goal, mem: ControllerMemory, f: int) -> None:
 
 
 @law
-def follow_tension(m: Model, mem: ControllerMemory, s: State, t: int, from_goal: bool) -> float:
-    """The tension reference goes to the wanted one as fast as it may; returns its rate [N/s].
+def follow_goal(m: Model, mem: ControllerMemory, s: State, f: int) -> None:
+    """Wanted tensions of finger ``f`` glide to the goal's, and the rotors' acceleration is fed forward.
 
-    A goal's tension glides within the hand's tension rate and what the motor can make of the tendon's
-    stiffness, and hands its rate on. A wanted tension that comes out of the joint feedback is taken
-    as it is: a slew limit inside that loop delays large signals by up to a quarter of a period, and one
-    disturbance (a push, a stall of 50 ms) then grows into an oscillation at 9 Hz that ends at the tension
-    limit. Its torque is still held by the torque rate of the hand. Nor is its rate handed on: that would
-    close a loop through the friction feedforward, a relay that sustains an oscillation.
+    They glide within the hand's tension rate and what the motor can make of the tendon's stiffness. Motors
+    turn as the lever's loop lets them. Without their acceleration a step overshoots by an eighth.
     """
-    if not from_goal:
-        mem.ref_tension_n[t] = s.ref_tension_n[t] = mem.wanted_n[t]
-        return float(mem.tension_rate_n_s[t])
-    fastest, hardest = tension_pace(m, s, t)
-    mem.ref_tension_n[t], mem.ref_tension_n_s[t] = glide(
-        mem.ref_tension_n[t],
-        mem.ref_tension_n_s[t],
-        mem.wanted_n[t],
-        mem.tension_rate_n_s[t],
-        fastest,
-        hardest,
-        0.0,
-        m.tension_max_n[t],
-        m.dt_s,
-    )
-    s.ref_tension_n[t] = mem.ref_tension_n[t]
-    return float(mem.ref_tension_n_s[t])
+    for k in range(m.finger_n_tendons[f]):
+        t = m.finger_tendon[f, k]
+        i, share, before = m.tendon_motor[t], 1.0, mem.ref_tension_n_s[t]
+        fastest, hardest = tension_pace(m, s, t)
+        mem.wanted_n[t], mem.ref_tension_n_s[t] = glide(
+            mem.ref_tension_n[t],
+            before,
+            mem.wanted_n[t],
+            mem.tension_rate_n_s[t],
+            fastest,
+            hardest,
+            0.0,
+            m.tension_max_n[t],
+            m.dt_s,
+        )
+        compliance = turned_compliance_m_n(m, mem, s, t, mem.ref_tension_n_s[t])
+        mem.path_m_s[k] -= mem.ref_tension_n_s[t] * compliance
+        mem.tension_rate_n_s[t] = 0.0
+        if m.finger_shares[f] != 0:
+            share, _, _ = part_of_motor(m, s, f, t)
+        acceleration = (mem.ref_tension_n_s[t] - before) * compliance / (m.dt_s * m.spool_radius_m[t])
+        s.ref_motor_torque_nm[i] += share * m.motor_inertia_kg_m2[i] * acceleration
 
 
 @law
@@ -87,30 +89,31 @@ def wanted_paths(m: Model, mem: ControllerMemory, f: int) -> None:
 
 
 @law
-def wanted_motor_speed(m: Model, s: State, t: int, path: float, rate_n_s: float) -> float:
-    """w_d = (df_d/dt / k_t - (P dq_d/dt)_t - dh_wrist/dt) / R [rad/s], from goals and models only."""
-    stretch = rate_n_s / max(s.tendon_stiffness_n_m[t], 1.0)
-    return float((stretch - path) / m.spool_radius_m[t])
-
-
-@law
 def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal: bool) -> None:
-    """Motor torques [N m] of finger ``f`` from its tension references into ``s.ref_motor_torque_nm``.
+    r"""Motor torques [N m] of finger ``f`` from its tension references into ``s.ref_motor_torque_nm``.
 
-    ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE), not the joint feedback's. Then the
-    rotor's own acceleration is known and fed forward: without it a step overshoots by an eighth.
-    ``mem`` holds the speeds of ``wanted_paths``. The goal's own tensions are compared with the observed ones
-    (``controllers.lever_observer``).
+    .. math:: w_d = (\dot f_d / k_t - (P \dot q_d)_t - \dot h_{wrist}) / R
+
+    ``from_goal``: the wanted tensions are the goal's own (TENDON_FORCE): they glide there and are compared
+    with the observed ones (``controllers.lever_observer``). Those of the joint feedback are taken as they
+    are: a slew limit inside that loop delays large signals by up to a quarter of a period, and one
+    disturbance (a push, a stall of 50 ms) then grows into an oscillation at 9 Hz that ends at the tension
+    limit. Their torque is still held by the torque rate of the hand. Nor is their rate handed on: that would
+    close a loop through the friction feedforward, a relay that sustains an oscillation. ``mem`` holds the
+    speeds of ``wanted_paths``.
     """
     tension = s.observed_tension_n if from_goal else s.tension_n
     shares, share, weight = m.finger_shares[f] != 0, 1.0, 1.0
     for k in range(m.finger_n_tendons[f]):
         s.ref_motor_torque_nm[m.tendon_motor[m.finger_tendon[f, k]]] = 0.0
+    if from_goal:
+        follow_goal(m, mem, s, f)
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
-        before = mem.ref_tension_n_s[t]
-        wanted_speed = wanted_motor_speed(m, s, t, mem.path_m_s[k], follow_tension(m, mem, s, t, from_goal))
+        mem.ref_tension_n[t] = s.ref_tension_n[t] = mem.wanted_n[t]
+        stretch = mem.tension_rate_n_s[t] / max(s.tendon_stiffness_n_m[t], 1.0)
+        wanted_speed = (stretch - mem.path_m_s[k]) / m.spool_radius_m[t]
         stiffness, turning = s.tendon_stiffness_n_m[t], wanted_speed
         if shares:
             share, weight, stiffness = part_of_motor(m, s, f, t)
@@ -127,13 +130,11 @@ def tension_torques(m: Model, mem: ControllerMemory, s: State, f: int, from_goal
             share * (s.motor_speed_rad_s[i] - wanted_speed),
             weight,
         )
-        if from_goal:
-            acceleration = (mem.ref_tension_n_s[t] - before) / (m.dt_s * turn_n_rad(m, s, t))
-            s.ref_motor_torque_nm[i] += share * m.motor_inertia_kg_m2[i] * acceleration
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         if not (shares and m.tendon_follows[t] != 0):
-            s.friction_torque_nm[i] = friction_torque_nm(m, i, s.ref_motor_speed_rad_s[i])
+            gain = m.force_friction_gain[i] if from_goal else m.friction_gain
+            s.friction_torque_nm[i] = friction_torque_nm(m, i, s.ref_motor_speed_rad_s[i], gain)
             s.ripple_torque_nm[i] = mem.ripple_nm[i]
             s.ref_motor_torque_nm[i] += s.friction_torque_nm[i] + s.ripple_torque_nm[i]

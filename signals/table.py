@@ -366,6 +366,7 @@ position_kp_nm_rad         | N m/rad | -    | f8 | configs | motor position loop
 position_kd_nms_rad        | N m s/rad | -  | f8 | configs | motor position loop, derivative
 velocity_filter_hz         | Hz    | -      | f8 | configs | filter of motor and joint speeds
 friction_gain              | 1     | -      | f8 | configs | kappa of the friction feedforward, <= 1
+force_friction_gain        | 1     | motor  | f8 | configs | the same in tendon force: what is certain of an identified friction
 ripple_gain                | 1     | -      | f8 | configs | gain of the ripple feedforward, <= 1
 guide_gain                 | 1     | -      | f8 | configs | gain of the feedforward of joint friction and guide losses, <= 1
 lever_gain                 | 1     | -      | f8 | configs | share of the lever's friction loop that is put back into stretch and, in tendon force, tension, <= 1

@@ -354,6 +354,7 @@ class Model(Protocol):
     position_kd_nms_rad: float
     velocity_filter_hz: float
     friction_gain: float
+    force_friction_gain: Annotated[FloatArray, "motor"]
     ripple_gain: float
     guide_gain: float
     lever_gain: float

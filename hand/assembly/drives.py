@@ -181,11 +181,19 @@ def _harmonic(m: Any, ripple: Ripple) -> int:
     return count
 
 
+def force_friction_gain(hand: HandFile, motor: str) -> float:
+    """Share of a motor's friction fed forward in tendon force; none where the hand feeds none forward."""
+    most, found = hand.gains.friction_gain, hand.identified.get(motor)
+    sure = found.force_friction_gain if found is not None else None
+    return max(most, sure) if most > 0.0 and sure is not None else most
+
+
 def store_loop(hand: HandFile, model: RecordArray) -> None:
     """Gains, limits, surroundings, switches."""
     m = model[0]
     for name in type(hand.gains).model_fields:
         m[name] = getattr(hand.gains, name) or 0.0
+    m["force_friction_gain"][: len(hand.motors)] = [force_friction_gain(hand, name) for name in hand.motors]
     for name in ("use_friction", "use_ripple", "use_guides", "use_lever", "use_wrist"):
         m[name] = 1
     limits = hand.limits

@@ -98,6 +98,9 @@ class Identified(Table):
     """Amplitude of the friction's arctangent."""
     gamma_3_nms_rad: NonNegative | None = None
     """Viscous friction."""
+    force_friction_gain: Annotated[Fraction | None, Field(exclude_if=left_out)] = None
+    """Share of a motor's friction that is fed forward in tendon force: what is certain of it. A greater
+    ``gains.friction_gain`` counts, and one of zero."""
     motor_inertia_kg_m2: Positive | None = None
     """Inertia of everything that turns, at the gear output."""
     zero_rad: float | None = None
@@ -126,7 +129,8 @@ class Identified(Table):
 
 
 MOTOR_KEYS: Final = (
-    "gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad", "motor_inertia_kg_m2", "zero_rad", "ripple",
+    "gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad", "force_friction_gain", "motor_inertia_kg_m2",
+    "zero_rad", "ripple",
 )  # fmt: skip
 TENDON_KEYS: Final = (
     "spring_scale", "hall_zero_count", "relative_half_width_frac", "presliding_lever_deg", "guide_loss_frac",

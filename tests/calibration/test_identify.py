@@ -10,14 +10,17 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 import tomlkit
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from calibration.drive_fit import DriveFit, Estimate
-from calibration.identify import parts_of, patch_of
+from calibration.identify import SURE_MOST, parts_of, patch_of, sure_share
 from calibration.slack_stops import slack_zeros, with_zeros
 from hand.assembly.mismatch import draw_mismatch
 from hand.file.loader import load_hand
 from hand.options import RunOptions
+from mechanics.friction import motor_friction_nm
 from runtime.session import run_lockstep
 from runtime.setup import read_hand
 from tests.calibration.plants import written
@@ -97,7 +100,7 @@ def test_a_run_leaves_result_patch_page_and_raw_data(run):
     result, out = run
     assert result["command"] == "identify drives" and result["simulated_s"] == pytest.approx(112.0)
     plain = [part for part in result["parts"] if not part["parameter"].startswith("ripple.")]
-    assert {part["verdict"] for part in plain} == {"good"} and len(plain) == 4 * len(MOTORS)
+    assert {part["verdict"] for part in plain} == {"good"} and len(plain) == 5 * len(MOTORS)
     assert (out / "patch.toml").read_text().count("\n[identified.m_") >= 1
     page = (out / "report.html").read_text()
     said = page.partition("</style>")[2]
@@ -177,6 +180,48 @@ def test_a_friction_too_steep_to_tell_is_not_good_and_not_in_the_patch():
     plain = [Estimate("gamma_2_nm", 0.02, 0.0199, 0.0201, "N m"),
              Estimate("gamma_3_nms_rad", 0.01, 0.0099, 0.0101, "N m s/rad")]  # fmt: skip
     fits = {"wrist": DriveFit((steep, *plain), 1e-3, 0.999, 0.0)}
-    assert [part.verdict for part in parts_of("friction", fits)] == ["not good", "good", "good"]
+    assert [part.verdict for part in parts_of("friction", fits)] == ["not good", "good", "good", "open"]
     patch = tomlkit.parse(patch_of("friction", fits, "identified: 2026-11-29 run a"))
     assert set(patch["identified"]["wrist"]) == {"gamma_2_nm", "gamma_3_nms_rad", "origin"}
+
+
+def friction_fit(*halves: float) -> DriveFit:
+    """A drive whose gamma_1, gamma_2 and gamma_3 are known to these shares."""
+    values = (
+        ("gamma_1_s_rad", 10.0, "s/rad"),
+        ("gamma_2_nm", 0.56, "N m"),
+        ("gamma_3_nms_rad", 0.036, "N m s/rad"),
+    )
+    estimates = tuple(
+        Estimate(name, value, value * (1.0 - half), value * (1.0 + half), unit)
+        for (name, value, unit), half in zip(values, halves, strict=True)
+    )
+    return DriveFit(estimates, 1e-3, 0.999, 0.0)
+
+
+HALF = st.floats(0.0, 0.2)
+WITHIN = st.floats(-1.0, 1.0)
+
+
+@given(st.tuples(HALF, HALF, HALF), st.tuples(WITHIN, WITHIN, WITHIN), st.floats(-14.0, 14.0))
+def test_the_sure_share_is_never_more_than_the_friction_wherever_it_lies_in_its_intervals(
+    halves: tuple[float, ...], within: tuple[float, ...], speed: float
+) -> None:
+    fit = friction_fit(*halves)
+    found = [estimate.value for estimate in fit.estimates]
+    true = [value * (1.0 + half * x) for value, half, x in zip(found, halves, within, strict=True)]
+    share, _ = sure_share(fit)
+    assert share <= SURE_MOST
+    assert share * abs(motor_friction_nm(speed, *found)) <= abs(motor_friction_nm(speed, *true)) * (
+        1.0 + 1e-9
+    )
+
+
+def test_the_sure_share_is_a_part_and_a_line_of_the_patch() -> None:
+    part = parts_of("friction", {"m": friction_fit(0.02, 0.04, 0.03)})[-1]
+    assert (part.parameter, part.unit, part.verdict) == ("force_friction_gain", "1", "good")
+    assert part.value == pytest.approx(0.94) and part.low < part.value < part.high <= 1.0
+    patch = tomlkit.parse(
+        patch_of("friction", {"m": friction_fit(0.02, 0.04, 0.03)}, "identified: 2026-11-29 a")
+    )
+    assert patch["identified"]["m"]["force_friction_gain"] == pytest.approx(0.94)

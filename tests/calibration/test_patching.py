@@ -14,6 +14,7 @@ from calibration.patching import PatchError, apply, history, merged, revert
 from hand.assembly.assemble import model_of
 from hand.file import load_hand
 from hand.file.loader import load_hand as load
+from hand.overrides import load_with
 from tools.commands.apply import app as apply_app
 from tools.commands.history import app as history_app
 
@@ -165,3 +166,21 @@ def test_a_verdict_that_is_another_one_is_a_change_also_where_no_figure_is(figur
     (row,) = rows_of(run("good"), run("bad"))
     assert row["changed"] and (row["verdict_before"], row["verdict_after"]) == ("good", "bad")
     assert not rows_of(run("good"), run("good"))[0]["changed"]
+
+
+SURE = '[identified.m_index_2]\nforce_friction_gain = 0.95\norigin = "identified: 2026-11-30 run a"\n'
+
+
+def test_a_sure_share_counts_for_its_drive_alone_in_tendon_force_and_is_taken_back(hand):
+    def gains(*settings):
+        found = model_of(load_with(str(hand), settings)[0])[0]
+        return float(found["friction_gain"]), found["force_friction_gain"][:8].tolist()
+
+    assert gains() == (0.8, [0.8] * 8)
+    assert apply(hand, SURE, "a").keys == ["identified.m_index_2"]
+    assert gains() == (0.8, [0.8, 0.95] + [0.8] * 6)
+    # never less than the file says, and none in a hand that feeds none forward
+    assert gains("gains.friction_gain=1.0") == (1.0, [1.0] * 8)
+    assert gains("gains.friction_gain=0.0") == (0.0, [0.0] * 8)
+    revert(hand)
+    assert gains() == (0.8, [0.8] * 8)

@@ -81,21 +81,19 @@ def test_the_tension_loop_balances_its_load_and_pushes_towards_its_want(
 @given(st.floats(-15.0, 15.0), st.floats(-1.0, 3.0), st.integers(0, 7))
 def test_friction_feedforward_never_exceeds_the_friction(speed: float, gain: float, motor: int) -> None:
     """Passivity: what is put in at the wanted speed is at most what friction takes out there."""
-    model = BENCH.copy()
-    model["friction_gain"] = gain
-    m = model[0]
+    m = BENCH[0]
     g1, g2, g3 = (m[f"friction_gamma_{k}"][motor] for k in ("1_s_rad", "2_nm", "3_nms_rad"))
-    torque = friction_torque_nm(m, motor, speed)
+    torque = friction_torque_nm(m, motor, speed, gain)
     friction = motor_friction_nm(speed, g1, g2, g3)
     assert 0.0 <= torque * speed <= friction * speed + 1e-12
     assert torque == pytest.approx(min(max(gain, 0.0), 1.0) * friction)
 
 
 def test_friction_feedforward_is_silent_at_rest_and_off() -> None:
-    assert friction_torque_nm(M, 0, 0.0) == 0.0
+    assert friction_torque_nm(M, 0, 0.0, 1.0) == 0.0
     model = BENCH.copy()
     model["use_friction"] = 0
-    assert friction_torque_nm(model[0], 0, 3.0) == 0.0
+    assert friction_torque_nm(model[0], 0, 3.0, 1.0) == 0.0
 
 
 @given(st.floats(-20.0, 20.0), st.floats(-14.0, 14.0), st.floats(-1.0, 3.0), st.integers(0, 7))

@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.lever_observer import begin_observer, observe_tensions, within_bounds_n
+from controllers.lever_observer import (
+    begin_observer,
+    compliance_m_n,
+    observe_tensions,
+    turned_compliance_m_n,
+    within_bounds_n,
+)
 from controllers.memory import new_controller_memory
 from hand.options import RunOptions
-from mechanics.springs import elongation_of_lever
+from mechanics.leverloop import loop_state
+from mechanics.springs import elongation_of_lever, spring_at, stiffness_of_force
+from runtime.session import run_lockstep
 from runtime.setup import read_hand
 from signals.modes import Mode, SensorLevel
 from signals.records import STATE, new
@@ -145,3 +153,52 @@ def test_it_begins_without_a_step_and_is_none_in_other_modes() -> None:
 @pytest.mark.parametrize(("sensors", "friction"), [("full", True), ("quantised", False), ("ideal", False)])
 def test_levers_that_are_simulated_without_friction_hide_nothing(sensors: str, friction: bool) -> None:
     assert bool(read_hand(RunOptions(sensors=sensors)).model["lever_friction_frac"].any()) is friction
+
+
+@given(st.floats(0.1, 0.9), st.floats(-0.98, 0.98), st.sampled_from([-1.0, 1.0]))
+def test_the_motors_way_for_a_tension_is_that_of_the_loop_as_it_turns(
+    share: float, sign: float, side: float
+) -> None:
+    """Oracle: the plant's own loop, a micrometre further: much less than what turns it."""
+    m, mem, s = model().copy()[0], new_controller_memory()[0], new(STATE)[0]
+    low, high = m["lever_calibrated_min_rad"][0], m["lever_max_rad"][0]
+    lever = low + share * (high - low)
+    force, _, path, _ = spring_at(m, 0, lever)
+    tension = force * (1.0 + m["lever_friction_frac"][0] * sign)
+    elongation = tension * m["tendon_compliance_m_n"][0] - path
+    way = 1e-7 * side
+    _, after, _ = loop_state(m, 0, elongation + way, lever, sign)
+    mem["loop_lever_rad"][0], mem["loop_sign"][0] = lever, sign
+    compliance = turned_compliance_m_n(m, mem, s, 0, 50.0 * side)
+    assert compliance == pytest.approx(way / (after - tension), rel=5e-3)
+
+
+def test_where_a_tension_turns_round_the_motor_hardly_moves_and_behind_it_a_little_faster() -> None:
+    seen = Seen()
+    seen.mem["loop_sign"][0] = 1.0
+    seen.s["tendon_stiffness_n_m"][0] = stiffness_of_force(seen.m, 0, seen.s["tension_n"][0])
+    plain, frac = compliance_m_n(seen.s, 0), float(seen.m["lever_friction_frac"][0])
+    assert turned_compliance_m_n(seen.m, seen.mem, seen.s, 0, -50.0) < 0.5 * plain
+    further = turned_compliance_m_n(seen.m, seen.mem, seen.s, 0, 50.0)
+    assert plain / (1.0 + frac) <= further < plain
+
+
+@pytest.mark.parametrize("choices", [{"gain": 0.0}, {"used": 0}, {"friction": False}], ids=str)
+def test_without_a_loop_that_is_put_back_the_way_is_that_of_the_measured_tension(choices: Any) -> None:
+    seen = Seen(**choices)
+    seen.s["tendon_stiffness_n_m"][:TENDONS] = 7000.0
+    for rate in (-50.0, 0.0, 50.0):
+        assert turned_compliance_m_n(seen.m, seen.mem, seen.s, 0, rate) == compliance_m_n(seen.s, 0)
+
+
+def test_the_wrists_sensors_do_not_turn_the_loops_of_the_tendons_that_run_through_it() -> None:
+    """A tendon far from the wrist's axes has a path that shakes with them."""
+    found = run_lockstep("hasy", motion="force_sine", seconds=2.0, every=1)
+    assert found.report["faults"] == []
+    late, n = found.seconds > 1.0, int(found.rig.hand.model[0]["n_tendons"])
+    state, true = found.frames["state"][late], found.frames["truth"][late]["tension_n"][:, :n]
+    hidden, left = (
+        np.sqrt(((state[name][:, :n] - true) ** 2).mean(axis=0))
+        for name in ("tension_n", "observed_tension_n")
+    )
+    assert (left < hidden / 4.0).all()

@@ -102,15 +102,13 @@ MODEL = read_hand(RunOptions(hand="finger_bench")).model
 def test_feedforward_never_exceeds_the_measured_friction_and_fades_at_rest(
     speed: float, gain: float, motor: int
 ) -> None:
-    model = MODEL.copy()
-    model["friction_gain"] = gain
-    m = model[0]
-    given_nm = friction_torque_nm(m, motor, speed)
+    m = MODEL[0]
+    given_nm = friction_torque_nm(m, motor, speed, gain)
     g1, g2, g3 = (float(m[f"friction_gamma_{k}"][motor]) for k in ("1_s_rad", "2_nm", "3_nms_rad"))
     measured = motor_friction_nm(speed, g1, g2, g3)
     assert abs(given_nm) <= abs(measured) + 1e-12
     assert given_nm * speed >= 0.0
-    assert friction_torque_nm(m, motor, 0.0) == 0.0
+    assert friction_torque_nm(m, motor, 0.0, gain) == 0.0
 
 
 @given(
