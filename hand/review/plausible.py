@@ -7,6 +7,7 @@ Each range reaches some thirty times beyond what human-sized hands have, to both
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import median
 from typing import Any, Final
 
 from hand.file.gears import MADE_OF_GEARS
@@ -204,6 +205,24 @@ def implausible(hand: HandFile) -> Found:
             continue
         if bounds is not None and value > 0.0 and not bounds[0] <= value <= bounds[1]:
             yield path, _words(path, value, bounds)
+
+
+JOINT_GAINS: Final = ("impedance_nm_rad", "damping_nms_rad")
+UNLIKE: Final = 30.0
+"""How many times the middle one of a hand's joints a gain may be; hands that are known stay below 15."""
+
+
+def unlike_joints(hand: HandFile) -> Found:
+    """A joint with a gain far above all others': a base with long lever arms bears it and is calm."""
+    joints = [(name, k, j) for name, f in hand.fingers.items() for k, j in enumerate(f.joints)]
+    for key in JOINT_GAINS:
+        gains = sorted((float(getattr(j, key)), name, k) for name, k, j in joints if getattr(j, key) > 0.0)
+        if len(gains) > 2:
+            gain, name, k = gains[-1]
+            middle = median(g for g, _, _ in gains[:-1])
+            if gain > UNLIKE * middle:
+                text = f"{gain:g}, {gain / middle:.0f} times that of most joints ({middle:g})"
+                yield ("fingers", name, "joints", k, key), f"{text}; a slip of a unit?"
 
 
 _OF_A_PALM: Final = {"mass_kg": "mass_kg", "inertia_kg_m2": "inertia_diag_kg_m2"}

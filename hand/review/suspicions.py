@@ -24,7 +24,7 @@ from hand.file.springs import LEVER_SPRINGS, LeverSpring, PolynomialSpring
 from hand.file.thumb_base import unheld_of
 from hand.review.balance import balance, joint_springs
 from hand.review.margins import loop_suspicions
-from hand.review.plausible import implausible
+from hand.review.plausible import implausible, unlike_joints
 from hand.review.sensors import difference_scales, force_scales, hall_scales, joint_scales
 from hand.review.trees import BONE_RADIUS_M, ROD_FACTOR, tree_suspicions
 from mechanics.motor import torque_constant_nm_a
@@ -234,5 +234,6 @@ _RULES: Final[tuple[Callable[[HandFile], Found], ...]] = (
     _meshes,
     tree_suspicions,
     implausible,
+    unlike_joints,
     loop_suspicions,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hand.file import HandFileError, parse_hand
 from hand.file.gears import MADE_OF_GEARS
 from hand.file.schema import unit_of
-from hand.review.plausible import bounds_in, fits, implausible, sizes
+from hand.review.plausible import JOINT_GAINS, UNLIKE, bounds_in, fits, implausible, sizes, unlike_joints
 from hand.review.suspicions import suspicions
 from tests.rigs.mutations import TEXTS, Key, collapsed
 
@@ -107,6 +109,24 @@ def test_a_slip_is_named_with_its_key_and_what_it_may_be(old: str, new: str, key
     assert text != TEXTS["finger_bench"]
     found = [str(s) for s in suspicions(parse_hand(text, "x")) if f": {key}: " in str(s)]
     assert found and any(said in s for s in found), [str(s) for s in suspicions(parse_hand(text, "x"))]
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+@pytest.mark.parametrize("gain", JOINT_GAINS)
+def test_a_gain_of_any_joint_far_above_the_others_is_named_and_a_third_of_that_is_not(
+    name: str, gain: str
+) -> None:
+    # whatever the loop says: the thumb's base is calm with 57 times its gain
+    hand = parse_hand(TEXTS[name], "x")
+    joints = [(f, k, j) for f, finger in hand.fingers.items() for k, j in enumerate(finger.joints)]
+    for f, k, joint in joints:
+        middle = median(getattr(j, gain) for _, _, j in joints if j is not joint and getattr(j, gain) > 0.0)
+        for times, said in ((1.1 * UNLIKE, 1), (UNLIKE / 3.0, 0)):
+            changed = list(hand.fingers[f].joints)
+            changed[k] = joint.model_copy(update={gain: times * middle})
+            finger = hand.fingers[f].model_copy(update={"joints": tuple(changed)})
+            other = hand.model_copy(update={"fingers": {**hand.fingers, f: finger}})
+            assert [path for path, _ in unlike_joints(other)] == said * [("fingers", f, "joints", k, gain)]
 
 
 def test_a_slower_loop_than_the_gains_stand_is_suspected() -> None:
