@@ -24,6 +24,7 @@ from guard.memory import GUARD_MEMORY
 from hand.options import RunOptions
 from signals.choices import WrongChoice
 from signals.clock import new_timespec, now_ns, wait_until
+from signals.layout import IntArray, UintArray
 from signals.modes import MachineState
 from signals.records import COMMAND, FRAME, GOAL, MEASUREMENT, MODEL, STATE, RecordArray
 from telemetry.shm import ring
@@ -70,10 +71,10 @@ class Canned:
     measurements: RecordArray
     goals: RecordArray
     commands: RecordArray
-    ticks: NDArray[np.uint64]
-    times_ns: NDArray[np.int64]
+    ticks: UintArray
+    times_ns: IntArray
     dt_s: float
-    before: NDArray[np.uint64]
+    before: UintArray
 
     def save(self, path: Path) -> None:
         """Write it as bytes; ``load`` gives it the records' own dtypes again."""
@@ -103,7 +104,7 @@ class Canned:
             )
 
 
-def block_of(words: NDArray[np.uint64]) -> dict[str, RecordArray]:
+def block_of(words: UintArray) -> dict[str, RecordArray]:
     """Views of the records in one block of words."""
     raw, views, at = words.view(np.uint8), {}, 0
     for name, dtype in _MEMORIES.items():
@@ -112,7 +113,7 @@ def block_of(words: NDArray[np.uint64]) -> dict[str, RecordArray]:
     return views
 
 
-def new_block() -> tuple[NDArray[np.uint64], dict[str, RecordArray]]:
+def new_block() -> tuple[UintArray, dict[str, RecordArray]]:
     """Words for a frame and the memories, all zero, and the views of the records in them."""
     words = np.zeros(_BLOCK_BYTES // 8, dtype=np.uint64)
     return words, block_of(words)
@@ -185,7 +186,7 @@ class Ticker:
         left = self.frame_words, self.slots, self.head, self.stats, self.overruns
         run_ticks(inputs, memory, left, canned.dt_s, ticks, first)
 
-    def called(self, out: NDArray[np.int64], sleep_ns: int = 0) -> None:
+    def called(self, out: IntArray, sleep_ns: int = 0) -> None:
         """Durations [ns] of ``len(out)`` ticks into ``out``: four calls from Python, as ``Pipeline`` makes.
 
         Args:

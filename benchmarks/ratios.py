@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from signals.layout import FloatArray
 
 RESAMPLES: Final = 4000
 SEED: Final = 20240229
@@ -52,7 +53,7 @@ class Ratio:
         return {**asdict(self), "judged": self.judged, "missed": self.missed}
 
 
-def median_interval(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float, float]:
+def median_interval(values: Sequence[float] | FloatArray) -> tuple[float, float, float]:
     """(median, low, high): percentile bootstrap of the median at 95 %.
 
     Raises:

@@ -30,6 +30,7 @@ from hand.options import RunOptions
 from runtime.session import Session
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
+from signals.layout import IntArray
 from signals.records import COMMAND, FRAME, GOAL, MEASUREMENT, RecordArray
 
 BOUND: Final = 1e-9
@@ -117,7 +118,7 @@ def record(options: RunOptions, path: Path) -> None:
     np.savez(path, **out, clock=kept["clock"], dt_s=dt_s, causes=causes)
 
 
-def answers(options: RunOptions, path: Path) -> tuple[Any, RecordArray, NDArray[np.int64]]:
+def answers(options: RunOptions, path: Path) -> tuple[Any, RecordArray, IntArray]:
     """(model, commands, states and causes of the fingers) that the tick of this tree gives, by cycle."""
     with np.load(path) as raw:
         stored = {name: raw[name] for name in raw.files}

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Int64s = NDArray[np.int64]
+from signals.layout import IntArray
+
+Int64s = IntArray
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import (
     geometry,
@@ -31,6 +30,7 @@ from calibration.motion_run import Watch
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.parquet import Table, by_part
+from signals.layout import FloatArray
 
 Procedure = Callable[[Hand, RunOptions, list[int], Watch], Found]
 
@@ -43,7 +43,7 @@ def _wiring(hand: Hand, options: RunOptions, tendons: list[int], watch: Watch) -
     return Found(rows, found.seconds, pages, {"tendons": table})
 
 
-def _zeros_of(hand: Hand, zeros_rad: NDArray[np.float64]) -> Table:
+def _zeros_of(hand: Hand, zeros_rad: FloatArray) -> Table:
     """Angle of each tendon's motor of the straight hand, shape (tendons,)."""
     return {"tendon": np.array(hand.names.tendons), "zero_rad": zeros_rad}
 

@@ -28,11 +28,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.gaussian import SHORT_S, GaussianFilter
+from signals.layout import FloatArray, IntArray
 
-Floats = NDArray[np.float64]
 ROUNDS: Final = 12
 """Gauss-Newton rounds at most; three or four are enough."""
 BLOCK_S: Final = 1.0
@@ -108,16 +107,16 @@ class Turning:
         torque_nm: current times torque constant.
     """
 
-    time_s: Floats
-    angle_rad: Floats
-    torque_nm: Floats
+    time_s: FloatArray
+    angle_rad: FloatArray
+    torque_nm: FloatArray
 
 
 class _Stretch:
     """One stretch behind the filter; what does not change from round to round is made once."""
 
     def __init__(
-        self, turning: Turning, turn: Floats, number: int, encoder_step_rad: float, gamma_1_s_rad: float
+        self, turning: Turning, turn: FloatArray, number: int, encoder_step_rad: float, gamma_1_s_rad: float
     ) -> None:
         self.filter = GaussianFilter.of(float(np.median(np.diff(turning.time_s))), encoder_step_rad)
         edge = self.filter.edge
@@ -143,7 +142,7 @@ class _Stretch:
         made = self.filter.bend_variance(encoder_step_rad) / max(float(np.mean(self.fixed[0] ** 2)), 1e-30)
         return max(1.0 - made, 0.0)
 
-    def smooth(self, sharpness: Floats) -> NDArray[np.int64]:
+    def smooth(self, sharpness: FloatArray) -> IntArray:
         """Samples that are fitted: none near a sharp reversal, unless that would leave less than half."""
         edge, n = self.filter.edge, len(sharpness)
         whole = np.arange(edge, n - edge, THIN)
@@ -151,13 +150,13 @@ class _Stretch:
         left = whole[~near[whole]]
         return left if 2 * len(left) >= len(whole) else whole
 
-    def friction(self, g1: float) -> tuple[Floats, Floats]:
+    def friction(self, g1: float) -> tuple[FloatArray, FloatArray]:
         """The arctangent and its derivative by log gamma_1."""
         wave = np.arctan(g1 * self.fast)
         slope = g1 * self.fast / (1.0 + (g1 * self.fast) ** 2)
         return self.filter.mean(wave)[self.inner], self.filter.mean(slope)[self.inner]
 
-    def given(self, delay_s: float) -> tuple[Floats, Floats]:
+    def given(self, delay_s: float) -> tuple[FloatArray, FloatArray]:
         """The torque at its own time, and its derivative by the delay."""
         later = self.filter.mean(self.torque, delay_s)
         return later[self.inner], np.gradient(later, self.filter.step_s)[self.inner]
@@ -211,8 +210,8 @@ def fit_drive(
 
 
 def _linearised(
-    data: list[_Stretch], fixed: Floats, believed: Floats, log_g1: float, delay_s: float
-) -> tuple[Floats, Floats, Floats]:
+    data: list[_Stretch], fixed: FloatArray, believed: FloatArray, log_g1: float, delay_s: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(columns with the tangents last, torque, linear parameters) around gamma_1 and the delay."""
     g1 = float(np.exp(log_g1))
     waves, slopes = (np.concatenate(p) for p in zip(*(d.friction(g1) for d in data), strict=True))
@@ -222,20 +221,22 @@ def _linearised(
     return np.column_stack((columns, linear[0] * slopes, -rate)), torque, linear
 
 
-def _instruments(columns: Floats, believed: Floats) -> Floats:
+def _instruments(columns: FloatArray, believed: FloatArray) -> FloatArray:
     found = columns.copy()
     found[:, BEND] = believed
     return found
 
 
-def _solved(columns: Floats, believed: Floats, torque: Floats) -> Floats:
+def _solved(columns: FloatArray, believed: FloatArray, torque: FloatArray) -> FloatArray:
     """Parameters by instruments; least squares where all accelerations are believed."""
     size = np.maximum(np.sqrt(np.sum(columns**2, axis=0)), 1e-30)
     normal = (_instruments(columns, believed) / size).T
     return np.asarray(np.linalg.lstsq(normal @ (columns / size), normal @ torque, rcond=None)[0] / size)
 
 
-def _covariance(columns: Floats, believed: Floats, residual: Floats, block: NDArray[np.int64]) -> Floats:
+def _covariance(
+    columns: FloatArray, believed: FloatArray, residual: FloatArray, block: IntArray
+) -> FloatArray:
     """Of the parameters, with residuals that depend on each other within a block (a sandwich)."""
     instruments = _instruments(columns, believed)
     inverse = np.linalg.pinv(instruments.T @ columns)
@@ -247,7 +248,7 @@ def _covariance(columns: Floats, believed: Floats, residual: Floats, block: NDAr
 
 
 def _estimates(
-    linear: Floats, covariance: Floats, log_g1: float, harmonics: tuple[Harmonic, ...], floor: float
+    linear: FloatArray, covariance: FloatArray, log_g1: float, harmonics: tuple[Harmonic, ...], floor: float
 ) -> tuple[Estimate, ...]:
     spread = TWO_SIDED_95 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     g1, plateau = float(np.exp(log_g1)), 0.5 * np.pi * abs(float(linear[0]))

@@ -20,6 +20,7 @@ from calibration.motion_run import must_be_sound, run_motion
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.parquet import Table, by_part
+from signals.layout import FloatArray, IntArray
 from signals.records import RecordArray
 
 LEAD_S: Final = 1.2
@@ -53,9 +54,9 @@ class Measured:
         seconds: simulated or real time of the runs.
     """
 
-    times_s: list[NDArray[np.float64]]
-    angles_rad: list[NDArray[np.float64]]
-    currents_a: list[NDArray[np.float64]]
+    times_s: list[FloatArray]
+    angles_rad: list[FloatArray]
+    currents_a: list[FloatArray]
     seconds: float
 
     def turning(self, k: int, torque_constant_nm_a: float) -> list[Turning]:
@@ -140,8 +141,8 @@ def measure(
 
 
 def even_columns(
-    stamps_ns: NDArray[np.int64], angles_rad: NDArray[np.float64], currents_a: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    stamps_ns: IntArray, angles_rad: FloatArray, currents_a: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(Even times [s], shape (n,); angles and currents then, shape (n, motors)), after the lead.
 
     Args:
@@ -150,7 +151,7 @@ def even_columns(
         angles_rad: shape (cycles, motors).
         currents_a: shape (cycles, motors).
     """
-    even, columns = np.zeros(0), list[tuple[NDArray[np.float64], NDArray[np.float64]]]()
+    even, columns = np.zeros(0), list[tuple[FloatArray, FloatArray]]()
     for k in range(stamps_ns.shape[1]):
         own = stamps_ns[:, k]
         fresh = np.flatnonzero(np.diff(own, prepend=own[0] - 1) > 0)

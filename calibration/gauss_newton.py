@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Slopes = Callable[[Floats], Floats]
+from signals.layout import FloatArray, IntArray
+
+Slopes = Callable[[FloatArray], FloatArray]
 ROUNDS: Final = 20
 CLOSE: Final = 1e-5
 """Last step of every parameter, as a share of it."""
@@ -28,19 +28,19 @@ class Solution:
         residual: what is not explained.
     """
 
-    values: Floats
-    half: Floats
-    bound: Floats
-    residual: Floats
+    values: FloatArray
+    half: FloatArray
+    bound: FloatArray
+    residual: FloatArray
 
 
 def solve(
-    model: Callable[[Floats], Floats],
-    wanted: Floats,
-    start: Floats,
+    model: Callable[[FloatArray], FloatArray],
+    wanted: FloatArray,
+    start: FloatArray,
     slopes: Slopes,
-    spread: Floats,
-    block: NDArray[np.int64],
+    spread: FloatArray,
+    block: IntArray,
 ) -> Solution:
     """Gauss-Newton steps, halved while they make it worse.
 
@@ -76,19 +76,19 @@ def solve(
 
 
 def _descended(
-    model: Callable[[Floats], Floats],
-    wanted: Floats,
-    begin: Floats,
+    model: Callable[[FloatArray], FloatArray],
+    wanted: FloatArray,
+    begin: FloatArray,
     slopes: Slopes,
-    chosen: NDArray[np.int64],
-    weight: Floats,
-    centre: Floats | None = None,
-) -> Floats:
+    chosen: IntArray,
+    weight: FloatArray,
+    centre: FloatArray | None = None,
+) -> FloatArray:
     """Parameters of the least squares; ``weight`` holds them at ``centre``."""
     x = begin.astype(np.float64).copy()
     middle = x.copy() if centre is None else centre
 
-    def left(p: Floats) -> Floats:
+    def left(p: FloatArray) -> FloatArray:
         return np.concatenate([wanted - model(p), weight * (middle - p)[chosen]])
 
     residual = left(x)

@@ -11,7 +11,6 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.eligible import levers_of
 from calibration.found import Found
@@ -25,7 +24,6 @@ from reports import page
 from reports.parquet import Table, by_part
 from signals.modes import FingerKind, TendonKind
 
-Floats = NDArray[np.float64]
 NAN: Final = math.nan
 FAR: Final = 4.0
 """Of its tolerance's standard deviations, from which on an arm or a spool is not what the hand file says."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from signals.layout import FloatArray, IntArray
+
 TWO_SIDED_95: Final = 1.96
 ROUNDS: Final = 4
 ANYWHERE_M: Final = 0.01
@@ -39,9 +39,9 @@ class Poses:
         independent: how many of the poses say something of their own.
     """
 
-    elongation_m: Floats
-    motor_rad: Floats
-    stretch_m: Floats
+    elongation_m: FloatArray
+    motor_rad: FloatArray
+    stretch_m: FloatArray
     run: int
     joint: int
     angle_rad: float
@@ -62,15 +62,20 @@ class GeometryFit:
         residual: rms of what is not explained, in standard deviations of the poses.
     """
 
-    P_tj_m: Floats
-    spool_m: Floats
-    P_half: Floats
-    spool_half: Floats
+    P_tj_m: FloatArray
+    spool_m: FloatArray
+    P_half: FloatArray
+    spool_half: FloatArray
     residual: float
 
 
 def fit_geometry(
-    poses: list[Poses], P_tj_m: Floats, spool_m: Floats, arm_sd: float, spool_sd: float, force_sd: float
+    poses: list[Poses],
+    P_tj_m: FloatArray,
+    spool_m: FloatArray,
+    arm_sd: float,
+    spool_sd: float,
+    force_sd: float,
 ) -> GeometryFit:
     """Fit all poses at once.
 
@@ -110,15 +115,17 @@ def fit_geometry(
     return GeometryFit(P, R, P_half, half[:nt], residual)
 
 
-def _values(x: Floats, P_tj_m: Floats, spool_m: Floats, arms: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _values(
+    x: FloatArray, P_tj_m: FloatArray, spool_m: FloatArray, arms: IntArray
+) -> tuple[FloatArray, FloatArray]:
     P, nt = P_tj_m.copy(), len(spool_m)
     P[tuple(arms.T)] *= 1.0 + x[nt : nt + len(arms)]
     return P, spool_m * (1.0 + x[:nt])
 
 
 def _equations(
-    each: Poses, x: Floats, P_tj_m: Floats, spool_m: Floats, arms: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
+    each: Poses, x: FloatArray, P_tj_m: FloatArray, spool_m: FloatArray, arms: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """Derivatives and residuals of some poses, in their standard deviations, without the unknown angles."""
     nt, nj = P_tj_m.shape
     P, R = _values(x, P_tj_m, spool_m, arms)

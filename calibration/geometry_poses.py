@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import lever_loops, travel
 from calibration.geometry_fit import Poses
@@ -24,8 +23,8 @@ from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 BENT: Final = 0.6
 """Of its upper range that a joint is bent while another one is visited."""
 NOISE_COUNT: Final = 0.5
@@ -51,7 +50,7 @@ class Measured:
     """Poses of all runs, scales of forces in the motors' unit, joints with a stop that was never met."""
 
     poses: list[Poses]
-    scales: Floats
+    scales: FloatArray
     missed: list[int]
     seconds: float
 
@@ -62,11 +61,11 @@ class _Way:
 
     joints: list[int]
     times_s: list[float]
-    angles: list[Floats]
+    angles: list[FloatArray]
     torques: dict[int, list[tuple[float, float]]]
     visits: list[Visit]
 
-    def go(self, to: Floats) -> None:
+    def go(self, to: FloatArray) -> None:
         """On to angles, at the pace of a travel."""
         way = math.degrees(float(np.abs(to - self.angles[-1]).max()))
         self.times_s.append(round(self.times_s[-1] + 0.2 + way / SPEED_DEG_S, 4))
@@ -139,7 +138,7 @@ def motion_of(hand: Hand, joints: list[int]) -> tuple[str, list[Visit], float]:
     return "\n".join(lines) + "\n", visits, max(way.times_s[-1] for way in ways) + 0.3
 
 
-def stretched(hand: Hand, counts: Floats, t: int) -> tuple[Floats, Floats]:
+def stretched(hand: Hand, counts: FloatArray, t: int) -> tuple[FloatArray, FloatArray]:
     """(elongation [m], true tension [N]) of a tendon from a course of counts.
 
     The magnet's play and the lever's friction loop are put back, by the ways that the lever went.
@@ -214,11 +213,11 @@ class Lengths:
     """Block by block: tendons' elongations, tensions, motors, joints."""
 
     tendons: list[int]
-    elongation_m: Floats
-    stretch_m: Floats
-    tension_n: Floats
-    motor_rad: Floats
-    joint_rad: Floats
+    elongation_m: FloatArray
+    stretch_m: FloatArray
+    tension_n: FloatArray
+    motor_rad: FloatArray
+    joint_rad: FloatArray
 
 
 def lengths_of(hand: Hand, means: Means, tendons: list[int]) -> Lengths:

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from signals.layout import FloatArray, IntArray
+
 PARALLEL: Final = 0.995
 """Cosine of the columns of two tendons from which on their losses are one unknown."""
 TWO_SIDED_95: Final = 1.96
@@ -45,12 +45,12 @@ class Rows:
     """
 
     joint: int
-    angle_rad: Floats
-    torque_nm: Floats
-    sign: Floats
-    columns: Floats
-    move: NDArray[np.int64]
-    unsure: Floats
+    angle_rad: FloatArray
+    torque_nm: FloatArray
+    sign: FloatArray
+    columns: FloatArray
+    move: IntArray
+    unsure: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,15 @@ class GuideFit:
     """
 
     groups: tuple[tuple[int, ...], ...]
-    loss_frac: Floats
-    loss_half: Floats
-    coulomb_nm: Floats
-    coulomb_half_nm: Floats
-    bound: Floats
+    loss_frac: FloatArray
+    loss_half: FloatArray
+    coulomb_nm: FloatArray
+    coulomb_half_nm: FloatArray
+    bound: FloatArray
     residual_nm: float
 
 
-def groups_of(columns: Floats) -> tuple[tuple[int, ...], ...]:
+def groups_of(columns: FloatArray) -> tuple[tuple[int, ...], ...]:
     """Tendons with parallel columns, shape (equations, tendons); one in no equation is in no group."""
     size = np.linalg.norm(columns, axis=0)
     left = [t for t in range(columns.shape[1]) if size[t] > 1e-9 * max(float(size.max()), 1e-30)]
@@ -90,7 +90,7 @@ def groups_of(columns: Floats) -> tuple[tuple[int, ...], ...]:
 
 
 def fit_guides(
-    rows: list[Rows], groups: tuple[tuple[int, ...], ...], joints: int, spread: Floats
+    rows: list[Rows], groups: tuple[tuple[int, ...], ...], joints: int, spread: FloatArray
 ) -> GuideFit:
     """Fit all equations at once.
 
@@ -128,8 +128,8 @@ def fit_guides(
 
 
 def _solved(
-    A: Floats, unsure: Floats, y: Floats, move: NDArray[np.int64], spread: Floats, n: int
-) -> tuple[Floats, Floats, Floats, Floats]:
+    A: FloatArray, unsure: FloatArray, y: FloatArray, move: IntArray, spread: FloatArray, n: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """(values of the first n unknowns, half intervals, those of independent noise, residuals).
 
     Residuals of one move count as dependent, so noise is that of their sums, move by move. What is known with
@@ -152,7 +152,7 @@ def _solved(
     return x[:n], np.maximum(half, bound), bound, residual
 
 
-def _information(A: Floats, unsure: Floats, spread: Floats, noise2: float) -> Floats:
+def _information(A: FloatArray, unsure: FloatArray, spread: FloatArray, noise2: float) -> FloatArray:
     """Fisher information of all unknowns, with that of what is known before (van Trees)."""
     whole = np.hstack([A, unsure])
     known = np.concatenate([np.zeros(A.shape[1]), 1.0 / spread**2])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.guide_fit import TWO_SIDED_95, Rows
 from calibration.guide_sweeps import MOVE_S, MOVES, Plan, Sweep, jacobian, plan_of
@@ -17,8 +16,8 @@ from calibration.tendon_means import FIELDS, Course, course_of
 from calibration.winding_plan import TAIL_S
 from hand.hand import Hand
 from hand.options import RunOptions
+from signals.layout import BoolArray, FloatArray, IntArray
 
-Floats = NDArray[np.float64]
 SLOW_SHARE: Final = 0.35
 """Of a sweep's mean joint speed, below which a joint counts as standing still."""
 LEAST_ROWS: Final = 20
@@ -39,8 +38,8 @@ class Measured:
 
     plan: Plan
     courses: dict[int, Course]
-    time_s: Floats
-    joint_rad: Floats
+    time_s: FloatArray
+    joint_rad: FloatArray
     seconds: float
 
 
@@ -65,7 +64,7 @@ def cut(course: Course, end_s: float) -> Course:
     return Course(*(getattr(course, name)[used] for name in Course.__dataclass_fields__))
 
 
-def tension_n(hand: Hand, course: Course, t: int, fit: LeverFit) -> Floats:
+def tension_n(hand: Hand, course: Course, t: int, fit: LeverFit) -> FloatArray:
     """Tension on the motor's side of the guides, by the current less the friction of the levers' sweeps."""
     m, i = hand.model[0], int(hand.model[0]["tendon_motor"][t])
     own = fit.friction_nm * np.arctan(float(m["friction_gamma_1_s_rad"][i]) * course.speed_rad_s)
@@ -73,7 +72,7 @@ def tension_n(hand: Hand, course: Course, t: int, fit: LeverFit) -> Floats:
     return np.asarray(torque / abs(float(m["spool_radius_m"][t])))
 
 
-def smooth(values: Floats, time_s: Floats) -> Floats:
+def smooth(values: FloatArray, time_s: FloatArray) -> FloatArray:
     """Rates of columns, over five blocks."""
     kernel = np.full(5, 0.2)
     rate = np.gradient(values, time_s, axis=0)
@@ -86,7 +85,7 @@ ARM_LEFT: Final = 0.005
 """Of a measured lever arm over its spool (``calibration.geometry``)."""
 
 
-def unsure_of(hand: Hand, fits: dict[int, LeverFit], joints: list[int]) -> Floats:
+def unsure_of(hand: Hand, fits: dict[int, LeverFit], joints: list[int]) -> FloatArray:
     """Standard deviations of what is known with an error, shape (nt + nt + nt nj,).
 
     Friction of each motor [N m], factor of each tendon's torque constant, factor of each lever arm.
@@ -102,7 +101,7 @@ def unsure_of(hand: Hand, fits: dict[int, LeverFit], joints: list[int]) -> Float
     return np.maximum(np.array(found, dtype=np.float64), 1e-9)
 
 
-def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: list[int]) -> list[Rows]:
+def equations(hand: Hand, found: Measured, tensions: dict[int, FloatArray], joints: list[int]) -> list[Rows]:
     """Equations of these joints, of every sweep in which they move."""
     m, P = hand.model[0], jacobian(hand)
     tendons = list(tensions)
@@ -137,7 +136,7 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, Floats], joints: 
     return rows
 
 
-def _moves(found: Measured, sweep: Sweep, speed: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _moves(found: Measured, sweep: Sweep, speed: FloatArray) -> tuple[IntArray, BoolArray]:
     """(Number of the move at each block, whether all joints of the sweep move there as they should)."""
     place = (found.time_s - sweep.begin_s) / MOVE_S
     move = np.clip(np.floor(place), 0, MOVES - 1).astype(np.int64)
@@ -147,7 +146,7 @@ def _moves(found: Measured, sweep: Sweep, speed: Floats) -> tuple[NDArray[np.int
     return move, inside & (speed * wanted > SLOW_SHARE * least).all(axis=1)
 
 
-def _mean_speed(found: Measured, sweep: Sweep) -> Floats:
+def _mean_speed(found: Measured, sweep: Sweep) -> FloatArray:
     k = found.plan.path.times_s.index(sweep.begin_s)
     a, b = found.plan.path.angle_rad[k], found.plan.path.angle_rad[k + 1]
     return np.abs(b - a) / MOVE_S

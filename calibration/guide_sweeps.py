@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import lever_loops
 from calibration.winding_plan import Path, stretch_to_m
 from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
+from signals.layout import FloatArray
 from signals.modes import FingerKind
 
-Floats = NDArray[np.float64]
 AMPLITUDE_DEG: Final = 20.0
 ASIDE_DEG: Final = 5.0
 """Distance of a sweep from the ends of the range."""
@@ -44,7 +43,7 @@ class Sweep:
     """
 
     begin_s: float
-    direction: Floats
+    direction: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Plan:
     sweeps: tuple[Sweep, ...]
 
 
-def jacobian(hand: Hand) -> Floats:
+def jacobian(hand: Hand) -> FloatArray:
     """P of the straight hand, shape (nt, nj)."""
     m = hand.model[0]
     return straight_jacobian(hand.model)[: int(m["n_tendons"]), : int(m["n_joints"])]
@@ -84,7 +83,7 @@ def sets_of(hand: Hand, tendons: list[int]) -> list[list[int]]:
     return sets
 
 
-def ideal_rows(P: Floats, direction: tuple[int, ...]) -> Floats:
+def ideal_rows(P: FloatArray, direction: tuple[int, ...]) -> FloatArray:
     """Equations of a sweep at even tensions: shape (joints that move, tendons + joints)."""
     v = P @ np.array(direction, dtype=np.float64)
     sign = np.where(np.abs(v) > STILL * np.abs(P).max(), np.sign(v), 0.0)
@@ -93,7 +92,7 @@ def ideal_rows(P: Floats, direction: tuple[int, ...]) -> Floats:
     return np.hstack([(P.T * sign)[moving] / np.abs(P).max(), own])
 
 
-def directions_for(P: Floats) -> list[tuple[int, ...]]:
+def directions_for(P: FloatArray) -> list[tuple[int, ...]]:
     """Directions of joints that share tendons, P of shape (tendons, joints): one sweep more than joints.
 
     A tendon that creeps has a loss of an unknown share; so each has to run or to stand in every sweep. Of
@@ -121,7 +120,7 @@ def directions_for(P: Floats) -> list[tuple[int, ...]]:
     return chosen
 
 
-def directions_of(hand: Hand, tendons: list[int]) -> list[Floats]:
+def directions_of(hand: Hand, tendons: list[int]) -> list[FloatArray]:
     """Directions of all joints, sweep by sweep; shape (nj,) each."""
     P, sets = jacobian(hand), sets_of(hand, tendons)
     each = [directions_for(P[P[:, joints].any(axis=1)][:, joints]) for joints in sets]
@@ -135,7 +134,7 @@ def directions_of(hand: Hand, tendons: list[int]) -> list[Floats]:
     return found
 
 
-def middles_rad(hand: Hand) -> tuple[Floats, Floats]:
+def middles_rad(hand: Hand) -> tuple[FloatArray, FloatArray]:
     """(middle, amplitude) of every joint's sweep [rad], the middle as straight as its range allows."""
     m = hand.model[0]
     n = int(m["n_joints"])

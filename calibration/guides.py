@@ -6,7 +6,6 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import guide_page
 from calibration.eligible import levers_of
@@ -21,8 +20,8 @@ from calibration.part import BAD, GOOD, OPEN, Part
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.parquet import Table, by_part
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 NAN: Final = math.nan
 LOSS_GOOD: Final = 0.15
 LOSS_FLOOR: Final = 0.01
@@ -92,7 +91,7 @@ def _fitted_sets(
     hand: Hand,
     measured: Measured,
     sets: list[list[int]],
-    tensions: dict[int, Floats],
+    tensions: dict[int, FloatArray],
     fits: dict[int, LeverFit],
 ) -> tuple[list[Part], Fits, Widths]:
     """Rows, fits and widths, set of joints by set of joints."""

@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.gauss_newton import Solution, solve
+from signals.layout import BoolArray, FloatArray, IntArray
 
-Floats = NDArray[np.float64]
 SLOW_RAD_S: Final = 0.08
 """Motor speed below which the friction of rest is not known well enough."""
 BLOCK_S: Final = 0.25
@@ -54,14 +53,14 @@ class Swept:
         time_s: of the samples.
     """
 
-    time_s: Floats
-    angle_rad: Floats
-    speed_rad_s: Floats
-    torque_nm: Floats
-    count: Floats
-    start_count: Floats
-    stretch: NDArray[np.int64]
-    used: NDArray[np.bool_]
+    time_s: FloatArray
+    angle_rad: FloatArray
+    speed_rad_s: FloatArray
+    torque_nm: FloatArray
+    count: FloatArray
+    start_count: FloatArray
+    stretch: IntArray
+    used: BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,9 @@ class Sensor:
 
 
 def swept(
-    time_s: Floats, angle_rad: Floats, speed_rad_s: Floats, torque_nm: Floats, count: Floats, sensor: Sensor
-) -> Swept:
+    time_s: FloatArray, angle_rad: FloatArray, speed_rad_s: FloatArray, torque_nm: FloatArray,
+    count: FloatArray, sensor: Sensor,
+) -> Swept:  # fmt: skip
     """Cut a course at its reversals and put the magnet's play back.
 
     Raises:
@@ -101,7 +101,7 @@ def swept(
     return Swept(time_s, angle_rad, speed_rad_s, torque_nm, put_back, start, stretch, used)
 
 
-def _filled(way: Floats) -> Floats:
+def _filled(way: FloatArray) -> FloatArray:
     """Directions in which samples at rest have that of the motion before."""
     at = np.maximum.accumulate(np.where(way != 0.0, np.arange(len(way)), 0))
     found = way[at]
@@ -109,7 +109,7 @@ def _filled(way: Floats) -> Floats:
     return np.asarray(found)
 
 
-def loop_states(data: Swept, counts_rad: float, presliding_rad: float) -> tuple[Floats, NDArray[np.bool_]]:
+def loop_states(data: Swept, counts_rad: float, presliding_rad: float) -> tuple[FloatArray, BoolArray]:
     """(state of the loop, whether it is known), shape (n,) both: Dahl's law from stretch to stretch."""
     travel = np.abs(data.count - data.start_count) / abs(counts_rad)
     states, known = np.empty_like(travel), np.empty(len(travel), dtype=np.bool_)
@@ -162,13 +162,13 @@ class LeverFit:
     zero_count: float
     friction_nm: float
     viscous_nms_rad: float
-    half: Floats
-    bound: Floats
+    half: FloatArray
+    bound: FloatArray
     residual_nm: float
     explained: float
 
 
-def _columns(data: Swept, gamma_1_s_rad: float, input_turns: float) -> Floats:
+def _columns(data: Swept, gamma_1_s_rad: float, input_turns: float) -> FloatArray:
     """What the torque is linear in beside the spring: friction, inertia, ripple of both shafts."""
     speed, found = data.speed_rad_s, [np.arctan(gamma_1_s_rad * data.speed_rad_s)]
     found += [speed, np.gradient(speed, data.time_s)]
@@ -183,23 +183,23 @@ class _Law:
 
     data: Swept
     sensor: Sensor
-    force_n: Callable[[Floats], Floats]
+    force_n: Callable[[FloatArray], FloatArray]
     radius_m: float
-    rows: NDArray[np.bool_]
-    fixed: Floats
+    rows: BoolArray
+    fixed: FloatArray
 
-    def pull(self, log_length: float, zero: float) -> tuple[Floats, Floats]:
+    def pull(self, log_length: float, zero: float) -> tuple[FloatArray, FloatArray]:
         """(torque of the spring per scale, without its loop; state of the loop)."""
         states, _ = loop_states(self.data, self.sensor.counts_rad, float(np.exp(log_length)))
         lever = (self.data.count[self.rows] - zero) / self.sensor.counts_rad
         return self.radius_m * self.force_n(lever), states[self.rows]
 
-    def torque(self, p: Floats) -> Floats:
+    def torque(self, p: FloatArray) -> FloatArray:
         """Shape (rows,)."""
         spring, states = self.pull(p[2], p[3])
         return np.asarray(p[0] * spring * (1.0 + p[1] * states) + self.fixed @ p[4:])
 
-    def slopes(self, p: Floats) -> Floats:
+    def slopes(self, p: FloatArray) -> FloatArray:
         """Its derivatives, shape (rows, parameters)."""
         spring, states = self.pull(p[2], p[3])
         further, up = self.pull(p[2] + 1e-3, p[3] + 0.1)
@@ -211,7 +211,7 @@ class _Law:
 def fit_lever(
     data: Swept,
     sensor: Sensor,
-    force_n: Callable[[Floats], Floats],
+    force_n: Callable[[FloatArray], FloatArray],
     radius_m: float,
     gamma_1_s_rad: float,
     input_turns: float,
@@ -235,7 +235,7 @@ def fit_lever(
     start = np.array([1.0, guess[0], np.log(guess[1]), sensor.zero_count, guess[2], guess[3], *np.zeros(7)])
     spread = np.array([*np.full(11, np.inf), known.ripple_nm, known.ripple_nm])
 
-    def solved(begin: Floats) -> Solution:
+    def solved(begin: FloatArray) -> Solution:
         law = _Law(data, sensor, force_n, radius_m, rows, columns[rows])
         return solve(law.torque, data.torque_nm[rows], begin, law.slopes, spread, block[rows])
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.motion_run import Means, Watch, must_be_sound, run_motion
 from calibration.tendon_means import FIELDS, Course, course_of
@@ -18,8 +17,8 @@ from hand.assembly.straight import lever_of_tension_rad
 from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 SWEEP_S: Final = 2.0
 LOOP_S: Final = 0.22
 LOOPS: Final = 4
@@ -54,14 +53,14 @@ def path_of(hand: Hand) -> Path:
     return path
 
 
-def _small_loops(path: Path, way_m: Floats) -> None:
+def _small_loops(path: Path, way_m: FloatArray) -> None:
     at = path.stretch_m[-1]
     for _ in range(LOOPS):
         path.go(LOOP_S, "loop", at + way_m)
         path.go(LOOP_S, "loop", at)
 
 
-def _loop_m(hand: Hand, force_n: float) -> Floats:
+def _loop_m(hand: Hand, force_n: float) -> FloatArray:
     """Change of each elongation that moves its lever by ``LOOP_TRAVEL`` presliding lengths."""
     m = hand.model[0]
     n = int(m["n_tendons"])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import picture
 from calibration.lever_fit import Fitted
 from hand.hand import Hand
 from mechanics.springs import spring_at, stiffness_of_force
 from reports import page
-
-Floats = NDArray[np.float64]
+from signals.layout import FloatArray
 
 
 def sections(kind: str, hand: Hand, fits: dict[int, Fitted]) -> list[str]:
@@ -27,7 +25,7 @@ def sections(kind: str, hand: Hand, fits: dict[int, Fitted]) -> list[str]:
     return [*found, page.table("Fits", heads, rows)]
 
 
-def curves(hand: Hand, t: int, each: Fitted) -> tuple[Floats, Floats, Floats, Floats]:
+def curves(hand: Hand, t: int, each: Fitted) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """(count, force [N], stiffness [N/m], length in the mechanism [m]) over the lever's calibrated travel."""
     m, s = hand.model[0], int(hand.model[0]["tendon_spring"][t])
     lever = np.linspace(float(m["lever_calibrated_min_rad"][s]), float(m["lever_max_rad"][s]), 60)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import lever_page
 from calibration.eligible import levers_of
@@ -25,8 +24,8 @@ from calibration.tendon_means import Course
 from hand.hand import Hand
 from hand.options import RunOptions
 from mechanics.springs import spring_at
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 SPRINGS: Final = "springs"
 HALL: Final = "hall"
 LEVERS: Final = "levers"
@@ -71,7 +70,7 @@ ROWS: Final[dict[str, tuple[Row, ...]]] = {
 ROWS[LEVERS] = ROWS[SPRINGS] + ROWS[HALL]
 
 
-def forces_of(hand: Hand, t: int) -> tuple[Floats, Floats]:
+def forces_of(hand: Hand, t: int) -> tuple[FloatArray, FloatArray]:
     """(Lever angles, force of the mechanism with the hand file's scale) over the lever's whole range."""
     m, s = hand.model[0], int(hand.model[0]["tendon_spring"][t])
     margin = 0.2 * float(m["lever_max_rad"][s] - m["lever_min_rad"][s])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.finding import Finding
 from calibration.motion_run import Means
@@ -13,14 +12,14 @@ from calibration.travel import OFFSET_GOOD_DEG
 from hand.assembly.straight import elongation_of_tension_m, straight_jacobian
 from hand.hand import Hand
 from mechanics.start_tension import start_tension_n
+from signals.layout import BoolArray, FloatArray, IntArray
 
-Floats = NDArray[np.float64]
 POSE_ROUNDS: Final = 30
 TURN_SHARE: Final = 0.25
 """Of a motor's turn, by which a lost turn may be off from a whole one."""
 
 
-def lost_turns(hand: Hand, means: Means, still: NDArray[np.bool_]) -> list[Finding]:
+def lost_turns(hand: Hand, means: Means, still: BoolArray) -> list[Finding]:
     """Motors whose angle of the straight hand is not the one in the hand file, whatever the pose is."""
     m, found = hand.model[0], []
     motors = m["tendon_motor"][: len(hand.names.tendons)]
@@ -45,7 +44,7 @@ def lost_turns(hand: Hand, means: Means, still: NDArray[np.bool_]) -> list[Findi
     return found
 
 
-def _by_pose_rad(hand: Hand, tendons: NDArray[np.int64], away_rad: Floats, turns_rad: Floats) -> Floats:
+def _by_pose_rad(hand: Hand, tendons: IntArray, away_rad: FloatArray, turns_rad: FloatArray) -> FloatArray:
     """What a pose that is straight to ``OFFSET_GOOD_DEG`` explains of the motors' angles, shape (tendons,).
 
     A turn of a motor may be less tendon than a few degrees of a joint. A pose shows at all tendons of the
@@ -65,7 +64,7 @@ def _by_pose_rad(hand: Hand, tendons: NDArray[np.int64], away_rad: Floats, turns
     return np.asarray(moved @ pose * turns_rad)
 
 
-def zeros_rad(hand: Hand, means: Means, still: NDArray[np.bool_]) -> Floats:
+def zeros_rad(hand: Hand, means: Means, still: BoolArray) -> FloatArray:
     """Angle of each tendon's motor at which the straight hand has its start tension, shape (nt,)."""
     m = hand.model[0]
     n = int(m["n_tendons"])
@@ -75,7 +74,7 @@ def zeros_rad(hand: Hand, means: Means, still: NDArray[np.bool_]) -> Floats:
     return np.asarray(theta - (e - straight) / m["spool_radius_m"][:n])
 
 
-def hand_at_zero(hand: Hand) -> Floats:
+def hand_at_zero(hand: Hand) -> FloatArray:
     """Elongation of each tendon of the straight hand at its start tension, shape (nt,)."""
     start = start_tension_n(hand.model[0], float(hand.model[0]["pretension_n"][0]))
     return elongation_of_tension_m(hand.model, start)[: len(hand.names.tendons)]

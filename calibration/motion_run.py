@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.listening import See, listening
 from hand.hand import Hand
@@ -21,6 +20,7 @@ from runtime.processes.supervisor import Supervisor
 from runtime.session import Session
 from signals.choices import WrongChoice
 from signals.faults import Cause
+from signals.layout import FloatArray
 from signals.modes import MachineState
 from signals.records import RecordArray
 from telemetry.record.reader import read_log
@@ -208,7 +208,7 @@ class Means:
 
     def __init__(self, *fields: tuple[str, str]) -> None:
         self._fields = fields
-        self._columns: dict[str, list[NDArray[np.float64]]] = {}
+        self._columns: dict[str, list[FloatArray]] = {}
         self._active_ns: int | None = None
         self._fault_ns: int | None = None
 
@@ -226,15 +226,15 @@ class Means:
             for record, name in self._fields:
                 self._add(name, block[record][name])
 
-    def _add(self, name: str, values: NDArray[np.float64]) -> None:
+    def _add(self, name: str, values: FloatArray) -> None:
         self._columns.setdefault(name, []).append(values.astype(np.float64).mean(axis=0))
 
-    def of(self, name: str) -> NDArray[np.float64]:
+    def of(self, name: str) -> FloatArray:
         """Block means, shape (blocks, parts)."""
         return np.array(self._columns[name])
 
     @property
-    def time_s(self) -> NDArray[np.float64]:
+    def time_s(self) -> FloatArray:
         """Middle of each block since the motion began; all negative if it never did."""
         times = self.of("time_ns")
         return (times - (times[-1] + 1.0 if self._active_ns is None else self._active_ns)) * 1e-9
@@ -246,7 +246,7 @@ class Means:
             return math.inf if self._fault_ns is None else 0.0
         return (self._fault_ns - self._active_ns) * 1e-9
 
-    def between(self, name: str, begin_s: float, end_s: float) -> NDArray[np.float64]:
+    def between(self, name: str, begin_s: float, end_s: float) -> FloatArray:
         """Mean over a time of the motion, shape (parts,); not a number once a finger was in fault."""
         times, values = self.time_s, self.of(name)
         chosen = (times >= begin_s) & (times < end_s)

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.gauss_newton import solve
+from signals.layout import FloatArray, IntArray
 
-Floats = NDArray[np.float64]
 STEEPEST: Final = math.log(1e6)
 """Greatest ln(gamma_1 / (s/rad)) that friction is tried with."""
 GAMMA_1_SPREAD: Final = 0.3
@@ -40,11 +39,11 @@ LINE: Final = (0.25, 0.9)
 class Blocks:
     """Means over short times of one motor, shape (n,): angle, its rates, torque, number of the move."""
 
-    angle_rad: Floats
-    speed_rad_s: Floats
-    bend_rad_s2: Floats
-    torque_nm: Floats
-    move: NDArray[np.int64]
+    angle_rad: FloatArray
+    speed_rad_s: FloatArray
+    bend_rad_s2: FloatArray
+    torque_nm: FloatArray
+    move: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +68,11 @@ class PairFit:
     gamma_1_s_rad: float
     gamma_2_nm: float
     gamma_3_nms_rad: float
-    half: Floats
+    half: FloatArray
     behind_nm: float
     inertia_kg_m2: float
     rest_rad_s: float
-    shape: Floats
+    shape: FloatArray
     middle_rad: float
     size_rad: float
     residual_nm: float
@@ -84,7 +83,7 @@ class PairFit:
         """All that is lost at a middle speed: both plateaus."""
         return 0.5 * math.pi * self.gamma_2_nm + self.behind_nm
 
-    def free_nm(self, data: Blocks) -> Floats:
+    def free_nm(self, data: Blocks) -> FloatArray:
         """Torque of the free motion; beyond the sweeps b stays as at their end."""
         x, w = np.clip((data.angle_rad - self.middle_rad) / self.size_rad, -1.0, 1.0), data.speed_rad_s
         own = self.gamma_2_nm * np.arctan(self.gamma_1_s_rad * w) + self.gamma_3_nms_rad * w
@@ -92,14 +91,14 @@ class PairFit:
         return np.asarray(own + self.shape @ np.array([np.ones_like(x), x, x**2]))
 
 
-def smooth_sign(speed_rad_s: Floats, rest_rad_s: float) -> Floats:
+def smooth_sign(speed_rad_s: FloatArray, rest_rad_s: float) -> FloatArray:
     """Sign of speeds that are far from rest."""
     return np.asarray(speed_rad_s / np.hypot(speed_rad_s, rest_rad_s))
 
 
 def blocks_of(
-    time_s: Floats, angle_rad: Floats, torque_nm: Floats, moves: list[tuple[float, float]], block_s: float,
-    skip_rad: float,
+    time_s: FloatArray, angle_rad: FloatArray, torque_nm: FloatArray, moves: list[tuple[float, float]],
+    block_s: float, skip_rad: float,
 ) -> Blocks:  # fmt: skip
     """Cut every move into blocks in which it goes on its way.
 
@@ -153,13 +152,13 @@ def fit_pair(data: Blocks, behind_nm: float, rest_rad_s: float, guess: tuple[flo
     fixed = np.column_stack([w, data.bend_rad_s2, np.ones_like(x), x, x**2])
     wanted = data.torque_nm - behind_nm * smooth_sign(w, rest_rad_s)
 
-    def turns(p: Floats) -> Floats:
+    def turns(p: FloatArray) -> FloatArray:
         return np.asarray(np.exp(min(p[1], STEEPEST)) * w)  # beyond it a step at any speed that is measured
 
-    def model(p: Floats) -> Floats:
+    def model(p: FloatArray) -> FloatArray:
         return np.asarray(p[0] * np.arctan(turns(p)) + fixed @ p[2:])
 
-    def slopes(p: Floats) -> Floats:
+    def slopes(p: FloatArray) -> FloatArray:
         turn = turns(p)
         return np.column_stack([np.arctan(turn), p[0] * turn / (1.0 + turn**2), fixed])
 

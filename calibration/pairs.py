@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import pair_page, travel_page
 from calibration.found import Found
@@ -35,10 +34,10 @@ from calibration.travel import Travel, fits, run_wider
 from hand.hand import Hand
 from hand.options import RunOptions
 from reports.parquet import Table
+from signals.layout import FloatArray
 from signals.modes import MachineState
 from signals.records import RecordArray
 
-Floats = NDArray[np.float64]
 UNTOLD: Final = ("friction", "ripple")
 """Is not fed forward: a hand file that takes friction for greater than it is would make the joints swing."""
 BLOCK_S: Final = 0.06
@@ -62,16 +61,16 @@ SLACK_SHARE: Final = 0.7
 class Course:
     """What the motors measured, by sample: times since the motion began and angles, shape (n, motors)."""
 
-    time_s: Floats
-    angle_rad: Floats
-    current_a: Floats
+    time_s: FloatArray
+    angle_rad: FloatArray
+    current_a: FloatArray
 
 
 class _Keep:
     """Samples of the motors and when the motion began."""
 
     def __init__(self) -> None:
-        self.rows: list[tuple[Floats, Floats, Floats]] = []
+        self.rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         self.active_ns: int | None = None
 
     def __call__(self, frames: RecordArray) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.motion_run import Means
 from hand.hand import Hand
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 FIELDS = (
     ("measurement", "motor_time_ns"),
     ("measurement", "motor_angle_rad"),
@@ -33,11 +32,11 @@ class Course:
         count: of the Hall sensor.
     """
 
-    time_s: Floats
-    angle_rad: Floats
-    speed_rad_s: Floats
-    torque_nm: Floats
-    count: Floats
+    time_s: FloatArray
+    angle_rad: FloatArray
+    speed_rad_s: FloatArray
+    torque_nm: FloatArray
+    count: FloatArray
 
 
 def course_of(hand: Hand, means: Means, t: int) -> Course:
@@ -54,7 +53,7 @@ def course_of(hand: Hand, means: Means, t: int) -> Course:
     return Course(time, side * angle, side * speed, side * torque, count)
 
 
-def ripple_nm(hand: Hand, i: int, angle_rad: Floats) -> Floats:
+def ripple_nm(hand: Hand, i: int, angle_rad: FloatArray) -> FloatArray:
     """Torque of the ripple of motor ``i`` that the hand file has, low orders (mechanics.ripple)."""
     m, found = hand.model[0], np.zeros_like(angle_rad)
     for k in range(int(m["n_ripples"])):

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.finding import Finding
 from calibration.listening import See
@@ -27,8 +26,8 @@ from calibration.motion_run import Means, Watch, run_motion
 from calibration.wiring import Wiring, look, told
 from hand.hand import Hand
 from hand.options import RunOptions
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 BAND_SHARE: Final = 0.1
 """Half of the band, as a share of the pretension."""
 STILL_SHARE: Final = 0.02
@@ -56,10 +55,10 @@ class Tensioned:
 
     wiring: Wiring
     tendons: tuple[int, ...]
-    time_s: Floats
-    tension_n: Floats
-    spread_n: Floats
-    wound_m: Floats
+    time_s: FloatArray
+    tension_n: FloatArray
+    spread_n: FloatArray
+    wound_m: FloatArray
     faults: tuple[Finding, ...]
     seconds: float
 
@@ -71,7 +70,7 @@ def band_n(hand: Hand, t: int) -> tuple[float, float]:
     return (1.0 - BAND_SHARE) * wanted, (1.0 + BAND_SHARE) * wanted
 
 
-def settled_s(time_s: Floats, tension_n: Floats, low_n: float, high_n: float) -> float:
+def settled_s(time_s: FloatArray, tension_n: FloatArray, low_n: float, high_n: float) -> float:
     """Time from when on a tendon is settled; not a number if it is not at the end.
 
     Args:

@@ -25,16 +25,15 @@ from typing import Final
 
 import numpy as np
 import tomlkit
-from numpy.typing import NDArray
 
 from calibration.motion_run import Keep, Means, Watch, must_be_sound, run_motion
 from calibration.order import in_order, most_at_joint_nm
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand
+from signals.layout import FloatArray
 from signals.modes import FingerKind
 
-Floats = NDArray[np.float64]
 LEAD_S: Final = 1.0
 SPEED_DEG_S: Final = 60.0
 PRESS_S: Final = (0.35, 0.25, 0.25, 0.25, 0.2)
@@ -156,14 +155,14 @@ def motion_of(hand: Hand, presses: dict[int, tuple[float, float]]) -> tuple[str,
     return "\n".join(lines) + "\n", times, max(free_s.values(), default=0.0) + 0.3
 
 
-def loop_n(hand: Hand, j: int, tensions: Floats, side: int) -> Floats:
+def loop_n(hand: Hand, j: int, tensions: FloatArray, side: int) -> FloatArray:
     """What the levers' friction loop hides of each tension, shape (nt,), once a joint has gone to a side."""
     m = hand.model[0]
     n = int(m["n_tendons"])
     return np.asarray(np.sign(-side * m["P_tj_m"][:n, j]) * m["lever_friction_frac"][:n] * tensions[:n])
 
 
-def put_right(hand: Hand, j: int, angle_rad: float, tensions: Floats, side: int) -> tuple[float, float]:
+def put_right(hand: Hand, j: int, angle_rad: float, tensions: FloatArray, side: int) -> tuple[float, float]:
     """(angle [rad], torque towards the side [N m]) of a joint with the loop's share put back.
 
     The hidden force stretches the tendon, so the angle is off by it too.

@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.assembly.straight import elongation_of_tension_m, straight_jacobian
 from hand.hand import Hand
 from mechanics.start_tension import start_tension_n
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 TAIL_S = 0.3
 """A run's start."""
 
@@ -32,8 +31,8 @@ class Path:
     """
 
     times_s: list[float]
-    stretch_m: list[Floats]
-    angle_rad: list[Floats]
+    stretch_m: list[FloatArray]
+    angle_rad: list[FloatArray]
     label: list[str]
 
     @classmethod
@@ -47,8 +46,8 @@ class Path:
         self,
         seconds: float,
         label: str = "",
-        stretch_m: Floats | None = None,
-        angle_rad: Floats | None = None,
+        stretch_m: FloatArray | None = None,
+        angle_rad: FloatArray | None = None,
     ) -> None:
         """On to a stretch and to angles; what is not given stays."""
         self.times_s.append(round(self.times_s[-1] + seconds, 6))
@@ -87,7 +86,7 @@ class Path:
         return "\n".join(lines) + "\n"
 
 
-def balanced_n(hand: Hand, force_n: float) -> Floats:
+def balanced_n(hand: Hand, force_n: float) -> FloatArray:
     """Tensions near a force that leave the straight joints without torque, shape (nt,)."""
     m = hand.model[0]
     n = int(m["n_tendons"])
@@ -97,7 +96,7 @@ def balanced_n(hand: Hand, force_n: float) -> Floats:
     return np.asarray(np.clip(free, 0.5 * force_n, 1.5 * force_n))
 
 
-def stretch_to_m(hand: Hand, force_n: float) -> Floats:
+def stretch_to_m(hand: Hand, force_n: float) -> FloatArray:
     """Change of every elongation from the start to balanced tensions near a force, shape (nt,)."""
     m = hand.model[0]
     n = int(m["n_tendons"])

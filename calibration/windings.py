@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.motion_run import Means
 from hand.assembly.fingers import springs_of
@@ -22,8 +21,8 @@ from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
 from mechanics.springs import stiffness_of_force
 from mechanics.start_tension import start_tension_n
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 MOST_DEG: Final = 2.5
 """Largest turn of a joint by a winding."""
 LEAD_S: Final = 0.4
@@ -51,7 +50,7 @@ class Plan:
         return LEAD_S + k * SLOT_S
 
 
-def responses(hand: Hand) -> tuple[Floats, Floats]:
+def responses(hand: Hand) -> tuple[FloatArray, FloatArray]:
     """(stretch of tendon t, turn of joint j) per path wound at tendon i, at start tension: (T, T), (J, T)."""
     m = hand.model[0]
     n, joints = int(m["n_tendons"]), int(m["n_joints"])
@@ -62,7 +61,7 @@ def responses(hand: Hand) -> tuple[Floats, Floats]:
     return np.eye(n) - P @ turn, turn
 
 
-def _start_stiffness(hand: Hand) -> Floats:
+def _start_stiffness(hand: Hand) -> FloatArray:
     m = hand.model[0]
     force = start_tension_n(m, float(m["pretension_n"][0]))
     return np.array([stiffness_of_force(m, t, force) for t in range(int(m["n_tendons"]))])
@@ -96,7 +95,7 @@ def motion_of(hand: Hand, plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def answers(hand: Hand, plan: Plan, means: Means) -> tuple[Floats, Floats]:
+def answers(hand: Hand, plan: Plan, means: Means) -> tuple[FloatArray, FloatArray]:
     """(stretch of every tendon per winding, shape (T, windings); share of each winding that was turned)."""
     m = hand.model[0]
     n = int(m["n_tendons"])

@@ -15,9 +15,10 @@ import numpy as np
 from calibration.finding import Finding
 from calibration.lost_turns import lost_turns, zeros_rad
 from calibration.motion_run import Means, Told, Watch, run_motion
-from calibration.windings import LEAD_S, Floats, Plan, answers, motion_of, plan_of, responses
+from calibration.windings import LEAD_S, Plan, answers, motion_of, plan_of, responses
 from hand.hand import Hand
 from hand.options import RunOptions
+from signals.layout import FloatArray
 
 SMALL_SHARE: Final = 0.16
 """Of the residual that latches a fault, wound each way at first: a reversed motor makes twice of it, from way
@@ -107,7 +108,7 @@ def moving(hand: Hand, plan: Plan, means: Means) -> list[Finding]:
     return findings
 
 
-def _crossed(hand: Hand, plan: Plan, found: Floats, peak: dict[int, int], t: int) -> Finding:
+def _crossed(hand: Hand, plan: Plan, found: FloatArray, peak: dict[int, int], t: int) -> Finding:
     """The sensor of another tendon answers; what else answers tells which tendon was wound."""
     names, other, k = hand.names, peak[t], plan.tendons.index(t)
     share = float(found[other, k])
@@ -150,7 +151,7 @@ def echoes(hand: Hand, plan: Plan, means: Means) -> list[Finding]:
     return findings
 
 
-def _partner(model: Floats, t: int) -> int:
+def _partner(model: FloatArray, t: int) -> int:
     """Tendon whose winding stretches tendon ``t`` most."""
     row = model[t].copy()
     row[t] = -np.inf
@@ -184,8 +185,8 @@ class Wiring:
     """
 
     findings: tuple[Finding, ...]
-    zeros_rad: Floats
-    answers: Floats
+    zeros_rad: FloatArray
+    answers: FloatArray
     tendons: tuple[int, ...]
     seconds: float
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.eligible import must_have_wrist
 from calibration.found import Found
@@ -36,8 +35,8 @@ from mechanics.wrist import wrist_jacobian, wrist_lengths
 from reports.parquet import by_part
 from runtime.setup import read_hand
 from signals.faults import Cause
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 RANGE_SHARE: Final = 0.8
 """Of the wrist's range that is swept: the rest is for a zero that is not known yet."""
 DIAGONAL_SHARE: Final = 0.6
@@ -114,7 +113,7 @@ def known_of(hand: Hand, tendons: list[int], moves: int) -> Known:
     m, spread = hand.model[0], hand.file.tolerances
     many = len(m["wrist_neutral_length_m"])
 
-    def ways(angles_rad: Floats) -> tuple[Floats, Floats]:
+    def ways(angles_rad: FloatArray) -> tuple[FloatArray, FloatArray]:
         lengths, slopes = np.zeros((len(angles_rad), many)), np.zeros((len(angles_rad), many, 2))
         for k, (q71, q73) in enumerate(angles_rad):
             wrist_lengths(m, float(q71), float(q73), lengths[k])
@@ -132,7 +131,7 @@ def known_of(hand: Hand, tendons: list[int], moves: int) -> Known:
     )
 
 
-def with_zeros(hand: Hand, zeros_deg: Floats) -> str:
+def with_zeros(hand: Hand, zeros_deg: FloatArray) -> str:
     """Text of the hand's file with these zeros."""
     lines = [
         f'[identified.{name}]\nsensor_zero_deg = {zero:.9g}\norigin = "assumed: while it is measured"\n'
@@ -145,14 +144,14 @@ def with_zeros(hand: Hand, zeros_deg: Floats) -> str:
 class _Run:
     """One sweep: its samples with their times, the zeros that were known, what the guard said of it."""
 
-    time_s: Floats
+    time_s: FloatArray
     swept: Swept
-    known_deg: Floats
+    known_deg: FloatArray
     faults: list[Told]
     seconds: float
 
 
-def _sweep(hand: Hand, options: RunOptions, tendons: list[int], zeros_deg: Floats, watch: Watch) -> _Run:
+def _sweep(hand: Hand, options: RunOptions, tendons: list[int], zeros_deg: FloatArray, watch: Watch) -> _Run:
     """Sweep the wrist with zeros.
 
     Raises:
@@ -229,10 +228,10 @@ def _after(watch: Watch, sweeps: int) -> Watch:
     return lambda share: watch((sweeps + share) / (sweeps + 1))
 
 
-def _shifted(swept: Swept, by_rad: Floats) -> Swept:
+def _shifted(swept: Swept, by_rad: FloatArray) -> Swept:
     """Samples with other readings of the sensors."""
     return replace(swept, shown_rad=swept.shown_rad + by_rad)
 
 
-def _rms(left: Floats) -> float:
+def _rms(left: FloatArray) -> float:
     return float(np.sqrt(np.mean(left**2))) if left.size else math.nan

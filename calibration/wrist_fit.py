@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ways = Callable[[Floats], tuple[Floats, Floats]]
+from signals.layout import BoolArray, FloatArray, IntArray
+
+Ways = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Axis angles, shape (n, 2) -> lengths through the wrist, (n, nt), and their derivatives, (n, nt, 2)."""
 TWO_SIDED_95: Final = 1.96
 STAGES: Final = 3
@@ -46,12 +46,12 @@ class Swept:
         stretch_m: share of the tendon itself in the elongation, shape (n, nt).
     """
 
-    shown_rad: Floats
-    elongation_m: Floats
-    wound_m: Floats
-    stretch_m: Floats
+    shown_rad: FloatArray
+    elongation_m: FloatArray
+    wound_m: FloatArray
+    stretch_m: FloatArray
 
-    def at(self, used: NDArray[np.bool_] | NDArray[np.int64]) -> Swept:
+    def at(self, used: BoolArray | IntArray) -> Swept:
         """Some of the samples, by a mask or by their indices."""
         return Swept(*(getattr(self, name)[used] for name in Swept.__dataclass_fields__))
 
@@ -71,15 +71,15 @@ class Known:
     """
 
     ways: Ways
-    neutral_rad: Floats
-    P_tj_m: Floats
-    spool_sd: Floats
+    neutral_rad: FloatArray
+    P_tj_m: FloatArray
+    spool_sd: FloatArray
     force_sd: float
     independent: int
     gain_sd: float = 0.05
 
     @property
-    def blind(self) -> Floats:
+    def blind(self) -> FloatArray:
         """Rows that no joint angle changes, shape (rows, nt)."""
         u, sizes, _ = np.linalg.svd(self.P_tj_m)
         return np.asarray(u[:, int((sizes > 1e-9 * sizes.max()).sum()) :].T)
@@ -98,15 +98,15 @@ class ZeroFit:
         x: all parameters, as ``left_m`` takes them.
     """
 
-    zero_rad: Floats
-    zero_half_rad: Floats
-    gain: Floats
-    gain_half: Floats
+    zero_rad: FloatArray
+    zero_half_rad: FloatArray
+    gain: FloatArray
+    gain_half: FloatArray
     residual_m: float
-    x: Floats
+    x: FloatArray
 
 
-def left_m(swept: Swept, known: Known, x: Floats) -> Floats:
+def left_m(swept: Swept, known: Known, x: FloatArray) -> FloatArray:
     """What parameters leave of the samples' lengths, shape (n, rows)."""
     return _equations(swept, known, x, known.blind)[1]
 
@@ -142,11 +142,11 @@ def fit_zeros(swept: Swept, known: Known, free: bool = True) -> ZeroFit:
 
 
 def _descended(
-    swept: Swept, known: Known, blind: Floats, x: Floats, weight: float, spread: Floats
-) -> tuple[Floats, Floats, Floats]:
+    swept: Swept, known: Known, blind: FloatArray, x: FloatArray, weight: float, spread: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(Parameters of the least squares, derivatives, size of their columns); no step makes it worse."""
 
-    def terms(x: Floats) -> tuple[Floats, Floats]:
+    def terms(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         J, left = _equations(swept, known, x, blind)
         A = np.vstack([weight * J.reshape(left.size, -1), np.diag(1.0 / spread)])
         return A, np.append(weight * left.ravel(), -x / spread)
@@ -167,7 +167,7 @@ def _descended(
     return x, A, np.linalg.norm(A, axis=0)
 
 
-def _equations(swept: Swept, known: Known, x: Floats, blind: Floats) -> tuple[Floats, Floats]:
+def _equations(swept: Swept, known: Known, x: FloatArray, blind: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Derivatives, shape (n, rows, parameters), and residuals, (n, rows), without the joints' angles."""
     n, nt = swept.elongation_m.shape
     zero, gain, spool, force, start = np.split(x, np.cumsum([2, 2, nt, nt]))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration import picture
 from calibration.part import BAD, GOOD, OPEN, Part
@@ -15,8 +14,8 @@ from calibration.wrist_fit import Known, Swept, ZeroFit, left_m
 from hand.file.drive import SENSOR_ZERO_DEG
 from hand.hand import Hand
 from reports import page
+from signals.layout import FloatArray
 
-Floats = NDArray[np.float64]
 MOST_DEG: Final = 4.0
 """Greatest change of a zero: with more the sweep would have gone beyond the wrist's range."""
 HALF_GOOD_DEG: Final = 0.5
@@ -30,7 +29,7 @@ GAIN_FLOOR: Final = 0.03
 """The same of a gain: loops and guides leave lengths that look like it."""
 
 
-def beyond_file(zeros_deg: Floats) -> bool:
+def beyond_file(zeros_deg: FloatArray) -> bool:
     """True if one of the zeros is more than a hand file may say."""
     return bool(np.abs(zeros_deg).max() > SENSOR_ZERO_DEG)
 
@@ -49,8 +48,8 @@ class Zeros:
         held_after_m: the same with the found ones.
     """
 
-    before_deg: Floats
-    zeros_deg: Floats
+    before_deg: FloatArray
+    zeros_deg: FloatArray
     fit: ZeroFit
     whole: bool
     tries: int
@@ -70,7 +69,7 @@ class Zeros:
 class Picture:
     """What the picture shows: samples of the last sweep, and when the part of each axis ends."""
 
-    time_s: Floats
+    time_s: FloatArray
     swept: Swept
     known: Known
     ends_s: tuple[float, float]

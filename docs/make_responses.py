@@ -10,7 +10,8 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from numpy.typing import NDArray
+
+from signals.layout import FloatArray
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -22,7 +23,7 @@ COLOURS = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8")
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
                      "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
                      "axes.titleweight": "bold"})  # fmt: skip
-Array = NDArray[np.float64]
+Array = FloatArray
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from drivers.slots import Indices
+from signals.layout import BoolArray, IntArray
 from signals.modes import MotorMode
 from signals.records import RecordArray
-
-Bools = NDArray[np.bool_]
 
 
 class Handshake:
@@ -19,20 +17,20 @@ class Handshake:
         motors: index of every device's motor in the hand.
     """
 
-    def __init__(self, motors: Indices) -> None:
+    def __init__(self, motors: IntArray) -> None:
         n = motors.shape[0]
         self._motors = motors
-        self.held: Bools = np.ones(n, dtype=np.bool_)
+        self.held: BoolArray = np.ones(n, dtype=np.bool_)
         """No torque until the command has been at rest."""
-        self.checked: Bools = np.ones(n, dtype=np.bool_)
+        self.checked: BoolArray = np.ones(n, dtype=np.bool_)
         """The device is set up as it should be."""
         self.bits: NDArray[np.uint32] = np.zeros(n, dtype=np.uint32)
 
-    def at_rest(self, command: RecordArray) -> Bools:
+    def at_rest(self, command: RecordArray) -> BoolArray:
         """Motors whose command asks for no torque: OFF, or CURRENT with 0 A; shape (n,)."""
         c = command[0]
         mode, current_a = c["motor_mode"][self._motors], c["motor_current_a"][self._motors]
-        rest: Bools = (mode == MotorMode.OFF) | ((mode == MotorMode.CURRENT) & (current_a == 0.0))
+        rest: BoolArray = (mode == MotorMode.OFF) | ((mode == MotorMode.CURRENT) & (current_a == 0.0))
         return rest
 
     def hold(self, i: int, bits: int, checked: bool = False) -> None:

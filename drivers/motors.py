@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from drivers.errors import TurnsUnknown
 from drivers.family import FROM_HAND
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from signals.names import HandNames
 from signals.tables import Table
 
@@ -67,7 +66,7 @@ class MotorMap:
         motors: index of every device's motor in the hand.
     """
 
-    def __init__(self, devices: Sequence[MotorDevice], motors: NDArray[np.int64]) -> None:
+    def __init__(self, devices: Sequence[MotorDevice], motors: IntArray) -> None:
         self.devices, self.motors = tuple(devices), motors
         self.sign: FloatArray = np.array([float(d.direction) for d in devices])
         self.ratio: FloatArray = np.array([d.gear_ratio for d in devices])

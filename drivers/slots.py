@@ -5,30 +5,30 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drivers.family import BusSettings
 from signals.compiled import law
-from signals.layout import Records
+from signals.layout import IntArray, Records
 from signals.modes import ChannelStatus
 from signals.names import HandNames
 from signals.records import RecordArray
 from signals.typed import Command, Measurement
 
-Indices = NDArray[np.int64]
 STALE = int(ChannelStatus.STALE)
 MISSING = int(ChannelStatus.MISSING)
-NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
+NONE: Final[IntArray] = np.zeros(0, dtype=np.int64)
 """No channel of a space."""
 
 
-def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> Indices:
+def indices(names: tuple[str, ...], legal: tuple[str, ...]) -> IntArray:
     """Index of every name in ``legal``; an empty name is -1 (a channel that is not used)."""
     return np.array([legal.index(n) if n else -1 for n in names], dtype=np.int64)
 
 
 @law
-def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axes: Indices, bits: int) -> int:
+def mark(
+    measurement: Records[Measurement], motors: IntArray, halls: IntArray, axes: IntArray, bits: int
+) -> int:
     """Add ChannelStatus bits to the channels of one bus; returns how many channels there are.
 
     A channel that never answered gets MISSING in place of STALE.
@@ -54,7 +54,7 @@ def mark(measurement: Records[Measurement], motors: Indices, halls: Indices, axe
 
 
 @law
-def mark_joints(measurement: Records[Measurement], joints: Indices, bits: int) -> int:
+def mark_joints(measurement: Records[Measurement], joints: IntArray, bits: int) -> int:
     """The same for sensors of joints: beside ``mark``, whose arguments other people's drivers give."""
     x = measurement[0]
     n = 0
@@ -67,7 +67,7 @@ def mark_joints(measurement: Records[Measurement], joints: Indices, bits: int) -
 
 
 @law
-def wanted_on(command: Records[Command], motors: Indices) -> int:
+def wanted_on(command: Records[Command], motors: IntArray) -> int:
     """How many motors are asked for torque: every mode but OFF, except CURRENT with 0 A."""
     c = command[0]
     n = 0
@@ -78,7 +78,7 @@ def wanted_on(command: Records[Command], motors: Indices) -> int:
 
 
 @law
-def axes_on(command: Records[Command], axes: Indices) -> int:
+def axes_on(command: Records[Command], axes: IntArray) -> int:
     """How many wrist axes may move."""
     c = command[0]
     n = 0
@@ -92,10 +92,10 @@ def axes_on(command: Records[Command], axes: Indices) -> int:
 def merge(
     source: Records[Measurement],
     target: Records[Measurement],
-    motors: Indices,
-    halls: Indices,
-    axes: Indices,
-    joints: Indices,
+    motors: IntArray,
+    halls: IntArray,
+    axes: IntArray,
+    joints: IntArray,
 ) -> int:
     """Copy one bus' channels from one MEASUREMENT record into another; returns channels with a status."""
     s, d = source[0], target[0]
@@ -134,10 +134,10 @@ def merge(
 class Channels(NamedTuple):
     """Parts of the hand that one bus moves or reads, as indices of the records."""
 
-    motors: Indices
-    halls: Indices
-    axes: Indices
-    joints: Indices
+    motors: IntArray
+    halls: IntArray
+    axes: IntArray
+    joints: IntArray
 
     def mark_stale(self, measurement: RecordArray) -> None:
         """Their values are old."""

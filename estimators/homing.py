@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.channels import take_axes, take_motors_and_halls
 from estimators.fingers import remove_carried
@@ -73,7 +72,7 @@ def finish_home(model: Records[Model], memory: Records[EstimatorMemory], q_start
 
 def sensed_pose(
     model: RecordArray, measurements: Sequence[RecordArray], joints: tuple[str, ...]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Joint angles [rad] by sensors at all joints, shape (n_joints,): the median of the measurements.
 
     Args:
@@ -96,7 +95,7 @@ def sensed_pose(
     silent = [name for j, name in enumerate(joints) if not np.isfinite(told[:, j]).any()]
     if silent:
         raise HomingError(f"homing by joint sensors: nothing comes from those of {', '.join(silent)}")
-    pose: NDArray[np.float64] = np.nanmedian(told, axis=0)
+    pose: FloatArray = np.nanmedian(told, axis=0)
     beyond = np.maximum(low - pose, pose - high) > BEYOND_RAD
     if beyond.any():
         far = ", ".join(f"{joints[j]} at {math.degrees(pose[j]):.0f} deg" for j in np.flatnonzero(beyond))
@@ -106,9 +105,7 @@ def sensed_pose(
     return pose
 
 
-def home(
-    model: RecordArray, measurements: Iterable[RecordArray], q_start_rad: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def home(model: RecordArray, measurements: Iterable[RecordArray], q_start_rad: FloatArray) -> FloatArray:
     """Set ``elongation_offset_m`` of the model from measurements at the known joint angles.
 
     Args:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hand.assembly.meshes import meshes_of
 from hand.hand import Hand, Mechanism
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import RecordArray
 from signals.table import TABLE
@@ -78,7 +76,7 @@ def _short(values: Any) -> Any:
 
 
 def ranges_of(
-    names: HandNames, ranges: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    names: HandNames, ranges: dict[str, tuple[FloatArray, FloatArray]]
 ) -> dict[str, dict[str, list[float]]]:
     """Argument of ``goal`` -> name -> [least, greatest] in SI.
 

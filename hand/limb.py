@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controllers import limb as limb_control
 from controllers.tick import CONTROLLER_MEMORY
@@ -26,6 +25,7 @@ from guard.guard import GUARD_MEMORY, guard
 from hand.mechanism_file import InverseDynamics, MechanismHandFile
 from hand.stages import Stages
 from mechanics.dynamics.tree import NO_LOADS, Tree
+from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import GOAL, RecordArray, new
 from signals.sizes import EXTENTS
@@ -109,7 +109,7 @@ def _shift(signal: Signal, first: dict[str, int]) -> int:
 
 
 def new_memory(
-    names: HandNames, tree: Tree, n_hand_joints: int, home_rad: NDArray[np.float64], law: InverseDynamics
+    names: HandNames, tree: Tree, n_hand_joints: int, home_rad: FloatArray, law: InverseDynamics
 ) -> RecordArray:
     """Memory of the carrier's controller, shape (1,).
 
@@ -136,7 +136,7 @@ def limb_stages(
     names: HandNames,
     tree: Tree,
     file: MechanismHandFile,
-    home_rad: NDArray[np.float64],
+    home_rad: FloatArray,
     palm: str | None,
 ) -> Stages:
     """The hand's own estimator and controller on its own rows, the carrier's on theirs, one guard for both.

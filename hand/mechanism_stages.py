@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controllers import inverse_dynamics as inverse_control
 from controllers import muscle_position as muscle_control
@@ -16,6 +15,7 @@ from guard.guard import GUARD_MEMORY, guard
 from hand.mechanism_file import InverseDynamics, MechanismHandFile, MuscleForce
 from hand.stages import Stages
 from mechanics.dynamics.systems import System
+from signals.layout import FloatArray
 from signals.records import RecordArray
 
 Control = tuple[Callable[..., None], RecordArray]
@@ -23,7 +23,7 @@ Control = tuple[Callable[..., None], RecordArray]
 
 
 def mechanism_stages(
-    file: MechanismHandFile, system: System, home: NDArray[np.float64], measurement: RecordArray
+    file: MechanismHandFile, system: System, home: FloatArray, measurement: RecordArray
 ) -> Stages:
     """Estimator, controller and guard with fresh memories.
 
@@ -49,7 +49,7 @@ def mechanism_stages(
     )
 
 
-def _inverse_dynamics(controller: InverseDynamics, system: System, home: NDArray[np.float64]) -> Control:
+def _inverse_dynamics(controller: InverseDynamics, system: System, home: FloatArray) -> Control:
     nothing = inverse_control.NO_LOADS
     kind, parts = int(system.kind), system.parts
     bandwidth, damping = 2.0 * math.pi * controller.bandwidth_hz, controller.damping_ratio
@@ -67,7 +67,7 @@ def _muscle(
     controller: MuscleForce,
     file: MechanismHandFile,
     system: System,
-    home: NDArray[np.float64],
+    home: FloatArray,
     measurement: RecordArray,
 ) -> Control:
     finger, law = system.parts[3], muscle_control.muscle_position

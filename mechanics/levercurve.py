@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from signals.layout import FloatArray
+from signals.layout import BoolArray, FloatArray
 
 CHECKED_POSES: Final = 400
 """Lever angles at which a curve is checked: every 0.1 deg of the reference mechanism."""
@@ -81,7 +80,7 @@ class LeverCurve(ABC):
         return np.linspace(self.lever_min_rad, self.lever_max_rad, CHECKED_POSES)
 
 
-def refuse(lever_rad: FloatArray, bad: NDArray[np.bool_], what: str, change: str) -> None:
+def refuse(lever_rad: FloatArray, bad: BoolArray, what: str, change: str) -> None:
     """Raise ``ImpossibleGeometry`` with the first bad angle from the slack stop on: there it still works."""
     if bad.any():
         raise ImpossibleGeometry(what, change, float(np.degrees(lever_rad[bad][-1])))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from signals.layout import BoolArray
 from signals.modes import FingerKind
 
 
@@ -34,7 +34,7 @@ def tension_source(m: Any, t: int) -> str:
     return "motor current" if m["length_weight"][t] > 0.0 else "motor angle and joints"
 
 
-def differing(m: Any, tendons: Any) -> NDArray[np.bool_]:
+def differing(m: Any, tendons: Any) -> BoolArray:
     """For each of some tendons whether a sensor tells the difference of its force to another's."""
     if not m["n_differences"]:
         return np.zeros(len(tendons), dtype=bool)
@@ -42,7 +42,7 @@ def differing(m: Any, tendons: Any) -> NDArray[np.bool_]:
     return np.asarray(np.isin(tendons, np.concatenate((first, m["difference_to"][first]))))
 
 
-def channels_used(m: Any, tendons: Any) -> NDArray[np.bool_]:
+def channels_used(m: Any, tendons: Any) -> BoolArray:
     """For each of some tendons whether a sensor in its channel is used: its own, or that of a difference."""
     first = (m["difference_to"][tendons] >= 0) & (m["n_differences"] > 0)
     return np.asarray((m["hall_weight"][tendons] > 0.0) | first)

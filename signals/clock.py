@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
-from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import IntArray
 
 now_ns = time.monotonic_ns
 """Monotonic time [ns]; the same clock as ``wait_until``."""
@@ -31,14 +31,14 @@ _gettime: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32,
 
 
 @law
-def clock_ns(timespec: NDArray[np.int64]) -> int:
+def clock_ns(timespec: IntArray) -> int:
     """Monotonic time [ns], read in compiled code; ``timespec`` is scratch of two int64."""
     _gettime(_MONOTONIC, timespec.ctypes.data)
     return int(timespec[0] * 1_000_000_000 + timespec[1])
 
 
 @law
-def wait_until(deadline_ns: int, spin_ns: int, timespec: NDArray[np.int64]) -> int:
+def wait_until(deadline_ns: int, spin_ns: int, timespec: IntArray) -> int:
     """Sleep until ``deadline_ns`` without the GIL and return the time after waking [ns].
 
     Plain wait: ``spin_ns`` = 0, one absolute clock_nanosleep. Hybrid: sleep until ``spin_ns`` before the
@@ -62,7 +62,7 @@ def wait_until(deadline_ns: int, spin_ns: int, timespec: NDArray[np.int64]) -> i
     return now
 
 
-def new_timespec() -> NDArray[np.int64]:
+def new_timespec() -> IntArray:
     """Scratch for ``wait_until``."""
     return np.zeros(2, dtype=np.int64)
 

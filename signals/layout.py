@@ -25,6 +25,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 UintArray = NDArray[np.uint64]
 Int32Array = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
 BitsArray = NDArray[np.uint32]
 
 _SCALARS: Final = {float: "f8", int: "i8"}

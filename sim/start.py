@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.coupling import tendon_lengths
 from mechanics.springs import spring_at
@@ -12,7 +11,7 @@ from mechanics.wrist import wrist_jacobian
 from mechanics.wrist_springs import spring_ahead_rad
 from signals.choices import WrongChoice
 from signals.compiled import law
-from signals.layout import Records
+from signals.layout import Records, UintArray
 from signals.records import RecordArray
 from signals.sizes import BRANCH_JOINTS
 from signals.typed import Model
@@ -104,7 +103,7 @@ def _load_wrist_springs(model: RecordArray, plant: RecordArray) -> None:
         p["drive_rad"][a] += spring_ahead_rad(m, a, float(P_w[:, a] @ p["tension_n"]))
 
 
-def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng: NDArray[np.uint64]) -> None:
+def start_pose(model: RecordArray, plant: RecordArray, options: SimOptions, rng: UintArray) -> None:
     """Bring a zeroed plant record into its start pose: q = 0, motors at 0, neutral wrist."""
     m, p = model[0], plant[0]
     p["substeps"] = options.substeps

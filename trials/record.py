@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from signals.modes import MachineState
 from signals.records import RecordArray
 from signals.table import TABLE
@@ -68,7 +68,7 @@ class Recorder:
         self._slices = {}
         for key in KEPT:
             self._slices[key] = tuple(slice(0, counts[d]) for d in _DIMS[key])
-        self._times: list[NDArray[np.int64]] = []
+        self._times: list[IntArray] = []
         self._parts: dict[tuple[str, str], list[NDArray[Any]]] = {key: [] for key in KEPT}
 
     def add(self, frames: RecordArray) -> None:

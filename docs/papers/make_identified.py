@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import matplotlib
 import numpy as np
-from numpy.typing import NDArray
+
+from signals.layout import FloatArray
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -37,7 +38,6 @@ from mechanics.friction import motor_friction_nm
 from runtime.session import run_lockstep
 from runtime.setup import read_hand
 
-Floats = NDArray[np.float64]
 HERE: Final = Path(__file__).parent
 IMAGES: Final = HERE / "images"
 PAGE: Final = HERE.parent / "calibration.md"
@@ -71,7 +71,7 @@ class Drive:
     before: str
     after: str
 
-    def course(self, phase: int) -> tuple[Floats, Floats, Floats, Floats]:
+    def course(self, phase: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """(time, angle, speed, torque) of a phase, without inertia."""
         turning = self.measured.turning(
             MOTOR, float(self.hand.model[0]["motor_torque_constant_nm_a"][MOTOR])
@@ -83,13 +83,13 @@ class Drive:
         inside = slice(3 * FINE, -3 * FINE)
         return time[inside], angle[inside], speed[inside], torque[inside]
 
-    def friction(self, speed: Floats) -> Floats:
+    def friction(self, speed: FloatArray) -> FloatArray:
         """Eq. (3.8) with what was found."""
         g1, g2, g3 = (self.fit.of(key).value for key in ("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"))
         return np.asarray(g2 * np.arctan(g1 * speed) + g3 * speed)
 
 
-def _smooth(values: Floats, cycles: int) -> Floats:
+def _smooth(values: FloatArray, cycles: int) -> FloatArray:
     return np.convolve(values, np.full(cycles, 1.0 / cycles), mode="same")
 
 
@@ -186,7 +186,7 @@ def ripples(drive: Drive) -> None:
     save(figure, "hand_3_5")
 
 
-def wave(drive: Drive, angle: Floats) -> Floats:
+def wave(drive: Drive, angle: FloatArray) -> FloatArray:
     """Low harmonics that were found, over the angle."""
     gear, found = float(drive.hand.model[0]["gear_ratio"][MOTOR]), np.zeros_like(angle)
     for estimate in drive.fit.estimates:
@@ -200,7 +200,7 @@ def wave(drive: Drive, angle: Floats) -> Floats:
     return found
 
 
-def spectrum(turns: Floats, torque: Floats) -> tuple[Floats, Floats]:
+def spectrum(turns: FloatArray, torque: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(orders, amplitudes) of a torque over turns, without its mean."""
     even = np.linspace(turns[0], turns[-1], len(turns))
     course = np.interp(even, turns, torque)
@@ -213,9 +213,9 @@ def spectrum(turns: Floats, torque: Floats) -> tuple[Floats, Floats]:
 class Missing:
     """Torque that the feedforward does not give, in newtons of the tendon, over turns of the input shaft."""
 
-    time_s: Floats
-    turns: Floats
-    force_n: Floats
+    time_s: FloatArray
+    turns: FloatArray
+    force_n: FloatArray
 
     @property
     def rms_n(self) -> float:

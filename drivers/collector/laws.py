@@ -7,7 +7,6 @@ survives a round trip bit for bit. The same two directions serve the driver and 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drivers.collector.codec import (
     ANGLE_LSB_RAD,
@@ -20,10 +19,8 @@ from drivers.collector.codec import (
     SampleSlot,
 )
 from signals.compiled import law
-from signals.layout import Records
+from signals.layout import IntArray, Records
 from signals.typed import Command, Measurement
-
-Indices = NDArray[np.int64]
 
 PER_RAD = 1.0 / ANGLE_LSB_RAD
 PER_RAD_S = 1.0 / SPEED_LSB_RAD_S
@@ -53,7 +50,7 @@ def fill_command(
     command: Records[Command],
     head: Records[CommandHead],
     slots: Records[CommandSlot],
-    motor_of_slot: Indices,
+    motor_of_slot: IntArray,
     axes: int,
 ) -> int:
     """Write a COMMAND record into the wire of a command; returns ``2 n_motors + axes_on``.
@@ -158,8 +155,8 @@ def fill_sample(
 def take_sample(
     head: Records[SampleHead],
     slots: Records[SampleSlot],
-    motor_of_slot: Indices,
-    hall_of_slot: Indices,
+    motor_of_slot: IntArray,
+    hall_of_slot: IntArray,
     axes: int,
     count_per_wire: float,
     sample_ns: int,

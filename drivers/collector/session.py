@@ -13,7 +13,7 @@ from drivers.collector.laws import fixed
 from drivers.collector.port import UdpPort
 from drivers.errors import BusBusy, BusLost, ConfigureError, ReplyTimeout, WrongDevice
 from drivers.hal import MotorSetup
-from drivers.slots import Indices
+from signals.layout import IntArray
 
 ASK_S: Final = 1.0
 RELEASE_S: Final = 0.5
@@ -55,7 +55,7 @@ class Session:
             raise WrongDevice(self._name, f"collector protocol {codec.VERSION}", found)
         return about
 
-    def configure(self, setups: tuple[MotorSetup, ...], motors: Indices) -> None:
+    def configure(self, setups: tuple[MotorSetup, ...], motors: IntArray) -> None:
         """Write the limits of every motor, compare what the board took.
 
         Args:
@@ -79,7 +79,7 @@ class Session:
                 wanted, found = self.limits[slot].item(), answer.limits[slot].item()
                 raise ConfigureError(f"motor {setup.name}", setting, wanted, found)
 
-    def _slot(self, setup: MotorSetup, motors: Indices) -> int:
+    def _slot(self, setup: MotorSetup, motors: IntArray) -> int:
         found = np.nonzero(motors == setup.index)[0]
         if found.size == 0:
             raise ConfigureError(f"motor {setup.name}", "slot", "one of the board's slots", None)

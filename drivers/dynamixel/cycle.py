@@ -12,8 +12,8 @@ from drivers.dynamixel.codec import BROADCAST, FAST_START, Instruction, Packet
 from drivers.dynamixel.laws import BLOCK, MANY, goal_counts, take_blocks
 from drivers.dynamixel.models import CYCLE
 from drivers.dynamixel.servo import CHECKED, Servo
-from drivers.handshake import Bools
 from drivers.motors import MotorMap
+from signals.layout import BoolArray, FloatArray, IntArray
 from signals.records import COMMAND, MEASUREMENT, RecordArray, new
 
 BLOCK_ADDRESS: Final = CYCLE["present_current"]
@@ -94,10 +94,10 @@ class Chain:
         self.modes = np.zeros(n, dtype=np.uint32)
         self._counts = np.zeros(n, dtype=np.int16)
         self._in_position = np.zeros(n, dtype=np.bool_)
-        self._has_current: Bools = np.array([m.has_current for m in models], dtype=np.bool_)
+        self._has_current: BoolArray = np.array([m.has_current for m in models], dtype=np.bool_)
         self._no_current = np.nonzero(~self._has_current)[0].tolist()
         self._sent, self._unsent = self._counts.copy(), REFRESH
-        self.rest: Bools = np.ones(n, dtype=np.bool_)
+        self.rest: BoolArray = np.ones(n, dtype=np.bool_)
         self._requests: dict[bytes, Requests] = {}
         self._blocks: dict[bytes, tuple[NDArray[np.void], NDArray[np.int16]]] = {}
         n = len(servos)
@@ -128,7 +128,7 @@ class Chain:
         """Bytes of one servo in the reply to the read of every cycle."""
         return BLOCK if self.fast else codec.OVERHEAD + 1 + BLOCK_BYTES
 
-    def requests(self, present: Bools) -> Requests:
+    def requests(self, present: BoolArray) -> Requests:
         """Reads of the servos in the chain, shape (n,); the slow block by its place on their model."""
         key = present.tobytes() + bytes((self.fast,))
         if key not in self._requests:
@@ -146,7 +146,9 @@ class Chain:
             )
         return self._requests[key]
 
-    def goals(self, command: RecordArray, may_pull: Bools, enabled: Bools, bits: NDArray[np.uint32]) -> bytes:
+    def goals(
+        self, command: RecordArray, may_pull: BoolArray, enabled: BoolArray, bits: NDArray[np.uint32]
+    ) -> bytes:
         """Sync writes of one cycle.
 
         Args:
@@ -172,7 +174,7 @@ class Chain:
             sent += self._goal_positions(command)
         return sent + self._goal_currents(enabled, n_position)
 
-    def _goal_currents(self, enabled: Bools, n_position: int) -> bytes:
+    def _goal_currents(self, enabled: BoolArray, n_position: int) -> bytes:
         """Goal currents of the servos whose torque is on, those of angles alone only where they changed."""
         key = enabled.tobytes()
         found = self._blocks.get(key)
@@ -191,7 +193,7 @@ class Chain:
         values[:] = self._counts if block.size == enabled.size else self._counts[enabled & self._has_current]
         return codec.packet(BROADCAST, Instruction.SYNC_WRITE, GOAL_CURRENT_HEAD + block.tobytes())
 
-    def _torques(self, enabled: Bools) -> bytes:
+    def _torques(self, enabled: BoolArray) -> bytes:
         """Torque on or off of the servos without currents that are to begin or to end holding an angle."""
         changed = []
         for i in self._no_current:
@@ -216,12 +218,12 @@ class Chain:
     def fill(
         self,
         reply: Reply,
-        rows: NDArray[np.int64],
+        rows: IntArray,
         measurement: RecordArray,
         times_ns: tuple[int, int],
         bits: NDArray[np.uint32],
-        temperature_degc: NDArray[np.float64],
-    ) -> Bools | None:
+        temperature_degc: FloatArray,
+    ) -> BoolArray | None:
         """Write what came into the measurement; who answered, shape (n,), None: everybody that was asked.
 
         Args:
@@ -238,7 +240,7 @@ class Chain:
                 return None
         parts, asked = reply.by_id(), rows
         rows = np.array([i for i, s in enumerate(self.servos) if s.id in parts], dtype=np.int64)
-        answered: Bools = np.zeros(len(self.servos), dtype=np.bool_)
+        answered: BoolArray = np.zeros(len(self.servos), dtype=np.bool_)
         answered[rows] = True
         raw = bytearray(FAST_START)
         for i in rows.tolist():
@@ -250,11 +252,11 @@ class Chain:
     def _take(
         self,
         raw: bytes,
-        rows: NDArray[np.int64],
+        rows: IntArray,
         measurement: RecordArray,
         times_ns: tuple[int, int],
         bits: NDArray[np.uint32],
-        temperature_degc: NDArray[np.float64],
+        temperature_degc: FloatArray,
     ) -> int:
         return take_blocks(
             np.frombuffer(raw, dtype=np.uint8),

@@ -24,10 +24,10 @@ from drivers.dynamixel.tracking import Tracking
 from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly, TurnsUnknown
 from drivers.family import Family
 from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
-from drivers.handshake import Bools
 from drivers.motors import MotorMap
 from drivers.serialport import Clock, LineMaker
 from drivers.slots import NONE, indices, mark
+from signals.layout import BoolArray
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import MEASUREMENT, RecordArray, new
@@ -235,7 +235,7 @@ class DynamixelBus:
         self._track.check(self._ask(request, reads.reply_bytes, len(CHECKED), wanted))
 
     def _incomplete(
-        self, answered: Bools | None, reply: Reply, errors: int, measurement: RecordArray
+        self, answered: BoolArray | None, reply: Reply, errors: int, measurement: RecordArray
     ) -> BusStatus:
         """Some servo did not answer, or is out of the chain."""
         present = self._track.present

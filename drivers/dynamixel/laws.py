@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
-from signals.layout import FloatArray, Records
+from signals.layout import BoolArray, FloatArray, IntArray, Records
 from signals.typed import Command, Measurement
 
-Indices = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Words = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]
 
@@ -35,7 +33,7 @@ def bounded(value: float, top: float) -> float:
 
 
 @law
-def at_rest(command: Records[Command], motors: Indices, rest: Bools) -> int:
+def at_rest(command: Records[Command], motors: IntArray, rest: BoolArray) -> int:
     """Which motors are asked for no torque: OFF, or CURRENT with 0 A; returns how many are not."""
     c = command[0]
     on = 0
@@ -49,15 +47,15 @@ def at_rest(command: Records[Command], motors: Indices, rest: Bools) -> int:
 @law
 def goal_counts(
     command: Records[Command],
-    motors: Indices,
+    motors: IntArray,
     modes: Words,
     a_count: FloatArray,
     limit_counts: FloatArray,
-    may_pull: Bools,
-    rest: Bools,
+    may_pull: BoolArray,
+    rest: BoolArray,
     bits: Words,
     current_counts: NDArray[np.int16],
-    in_position: Bools,
+    in_position: BoolArray,
 ) -> int:
     """Goal currents of all servos; in position mode the greatest current that a servo may use.
 
@@ -115,9 +113,9 @@ def signed(raw: Bytes, at: int, size: int) -> int:
 @law
 def take_blocks(
     raw: Bytes,
-    rows: Indices,
+    rows: IntArray,
     ids: Bytes,
-    motors: Indices,
+    motors: IntArray,
     rad_count: FloatArray,
     zero_rad: FloatArray,
     rad_s_count: FloatArray,

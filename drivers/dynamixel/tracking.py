@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drivers.dynamixel.cycle import Reply
 from drivers.dynamixel.health import found_in
@@ -20,6 +19,7 @@ from drivers.dynamixel.servo import Servo
 from drivers.errors import BusLost, ConfigureError, DriverError, TurnsUnknown
 from drivers.handshake import Handshake
 from drivers.motors import MotorMap
+from signals.layout import BoolArray, IntArray
 from signals.modes import ChannelStatus
 from signals.records import RecordArray
 
@@ -31,17 +31,16 @@ REBOOTS_MAX: Final = 3
 """Reboots of one servo in a run; each needs a command at rest, so an operator stands behind it."""
 RESET: Final = int(ChannelStatus.RESET)
 HELD: Final = int(ChannelStatus.HELD)
-Bools = NDArray[np.bool_]
 
 
 class Now(NamedTuple):
     """Who takes part in the present cycle."""
 
-    rows: NDArray[np.int64]
+    rows: IntArray
     """Servos in the chain, shape (k,)."""
-    enabled: Bools
+    enabled: BoolArray
     """In the chain with torque on, or silent and perhaps with torque on, shape (n,): they get a goal."""
-    may_pull: Bools
+    may_pull: BoolArray
     """In the chain, enabled and not held, shape (n,)."""
     held: bool
     """Any servo is held."""
@@ -63,15 +62,15 @@ class Tracking:
         self.servos, self._port, self._map, self._watchdog_ms = servos, port, motors, watchdog_ms
         n = len(servos)
         self.shake = Handshake(motors.motors)
-        self.present: Bools = np.ones(n, dtype=np.bool_)
-        self.enabled: Bools = np.zeros(n, dtype=np.bool_)
-        self._unsure: Bools = np.zeros(n, dtype=np.bool_)
+        self.present: BoolArray = np.ones(n, dtype=np.bool_)
+        self.enabled: BoolArray = np.zeros(n, dtype=np.bool_)
+        self._unsure: BoolArray = np.zeros(n, dtype=np.bool_)
         """Silent, its torque perhaps on: packets for others feed its watchdog too, so it is told goals of
         nothing until it is set up again."""
         self.temperature_degc = np.zeros(n)
-        self._reboot: Bools = np.zeros(n, dtype=np.bool_)
+        self._reboot: BoolArray = np.zeros(n, dtype=np.bool_)
         self._reboots = np.zeros(n, dtype=np.int64)
-        self._homeless: Bools = np.zeros(n, dtype=np.bool_)
+        self._homeless: BoolArray = np.zeros(n, dtype=np.bool_)
         """Whole turns unknown: shown, but no torque until the hand is homed anew."""
         self._doubts = np.zeros(n, dtype=np.int64)
         self._doubted = False

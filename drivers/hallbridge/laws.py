@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
-from signals.layout import BitsArray, Records
+from signals.layout import BitsArray, FloatArray, IntArray, Records
 from signals.typed import Measurement
 
 MISSING = 1
@@ -16,7 +16,7 @@ DEVICE_ERROR = 4
 
 @law
 def opened_words(
-    words: NDArray[np.uint16], value: int, error: int, stale: int, counts: NDArray[np.int64], bits: BitsArray
+    words: NDArray[np.uint16], value: int, error: int, stale: int, counts: IntArray, bits: BitsArray
 ) -> int:
     """Counts and Channel bits of the words of one sample; returns channels with a bit.
 
@@ -40,13 +40,13 @@ def opened_words(
 
 @law
 def take_channels(
-    counts: NDArray[np.int64],
+    counts: IntArray,
     bits: NDArray[np.uint32],
-    halls: NDArray[np.int64],
-    axes: NDArray[np.int64],
-    axis_channel: NDArray[np.int64],
-    axis_zero: NDArray[np.float64],
-    axis_rad: NDArray[np.float64],
+    halls: IntArray,
+    axes: IntArray,
+    axis_channel: IntArray,
+    axis_zero: FloatArray,
+    axis_rad: FloatArray,
     times_ns: tuple[int, int],
     measurement: Records[Measurement],
 ) -> int:
@@ -93,9 +93,9 @@ def take_channels(
 
 @law
 def take_joints(
-    counts: NDArray[np.int64],
+    counts: IntArray,
     bits: NDArray[np.uint32],
-    joints: NDArray[np.int64],
+    joints: IntArray,
     time_ns: int,
     measurement: Records[Measurement],
 ) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivers.counts import WireCounts
+from signals.layout import BoolArray, IntArray
 
 HEADER: Final = b"\xaa\xa9\x00\x23\x00"
 SLOTS: Final = 17
@@ -34,15 +35,15 @@ class Reading(NamedTuple):
     error: int
     words: NDArray[np.uint16]
     """Raw words, shape (17,)."""
-    parity_good: NDArray[np.bool_]
+    parity_good: BoolArray
     """Shape (17,)."""
 
 
-def odd_parity(words: NDArray[np.uint16]) -> NDArray[np.bool_]:
+def odd_parity(words: NDArray[np.uint16]) -> BoolArray:
     """True where a word has an odd number of ones."""
     x = words ^ (words >> 8)
     x ^= x >> 4
-    odd: NDArray[np.bool_] = ((np.uint16(_NIBBLE_PARITY) >> (x & 0xF)) & 1).astype(np.bool_)
+    odd: BoolArray = ((np.uint16(_NIBBLE_PARITY) >> (x & 0xF)) & 1).astype(np.bool_)
     return odd
 
 
@@ -112,10 +113,10 @@ class Plausible:
 
     def __init__(self, step_max: int) -> None:
         self._step_max = step_max
-        self._last: NDArray[np.int64] | None = None
-        self._doubted: NDArray[np.int64] | None = None
+        self._last: IntArray | None = None
+        self._doubted: IntArray | None = None
 
-    def judge(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+    def judge(self, values: NDArray[Any]) -> BoolArray:
         """Which of the 14-bit values, shape (n,), may be used."""
         now = values.astype(np.int64)
         if self._last is None or self._doubted is None:
@@ -129,7 +130,7 @@ class Plausible:
         return good
 
     @staticmethod
-    def _far(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _far(a: IntArray, b: IntArray) -> IntArray:
         half = COUNTS_PER_TURN // 2
-        far: NDArray[np.int64] = np.abs((a - b + half) % COUNTS_PER_TURN - half)
+        far: IntArray = np.abs((a - b + half) % COUNTS_PER_TURN - half)
         return far

@@ -21,12 +21,13 @@ from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.hallbridge.laws import take_channels, take_joints
 from drivers.hallbridge.settings import StreamSettings
 from drivers.serialport import CHUNK, Clock, LineMaker, SerialPort
-from drivers.slots import Channels, Indices, indices
+from drivers.slots import Channels, indices
+from signals.layout import IntArray
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
 from signals.records import MEASUREMENT, RecordArray, new
 
-NONE: Final[Indices] = np.zeros(0, dtype=np.int64)
+NONE: Final[IntArray] = np.zeros(0, dtype=np.int64)
 STALE: Final = int(ChannelStatus.STALE)
 LEAST_WAIT_NS: Final = 2_000_000
 OLD_NS: Final = 50_000_000
@@ -37,7 +38,7 @@ class Newest(NamedTuple):
     """Newest sample of all channels; arrays of shape (channels,)."""
 
     time_ns: int
-    counts: NDArray[np.int64]
+    counts: IntArray
     bits: NDArray[np.uint32]
     """ChannelStatus bits; a channel with STALE keeps its last value."""
 

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from drivers.counts import WireCounts
 from drivers.errors import TurnsUnknown
-from drivers.handshake import Bools, Handshake
+from drivers.handshake import Handshake
 from drivers.motors import TURN_RAD, MotorMap
 from drivers.odrive import codec
 from drivers.odrive.codec import AxisState, Command, Frame
 from drivers.odrive.settings import OdriveSettings
+from signals.layout import BoolArray, IntArray
 from signals.modes import ChannelStatus
 from signals.records import RecordArray
 
@@ -35,7 +36,7 @@ HEARTBEATS_TO_REPAIR: Final = 2
 """Heartbeats after which a set-up that changed nothing is written again."""
 HEARTBEATS_TO_STARVE: Final = 3
 """Heartbeats beyond the watchdog's time within which an axis without frames has to show that it let go."""
-Int64s = NDArray[np.int64]
+Int64s = IntArray
 
 
 class Axes:
@@ -59,7 +60,7 @@ class Axes:
         self.beats: Int64s = np.zeros(n, dtype=np.int64)
         self.state: Int64s = np.zeros(n, dtype=np.int64)
         self.error: Int64s = np.zeros(n, dtype=np.int64)
-        self.fresh: Bools = np.zeros(n, dtype=np.bool_)
+        self.fresh: BoolArray = np.zeros(n, dtype=np.bool_)
         """Encoder message seen since the last exchange."""
         self.firmware: list[tuple[int, int, int] | None] = [None] * n
         self.replies: dict[tuple[int, int], bytes] = {}
@@ -71,13 +72,13 @@ class Axes:
         """When closed loop was asked for that no heartbeat has shown yet; 0: not asked."""
         self.repaired_ns: Int64s = np.zeros(n, dtype=np.int64)
         """When a set-up was written again that no heartbeat has confirmed yet; 0: not written."""
-        self.proven: Bools = np.zeros(n, dtype=np.bool_)
+        self.proven: BoolArray = np.zeros(n, dtype=np.bool_)
         """Its own watchdog was read back or seen at work since its last reset."""
-        self.refused: Bools = np.zeros(n, dtype=np.bool_)
+        self.refused: BoolArray = np.zeros(n, dtype=np.bool_)
         """It cannot be trusted again in this run; the reason says why."""
-        self._absent: Bools = np.zeros(n, dtype=np.bool_)
+        self._absent: BoolArray = np.zeros(n, dtype=np.bool_)
         """Was silent; its next heartbeat tells whether it was reset."""
-        self.turns_lost: Bools = np.zeros(n, dtype=np.bool_)
+        self.turns_lost: BoolArray = np.zeros(n, dtype=np.bool_)
         """Was reset since its turns were chosen."""
         self._watchdog = settings.watchdog_values()
         self.expired = codec.WATCHDOG_EXPIRED[settings.firmware]
@@ -241,9 +242,9 @@ class Axes:
         self._absent[i] = True
         self.hold(i, HELD)
 
-    def silent(self, now_ns: int) -> Bools:
+    def silent(self, now_ns: int) -> BoolArray:
         """Axes without a heartbeat for too long."""
-        quiet: Bools = (now_ns - self.beat_ns) > self._beats_ns(HEARTBEATS_MISSED)
+        quiet: BoolArray = (now_ns - self.beat_ns) > self._beats_ns(HEARTBEATS_MISSED)
         return quiet
 
     def fill(self, measurement: RecordArray, now_ns: int) -> int:

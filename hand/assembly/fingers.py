@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.assembly.straight import straight_jacobian
 from hand.file.fingers import ChainFinger, Finger, FourBar, HingeFinger, TreeBone, TreeFinger
 from hand.file.hand import HandFile
 from mechanics.bodies import Body, FingerShape, finger_bodies, place_bodies
 from mechanics.frames import rotation_rpy
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from signals.modes import FingerKind, Reaction
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -68,7 +67,7 @@ def _store_passive(hand: HandFile, names: HandNames, m: np.void) -> None:
             m["passive_arm_m"][r, names.index("joint", joint)] = arm
 
 
-def springs_of(m: np.void, joints: NDArray[np.int64]) -> FloatArray:
+def springs_of(m: np.void, joints: IntArray) -> FloatArray:
     """Stiffness [N m/rad] of springs and passive rows between joints, shape (n, n)."""
     arms = m["passive_arm_m"][:, joints]
     K_nm_rad: FloatArray = np.diag(m["joint_spring_nm_rad"][joints])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanics.springs import greatest_tension_n
 from mechanics.start_tension import start_tension_n
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from signals.modes import TendonKind
 from signals.records import RecordArray
 
@@ -81,7 +80,7 @@ def elongation_of_tension_m(model: RecordArray, tension_n: float | FloatArray) -
     return elongation
 
 
-def _table(m: np.void, spring: NDArray[np.int64], lever: FloatArray, value: str, slope: str) -> FloatArray:
+def _table(m: np.void, spring: IntArray, lever: FloatArray, value: str, slope: str) -> FloatArray:
     """A Hermite table at one lever angle per tendon, shape (nt,)."""
     y, d = m[value], m[slope]
     nodes = y.shape[1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.assembly.fingers import springs_of
 from hand.assembly.springs import store_sensors, store_springs
@@ -18,7 +17,7 @@ from hand.file.passive import holds_all
 from hand.file.tendons import Guides
 from mechanics.guides import GuideLaw, RopeGuide, SaturatingGuide, bending_loss_n
 from mechanics.sources import differing
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from signals.modes import FingerKind, TendonKind
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -247,7 +246,7 @@ def refresh_pseudo_inverse(model: RecordArray) -> None:
             m["pinv_jt_1_m"][np.ix_(joints[moved], pulleys)] = inverse
 
 
-def _inverse_of(m: np.void, f: int, joints: NDArray[np.int64], P_tj_m: FloatArray) -> FloatArray:
+def _inverse_of(m: np.void, f: int, joints: IntArray, P_tj_m: FloatArray) -> FloatArray:
     """Pseudo-inverse of some rows of finger ``f``, weighed by its springs where they take tendons' place.
 
     With K = L L^T it is ``S (P S)^+``, S = L^-T; of springs at single joints S is a diagonal.

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.file.drive import Friction
 from hand.file.hand import HandFile
 from hand.file.locate import Path
 from hand.review.loops import Law, Plant, growth_1_s, held, plant_of, tension_gains
 from mechanics.sources import channels_used
+from signals.layout import BoolArray
 from signals.modes import DriveCommand
 from signals.records import RecordArray
 
@@ -155,7 +155,7 @@ def _gain(key: str, field: str) -> Suspect:
     return ("gains", key), _share_of(field, True)
 
 
-def _share_of(field: str, which: bool | NDArray[np.bool_]) -> Callable[[Law, float], Law]:
+def _share_of(field: str, which: bool | BoolArray) -> Callable[[Law, float], Law]:
     """A law with a share of one of its gains, or of some of their entries."""
 
     def shrunk(law: Law, share: float) -> Law:

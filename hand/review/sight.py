@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hand.assembly.assemble import model_of
 from hand.file.hand import HandFile
@@ -14,6 +13,7 @@ from mechanics.drives import angles_taken
 from mechanics.plausible import LEAST_NOISE
 from mechanics.sources import differing, joint_sources
 from signals.choices import WrongChoice
+from signals.layout import BoolArray
 
 CAPABILITIES: Final[dict[str, str]] = {
     "joints": "sensors alone tell all joint angles",
@@ -81,7 +81,7 @@ def _common(names: list[str]) -> list[str]:
     ]
 
 
-def _tension_by(sensed: NDArray[np.bool_], differ: NDArray[np.bool_]) -> str:
+def _tension_by(sensed: BoolArray, differ: BoolArray) -> str:
     """What tells the tensions of tendons: sensors of their own, or of differences to others."""
     if sensed.all():
         return "sensors"

@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drivers.collector import codec
 from drivers.collector.codec import CommandFlag, Description, Header, Kind, SampleFlag, SetupResult
 from drivers.collector.laws import fill_sample, take_command
 from drivers.collector.wire import CommandWire, SampleWire
 from drivers.slots import limp
+from signals.layout import BoolArray
 from signals.modes import ChannelStatus, MotorMode
 from sim.emulators.boardfaults import CollectorFaults
 from sim.emulators.loop import Clock
@@ -100,7 +100,7 @@ class CollectorEmulator:
         self._fed_ns = self._stepped_ns = self._clock()
         self.armed = self.tripped = False
         self.must_disarm = True
-        self._wrong_mode: NDArray[np.bool_] | None = None
+        self._wrong_mode: BoolArray | None = None
         """Motors that were asked for a position, behind a hand that cannot; shape (motors,)."""
         limp(self.side.command)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from signals.compiled import law
-from signals.layout import Records
+from signals.layout import IntArray, Records
 from signals.typed import Measurement
 
 MISSING, STALE = 1, 2
@@ -16,8 +16,8 @@ MISSING, STALE = 1, 2
 @law
 def hall_words(
     measurement: Records[Measurement],
-    tendons: NDArray[np.int64],
-    joints: NDArray[np.int64],
+    tendons: IntArray,
+    joints: IntArray,
     value_max: int,
     stale: int,
     words: NDArray[np.uint16],

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drivers.errors import ConfigureError
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.dynamics.tree import NO_LOADS, Tree
+from signals.layout import FloatArray
 from signals.modes import MotorMode
 from signals.names import HandNames
 from signals.pointers import address_of
@@ -34,9 +34,9 @@ class Carrier:
     """Carrier and hand as one tree, the inertias of the carrier's motors in it."""
     joints: tuple[str, ...]
     """Its coordinates, base first."""
-    home: NDArray[np.float64]
+    home: FloatArray
     """Coordinates where its joint angles are 0, shape (n,)."""
-    brake_nms_rad: NDArray[np.float64]
+    brake_nms_rad: FloatArray
     """Damper of each motor's brake while its drive gives no current, shape (n,)."""
     palm: str | None
     """Frame of the palm, if the hand's tendons run over the carrier's joints."""

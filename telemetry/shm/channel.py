@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from signals.layout import IntArray, UintArray
 from telemetry.shm.ring import RingReader, leave, new_overruns, new_slots
 from telemetry.shm.stats import new_stats
 
-Int64s = NDArray[np.int64]
-Uint64s = NDArray[np.uint64]
+Int64s = IntArray
+Uint64s = UintArray
 
 
 class Channel:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from signals.atomics import copy_bytes, fence, load_acquire, store_release
 from signals.compiled import law
+from signals.layout import IntArray, UintArray
 from signals.records import FRAME, RecordArray
 from telemetry.shm.stats import note
 
@@ -41,7 +41,7 @@ GOAL_SEQ: Final = _word("goal_seq")
 
 
 @law
-def push(frame: NDArray[np.int64], slots: NDArray[np.uint64], head: NDArray[np.uint64]) -> None:
+def push(frame: IntArray, slots: UintArray, head: UintArray) -> None:
     """Copy one frame (as words, shape (WORDS,)) into the next slot and publish it."""
     n = load_acquire(head.ctypes.data)
     row = n % np.uint64(slots.shape[0])
@@ -55,11 +55,11 @@ def push(frame: NDArray[np.int64], slots: NDArray[np.uint64], head: NDArray[np.u
 
 @law
 def leave(
-    frame: NDArray[np.int64],
-    slots: NDArray[np.uint64],
-    head: NDArray[np.uint64],
-    stats: NDArray[np.int64],
-    overruns: NDArray[np.int64],
+    frame: IntArray,
+    slots: UintArray,
+    head: UintArray,
+    stats: IntArray,
+    overruns: IntArray,
 ) -> int:
     """End of a cycle: count its durations, then push its frame.
 
@@ -96,7 +96,7 @@ def leave(
 
 
 @law
-def read_slot(n: int, slots: NDArray[np.uint64], out: NDArray[np.int64]) -> bool:
+def read_slot(n: int, slots: UintArray, out: IntArray) -> bool:
     """Copy frame ``n`` into ``out`` (words); False if it is being written or was overwritten."""
     row = np.uint64(n) % np.uint64(slots.shape[0])
     address = slots.ctypes.data + row * np.uint64(slots.shape[1] * 8)
@@ -109,9 +109,7 @@ def read_slot(n: int, slots: NDArray[np.uint64], out: NDArray[np.int64]) -> bool
 
 
 @law
-def read_from(
-    n: int, slots: NDArray[np.uint64], head: NDArray[np.uint64], out: NDArray[np.int64]
-) -> tuple[int, int, int]:
+def read_from(n: int, slots: UintArray, head: UintArray, out: IntArray) -> tuple[int, int, int]:
     """Copy as many frames as fit, oldest first, from frame ``n`` on.
 
     Args:
@@ -139,24 +137,24 @@ def read_from(
     return count, n, lost
 
 
-def slot_array(buffer: Any, slots: int) -> NDArray[np.uint64]:
+def slot_array(buffer: Any, slots: int) -> UintArray:
     """Slots on a buffer of ``slots * (WORDS + 1) * 8`` bytes."""
     return np.frombuffer(buffer, dtype=np.uint64, count=slots * (WORDS + 1)).reshape(slots, WORDS + 1)
 
 
-def new_slots(slots: int) -> NDArray[np.uint64]:
+def new_slots(slots: int) -> UintArray:
     """Slots in this process's own memory, for a session without other processes."""
     return np.zeros((slots, WORDS + 1), dtype=np.uint64)
 
 
-def frames_of(slots: NDArray[np.uint64]) -> RecordArray:
+def frames_of(slots: UintArray) -> RecordArray:
     """The frames of a ring in place, shape (slots,): for a session whose writer waits meanwhile."""
     slot = np.dtype([("sequence", np.uint64), ("frame", FRAME)])
     frames: RecordArray = slots.reshape(-1).view(slot)["frame"]
     return frames
 
 
-def new_overruns(window: int) -> NDArray[np.int64]:
+def new_overruns(window: int) -> IntArray:
     """Memory of ``leave``."""
     return np.zeros(4 + window, dtype=np.int64)
 
@@ -173,8 +171,8 @@ class RingReader:
 
     def __init__(
         self,
-        slots: NDArray[np.uint64],
-        head: NDArray[np.uint64],
+        slots: UintArray,
+        head: UintArray,
         capacity: int = 512,
         start: int | None = None,
     ) -> None:

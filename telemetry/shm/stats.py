@@ -10,9 +10,9 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from signals.compiled import law
+from signals.layout import IntArray
 
 STAGES: Final = ("wake", "exchange", "estimate", "control", "guard", "tick", "period", "response")
 """Rows of the table. ``response`` is wake-up plus everything until the command is computed."""
@@ -32,7 +32,7 @@ def bin_of(value_ns: float) -> int:
 
 
 @law
-def note(stats: NDArray[np.int64], row: int, value_ns: int, cycle: int) -> None:
+def note(stats: IntArray, row: int, value_ns: int, cycle: int) -> None:
     """Count one duration in one row."""
     if value_ns > stats[row, 0]:
         stats[row, 0] = value_ns
@@ -42,7 +42,7 @@ def note(stats: NDArray[np.int64], row: int, value_ns: int, cycle: int) -> None:
     stats[row, 4 + bin_of(float(value_ns))] += 1
 
 
-def new_stats() -> NDArray[np.int64]:
+def new_stats() -> IntArray:
     """Empty table, shape (stages, ROW)."""
     return np.zeros((len(STAGES), ROW), dtype=np.int64)
 
@@ -54,7 +54,7 @@ def edge_ns(index: int) -> float:
     return math.ldexp(0.5 + (index % 16) / 32.0, index // 16)
 
 
-def percentile_us(row: NDArray[np.int64], fraction: float) -> float:
+def percentile_us(row: IntArray, fraction: float) -> float:
     """Percentile of one row [us], linear inside its bin; 0 when the row is empty."""
     counts = row[HEAD:]
     total = int(counts.sum())
@@ -70,7 +70,7 @@ def percentile_us(row: NDArray[np.int64], fraction: float) -> float:
     return min(low + share * (high - low), float(row[0])) / 1e3
 
 
-def summary_us(row: NDArray[np.int64]) -> dict[str, float]:
+def summary_us(row: IntArray) -> dict[str, float]:
     """``p50, p99, p999, max`` of one row [us]."""
     figures = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
     out = {name: round(percentile_us(row, fraction), 3) for name, fraction in figures.items()}

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from controllers.allocation import ROUNDS, allocate
 from controllers.distribution import distribute
 from controllers.memory import new_controller_memory
 from mechanics.coupling import tendon_jacobian
 from signals.compiled import law
+from signals.layout import FloatArray
 from tests.rigs.desk import model_record
 
-FloatArray = NDArray[np.float64]
 MEMORY = new_controller_memory()
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from hand.assembly.assemble import model_of
 from hand.assembly.tendons import refresh_pseudo_inverse
@@ -19,6 +18,7 @@ from hand.file import HandFileError, load_hand, parse_hand
 from hand.review.sight import sights_of
 from hand.review.suspicions import suspicions
 from runtime.session import RunResult, run_lockstep
+from signals.layout import FloatArray
 from signals.modes import FingerKind
 from telemetry.command.servos import unfulfillable
 from tests.rigs.mutations import TEXTS, refusal
@@ -26,7 +26,6 @@ from tests.rigs.mutations import TEXTS, refusal
 HAND = "sdm"
 TEXT = TEXTS[HAND]
 N = 8
-FloatArray = NDArray[np.float64]
 
 TWO_CABLES = """tendons = [
   { name = "left", finger = "grasp", motor = "winch", dh_dq_m_rad = { LEFT }, length_m = 0.3 },

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from guard.lookahead import OTHERS, begin_look, look_ahead
 from guard.simulated_break import throw
@@ -14,10 +13,10 @@ from mechanics.coupling import tendon_jacobian
 from mechanics.finger_rows import place_rows
 from mechanics.fingermass import finger_mass
 from mechanics.springs import spring_state
+from signals.layout import FloatArray
 from signals.modes import MachineState
 from tests.rigs.bare import Bare
 
-FloatArray = NDArray[np.float64]
 REACT_S, URGENT_S, RAMP_S = 0.0045, 0.0195, 0.1
 REST_NM = FIGURES["release_torque_nm"].reference
 """From a break to the reaction; at full torque; until that would be gone; what goes on unwinding."""

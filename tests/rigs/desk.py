@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controllers.memory import new_controller_memory
 from controllers.tick import control
@@ -21,10 +20,9 @@ from mechanics.springs import count_of_lever, spring_at
 from mechanics.wrist import wrist_lengths
 from signals.compiled import law
 from signals.goal import default_goal
+from signals.layout import FloatArray
 from signals.modes import MachineState, Request
 from signals.records import COMMAND, MEASUREMENT, STATE, RecordArray, new
-
-FloatArray = NDArray[np.float64]
 
 
 @cache

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from calibration.tension import band_n
 from hand.hand import Hand
+from signals.layout import FloatArray
 
 OVER: Final = 1.6
 """Right end of a bar, in greatest tensions of the band."""
@@ -36,7 +36,7 @@ class TensionBars:
         self._inside_s = [float("nan")] * len(tendons)
         self._time_s = 0.0
 
-    def see(self, time_s: float, tension_n: NDArray[np.float64]) -> None:
+    def see(self, time_s: float, tension_n: FloatArray) -> None:
         """The newest tensions [N], shape (tendons of the hand,), at a time [s] of the run."""
         self._time_s, self._now = time_s, [float(tension_n[t]) for t in self._tendons]
         for k, value in enumerate(self._now):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.kinematics import body_poses
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from tools.monitor.palm import Palm, published_geometry
 from tools.monitor.plain import plain
 from tools.view.meshes import Shape, read_shapes
@@ -75,7 +75,7 @@ class Drawn(Protocol):
     up: str
     names: dict[str, list[str]]
     radii_m: FloatArray
-    fingers: NDArray[np.int64]
+    fingers: IntArray
     colours: NDArray[np.uint8]
     shapes: list[Shape]
     missing: list[str]
@@ -180,7 +180,7 @@ class Figure:
             found.append(Bone(body=-1, start=back, end=middle - [0.02, 0, 0], radius_m=0.019, finger=-1))
         return found
 
-    def _finger_of_body(self) -> NDArray[np.int64]:
+    def _finger_of_body(self) -> IntArray:
         m = self.m
         finger = np.full(m.n_bodies, -1)
         for b in range(1, m.n_bodies):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanics.frames import rotation_rpy
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from tools.view.routes import Places
 
 Colours = NDArray[np.uint8]
@@ -30,7 +30,7 @@ class Shape:
     body: int
     finger: int
     vertices: FloatArray
-    faces: NDArray[np.int64]
+    faces: IntArray
 
 
 class Meshes:
@@ -77,9 +77,7 @@ def _quaternion(R: FloatArray) -> FloatArray:
     return np.asarray(SO3.from_matrix(R).wxyz)
 
 
-def read_shapes(
-    meshes: list[dict[str, Any]], finger_of_body: NDArray[np.int64]
-) -> tuple[list[Shape], list[str]]:
+def read_shapes(meshes: list[dict[str, Any]], finger_of_body: IntArray) -> tuple[list[Shape], list[str]]:
     """What ``meta`` says of meshes, read; and a sentence for each that could not be.
 
     Args:
@@ -102,9 +100,7 @@ def read_shapes(
     return found, missing
 
 
-def placed(
-    mesh: dict[str, Any], vertices: FloatArray, faces: NDArray[np.int64]
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def placed(mesh: dict[str, Any], vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray]:
     """Vertices [m] in the body's frame, and faces that still look outwards where a left hand mirrors them."""
     turn = rotation_rpy(np.radians(mesh["rpy_deg"]))
     at = np.array(mesh["position_m"]) + mesh["scale"] * vertices @ turn.T
@@ -113,7 +109,7 @@ def placed(
     return at * (1.0, -1.0, 1.0), faces[:, ::-1]
 
 
-def _read(path: Path) -> tuple[FloatArray, NDArray[np.int64]]:
+def _read(path: Path) -> tuple[FloatArray, IntArray]:
     import trimesh
 
     if not path.is_file():

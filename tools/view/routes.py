@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from signals.layout import FloatArray
+from signals.layout import FloatArray, IntArray
 from signals.modes import TendonKind
 
 _ALONG: Final = np.array([1.0, 0.0, 0.0])
@@ -49,7 +48,7 @@ class Places:
     R: FloatArray
     p: FloatArray
 
-    def points(self, body: NDArray[np.int64], at: FloatArray) -> FloatArray:
+    def points(self, body: IntArray, at: FloatArray) -> FloatArray:
         """Points [m] from the frames of their bodies (-1: forearm); ``at`` has shape body.shape + (3,)."""
         found: FloatArray = self.p[body + 1] + np.einsum("...ij,...j->...i", self.R[body + 1], at)
         return found
