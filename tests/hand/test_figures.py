@@ -17,7 +17,8 @@ from hand.assembly.figures import FIGURES, REFERENCE, Figure, store_figures, sto
 from hand.file import load_hand, shipped_hands
 from signals.records import MODEL, RecordArray, new
 from signals.table import TABLE
-from tests.rigs.similar import dimension, scaled
+from tests.rigs.similar import scaled
+from tests.rigs.units import dimension
 
 MODELS = {name: model_of(load_hand(name)) for name in shipped_hands()}
 UNITS: Final = {signal.name: signal.unit for signal in TABLE["model"] if signal.kind == "f8"}

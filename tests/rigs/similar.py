@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from signals.records import RecordArray
 from signals.table import TABLE
 from sim.options import FAULT_EFFECTS, Fault
 from telemetry.shm.channel import Channel
+from tests.rigs.units import dimension, dimension_of_name
 from trials.draw import draw
 from trials.record import Recording
 from trials.rules import KindRule
@@ -25,42 +25,12 @@ from trials.scene import SLOTS, Scene
 from trials.trial import Struck, Trial
 
 Factors = np.ndarray[Any, Any]
-BASES: Final = {  # exponents of force, length, time, sensor resolution, current
-    "1": (0, 0, 0, 0, 0),
-    "rad": (0, 0, 0, 0, 0),
-    "rad2": (0, 0, 0, 0, 0),
-    "N": (1, 0, 0, 0, 0),
-    "m": (0, 1, 0, 0, 0),
-    "m2": (0, 2, 0, 0, 0),
-    "s": (0, 0, 1, 0, 0),
-    "s2": (0, 0, 2, 0, 0),
-    "Hz": (0, 0, -1, 0, 0),
-    "kg": (1, -1, 2, 0, 0),
-    "J": (1, 1, 0, 0, 0),
-    "W": (1, 1, -1, 0, 0),
-    "count": (0, 0, 0, 1, 0),
-    "A": (0, 0, 0, 0, 1),
-    "V": (1, 1, -1, 0, -1),
-    "Ohm": (1, 1, -1, 0, -2),
-    "K": (0, 0, 0, 0, 0),
-    "degC": (0, 0, 0, 0, 0),
-}
 CHANNEL_UNITS: Final = {
     ChannelKind.JOINT_TORQUE: "N m",
     ChannelKind.TENDON_FORCE: "N",
     ChannelKind.MOTOR_TORQUE: "N m",
 }
 """Unit of a motion's channel; those of the others are angles."""
-
-
-def dimension(unit: str) -> Factors:
-    """Exponents of a unit of the table: "N m s/rad" is N m s over rad."""
-    above, _, below = unit.partition("/")
-    total = np.zeros(5)
-    for sign, words in ((1, above), (-1, below)):
-        for word in re.split(r"[ /]", words) if words else ():
-            total += sign * np.array(BASES[word])
-    return total
 
 
 def scale(unit: str, factors: Factors) -> float:
@@ -142,26 +112,10 @@ def away(first: Recording, second: Recording, factors: Factors) -> dict[tuple[st
     return found
 
 
-SUFFIXES: Final = {
-    "n": "N", "nm": "N m", "nms": "N m s", "ns": "N s", "m": "m", "m2": "m2", "mm": "m", "s": "s", "ms": "s",
-    "s2": "s2", "hz": "Hz", "kg": "kg", "a": "A", "v": "V", "ohm": "Ohm", "h": "Ohm s", "wb": "V s", "j": "J",
-    "k": "K", "w": "W", "rad": "rad", "deg": "rad", "degc": "degC", "pa": "N/m2", "counts": "1", "count": "1",
-}  # fmt: skip
-"""Last words of a hand file's keys -> the unit that they mean, but for a power of ten."""
-
-
 def scale_of_key(key: str, factors: Factors) -> float | None:
     """By what the value of a key of a hand file grows; ``None``: its name has no unit."""
-    words: list[str] = []
-    for word in reversed(key.split("_")):
-        if word not in SUFFIXES:
-            break
-        words.insert(0, word)
-    if not words or words == key.split("_"):
-        return None
-    above = {"kg", "m2"} if words[:2] == ["kg", "m2"] else {words[0]}
-    powers = (scale(SUFFIXES[w], factors) ** (1 if w in above else -1) for w in words)
-    return float(np.prod(list(powers)))
+    exponents = dimension_of_name(key)
+    return None if exponents is None else float(np.prod(factors**exponents))
 
 
 def scaled_file(text: str, factors: Factors) -> str:

@@ -20,27 +20,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from tests.rigs.units import TIME, dimension_of_name
+
 ROOMS: Final = ("controllers", "estimators", "guard", "mechanics", "runtime", "sim", "trials")
-UNITS: Final = {
-    "s": 1, "ms": 1, "us": 1, "ns": 1, "s2": 2, "hz": -1, "kg": 2, "w": -1, "v": -1, "ohm": -1, "nms": 1,
-    "n": 0, "nm": 0, "m": 0, "m2": 0, "mm": 0, "rad": 0, "rad2": 0, "deg": 0, "j": 0, "k": 0, "a": 0,
-    "degc": 0, "1": 0, "count": 0, "counts": 0, "count2": 0, "turn": 0,
-}  # fmt: skip
-"""Last words of names -> power of time of the unit that they mean."""
 COUNTED: Final = ("sim.emulators",)
 """Not of the loop: what stands outside talks in real seconds."""
 
 
 def power_of(name: str) -> int:
-    """Power of time of what a name says: the first unit, over those that follow."""
-    words: list[str] = []
-    for word in reversed(name.lower().split("_")):
-        if word not in UNITS:
-            break
-        words.insert(0, word)
-    if not words or len(words) == len(name.split("_")):
-        return 0
-    return UNITS[words[0]] - sum(UNITS[word] for word in words[1:])
+    """Power of time of what a name says."""
+    exponents = dimension_of_name(name)
+    return 0 if exponents is None else int(exponents[TIME])
 
 
 def _is_number(node: ast.AST) -> bool:
