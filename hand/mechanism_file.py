@@ -10,17 +10,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from hand.file import origins, text
 from hand.file.errors import HandFileError
 from hand.file.locate import Locator, Path
 from hand.file.origins import Origin
-from hand.file.refusals import Refusal, refusals
 from hand.file.values import Interval, Name, NonNegative, Positive, RateHz, Vec3
-from signals.choices import nearest
 from signals.sizes import FINGER_JOINTS
 from signals.tables import Table
 
@@ -201,21 +199,6 @@ def read_mechanism_hand(name_or_path: str | os.PathLike[str]) -> ReadHand:
 def parse_mechanism_hand(content: str, file: str) -> ReadHand:
     """Check the text of such a file; raises as ``read_mechanism_hand``."""
     locator = Locator.of(content)
-    bare, labels, faults = origins.split(text.raw_of(content, file, locator, HandFileError))
-    # ``controller`` is a table here and a name in other hand files, so its values are looked at again
-    found = [
-        Refusal(
-            path=f.path, found=f.found, legal=f.legal, nearest=nearest(f.wrong, f.names) if f.wrong else None
-        )
-        for f in faults
-        if not (f.found == "a value without origin" and f.path[-1] in NAMES)
-    ]
-    hand: Any = None
-    try:
-        hand = MechanismHandFile.model_validate(text.tuples(bare))
-    except ValidationError as error:
-        found += refusals(MechanismHandFile, bare, error)
-    if found:
-        raise HandFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
-    checked: MechanismHandFile = hand
-    return ReadHand(checked, content, file, labels)
+    bare, labels, found = origins.split(text.raw_of(content, file, locator, HandFileError), NAMES)
+    hand = text.checked(MechanismHandFile, bare, found, file, locator, HandFileError)
+    return ReadHand(hand, content, file, labels)

@@ -15,8 +15,7 @@ from hand.file.gears import told_of_gears, with_lines
 from hand.file.hand import HandFile
 from hand.file.locate import Locator, Path
 from hand.file.old_names import renamed
-from hand.file.refusals import Refusal, refusals
-from signals.choices import nearest
+from hand.file.refusals import refusals
 
 
 def shipped_hands() -> tuple[str, ...]:
@@ -54,13 +53,10 @@ def parse_hand(content: str, file: str) -> HandFile:
         HandFileError: with every problem of the text.
     """
     locator = Locator.of(content)
-    bare, labels, faults = origins.split(text.raw_of(content, file, locator, HandFileError))
+    bare, labels, found = origins.split(text.raw_of(content, file, locator, HandFileError))
     bare, notices, clashes = renamed(bare)
     plain, bare = bare, with_lines(bare)
-    found: list[Refusal] = list(clashes)
-    for fault in faults:
-        near = nearest(fault.wrong, fault.names) if fault.wrong is not None else None
-        found.append(Refusal(path=fault.path, found=fault.found, legal=fault.legal, nearest=near))
+    found = [*clashes, *found]
     hand: HandFile | None = None
     try:
         hand = HandFile.model_validate(text.tuples(bare))
@@ -68,7 +64,7 @@ def parse_hand(content: str, file: str) -> HandFile:
         found += refusals(HandFile, bare, error)
     found = told_of_gears(plain, [*found, *check_all(bare, hand)])
     if found or hand is None:
-        raise HandFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
+        raise text.refused(found, file, locator, HandFileError)
     hand._path = file
     hand._notices = tuple(f"{file}:{locator.place(n.path).line}: {n.text}" for n in notices)
     now_called: dict[Path, Path] = {n.path: n.new for n in notices}

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hand.file.locate import Path
+from hand.file.refusals import Refusal
+from signals.choices import nearest
 
 ORIGIN: Final = "origin"
 WORDS: Final = ("printed", "published", "derived", "assumed", "identified")
@@ -29,6 +31,8 @@ UNLABELLED: Final = frozenset(
 VALUE_TABLES: Final = frozenset({"dh_dq_m_rad", "dh_dq_curve_m", "motor_per_joint", "palm_m", "bone_m"})
 """Tables that are one value."""
 
+_NO_LABEL: Final = "a value without origin"
+_NO_VALUE: Final = "a label without a value"
 _LABEL: Final = re.compile(r"^([a-z]+)(?::\s+(\S.*))?$")
 _DATE: Final = re.compile(r"^(\d{4}-\d{2}-\d{2})\s+\S")
 
@@ -44,33 +48,20 @@ class Origin:
         return f"{self.word}: {self.source}" if self.source else self.word
 
 
-@dataclass(frozen=True, slots=True)
-class OriginFault:
-    """Something wrong with the labels."""
-
-    path: Path
-    found: str
-    legal: str
-    wrong: str | None = None
-    """The wrong name, if it is one."""
-    names: tuple[str, ...] = ()
-    """Legal names in its place."""
-
-
-def parsed(path: Path, text: object) -> Origin | OriginFault:
+def parsed(path: Path, text: object) -> Origin | Refusal:
     """A label, or what is wrong with it."""
     legal = "a label as " + '"printed: Table 5.1"; words are ' + ", ".join(WORDS)
     if not isinstance(text, str):
-        return OriginFault(path, repr(text), legal)
+        return Refusal(path=path, found=repr(text), legal=legal)
     match = _LABEL.match(text.strip())
     word, source = (match.group(1), match.group(2) or "") if match else (text.split(":")[0], "")
     if word not in WORDS:
         more = " (recalled counts as assumed)" if word == "recalled" else ""
-        return OriginFault(path, f'"{text}"', legal + more, word, WORDS)
+        return Refusal(path=path, found=f'"{text}"', legal=legal + more, nearest=nearest(word, WORDS))
     if word in ("printed", "published", "derived") and not source:
-        return OriginFault(path, f'"{text}"', f'"{word}: " and where or how')
+        return Refusal(path=path, found=f'"{text}"', legal=f'"{word}: " and where or how')
     if word == "identified" and not _dated(source):
-        return OriginFault(path, f'"{text}"', '"identified: YYYY-MM-DD run"')
+        return Refusal(path=path, found=f'"{text}"', legal='"identified: YYYY-MM-DD run"')
     return Origin(word, source)
 
 
@@ -85,12 +76,19 @@ def _dated(source: str) -> bool:
     return True
 
 
-def split(raw: dict[str, Any]) -> tuple[dict[str, Any], dict[Path, Origin], list[OriginFault]]:
-    """Take the labels out of a raw file: (the file without them, label of each value, what is wrong)."""
+def split(
+    raw: dict[str, Any], names: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], dict[Path, Origin], list[Refusal]]:
+    """Take the labels out of a raw file: (the file without them, label of each value, what is wrong).
+
+    Args:
+        raw: tables of the file.
+        names: keys that need no label in a file of this kind, beside ``UNLABELLED``.
+    """
     labels: dict[Path, Origin] = {}
-    faults: list[OriginFault] = []
+    faults: list[Refusal] = []
     bare = _table(raw, (), None, (), labels, faults)
-    return bare, labels, faults
+    return bare, labels, [f for f in faults if not (f.found == _NO_LABEL and f.path[-1] in names)]
 
 
 def _is_tables(value: object) -> bool:
@@ -103,13 +101,14 @@ def _table(
     outer: Any,
     outer_path: Path,
     labels: dict[Path, Origin],
-    faults: list[OriginFault],
+    faults: list[Refusal],
 ) -> dict[str, Any]:
     """One table: ``outer`` is what the table around has to say about its keys (text, table or None)."""
     own = raw.get(ORIGIN)
     own_path = (*path, ORIGIN)
     if own is not None and not isinstance(own, (str, dict)):
-        faults.append(OriginFault(own_path, repr(own), "a label, or a table of labels by key"))
+        legal = "a label, or a table of labels by key"
+        faults.append(Refusal(path=own_path, found=repr(own), legal=legal))
         own = {}
     bare: dict[str, Any] = {}
     for key, value in raw.items():
@@ -121,7 +120,7 @@ def _table(
         from_outer = _said(outer, key)
         if inner is not None and from_outer is not None and key not in UNLABELLED:
             legal = f"one label; the other stands with {'.'.join(str(p) for p in outer_path)}"
-            faults.append(OriginFault(inner_path, "a second label", legal))
+            faults.append(Refusal(path=inner_path, found="a second label", legal=legal))
         elif inner is None and from_outer is not None:
             inner = from_outer
             inner_path = outer_path if isinstance(outer, str) else (*outer_path, key)
@@ -146,12 +145,10 @@ def _said(origin: Any, key: str) -> Any:
     return origin.get(key) if isinstance(origin, dict) else None
 
 
-def _label(
-    path: Path, text: Any, text_path: Path, labels: dict[Path, Origin], faults: list[OriginFault]
-) -> None:
+def _label(path: Path, text: Any, text_path: Path, labels: dict[Path, Origin], faults: list[Refusal]) -> None:
     if text is None:
         legal = f'an origin, as origin.{path[-1]} = "assumed"; words are {", ".join(WORDS)}'
-        faults.append(OriginFault(path, "a value without origin", legal))
+        faults.append(Refusal(path=path, found=_NO_LABEL, legal=legal))
         return
     result = parsed(text_path, text)
     if isinstance(result, Origin):
@@ -160,18 +157,19 @@ def _label(
         faults.append(result)
 
 
-def _strays(own: dict[str, Any], own_path: Path, raw: dict[str, Any]) -> Iterator[OriginFault]:
+def _strays(own: dict[str, Any], own_path: Path, raw: dict[str, Any]) -> Iterator[Refusal]:
     """Labels of keys that are not there."""
     for key, said in own.items():
         value = raw.get(key)
         if key not in raw or key == ORIGIN or key in UNLABELLED:
             names = tuple(k for k in raw if k != ORIGIN and k not in UNLABELLED)
-            yield OriginFault((*own_path, key), "a label without a value", "a key of the table", key, names)
+            near = nearest(key, names)
+            yield Refusal(path=(*own_path, key), found=_NO_VALUE, legal="a key of the table", nearest=near)
         elif isinstance(said, dict) and key not in VALUE_TABLES:
             tables = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
             keys = (k for table in tables if isinstance(table, dict) for k in table)
             names = tuple(dict.fromkeys(k for k in keys if k != ORIGIN))
             for inner in said:
                 if inner not in names:
-                    legal = f"a key of {key}"
-                    yield OriginFault((*own_path, key, inner), "a label without a value", legal, inner, names)
+                    path, near = (*own_path, key, inner), nearest(inner, names)
+                    yield Refusal(path=path, found=_NO_VALUE, legal=f"a key of {key}", nearest=near)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from hand.file.errors import FileError, Problem
 from hand.file.locate import Locator, Place, dotted
-from hand.file.refusals import Refusal
+from hand.file.refusals import Refusal, refusals
 from signals.choices import nearest
 from signals.plugins import broken_folders, files_named
 
+E = TypeVar("E", bound=FileError)
+T = TypeVar("T", bound=BaseModel)
 LARGEST_BYTES = 1_000_000
 """Longest TOML file; the shipped hands have 30 kB."""
 LARGEST_TABLE = 100_000_000
@@ -230,3 +234,33 @@ def problem_of(refusal: Refusal, file: str, locator: Locator) -> Problem:
         legal=refusal.legal,
         nearest=refusal.nearest,
     )
+
+
+def refused(found: Iterable[Refusal], file: str, locator: Locator, error: type[E]) -> E:
+    """The error that tells them all, each once and with its line."""
+    return error(problem_of(r, file, locator) for r in dict.fromkeys(found))
+
+
+def checked(
+    root: type[T], raw: dict[str, Any], found: list[Refusal], file: str, locator: Locator, error: type[E]
+) -> T:
+    """The tables of a file by their schema.
+
+    Args:
+        root: the schema.
+        raw: tables without their labels.
+        found: what is wrong with the file already.
+        file: its name in messages.
+        locator: of its text.
+        error: what is raised.
+
+    Raises:
+        FileError: of that kind, with what was found and all that the schema refuses.
+    """
+    try:
+        tables = root.model_validate(tuples(raw))
+    except ValidationError as problem:
+        raise refused([*found, *refusals(root, raw, problem)], file, locator, error) from None
+    if found:
+        raise refused(found, file, locator, error)
+    return tables

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from pydantic import ValidationError
 
 from controllers.motion import MOTION, ChannelKind, motion_goal, motion_start
 from hand.file import text
 from hand.file.errors import MotionFileError, Problem
 from hand.file.locate import Locator
-from hand.file.refusals import Refusal, refusals
+from hand.file.refusals import Refusal
 from hand.motion.balance import balance_refusals
 from hand.motion.build import Built, Key, build, limit_refusals
 from hand.motion.channels import Table
@@ -113,7 +112,7 @@ def _checked(
         legal = f"at most {CHANNELS} (signals/sizes.py)"
         found.append(Refusal(path=(), found=f"{len(built.channels)} channels", legal=legal))
     if found:
-        raise _refused(found, file, locator)
+        raise text.refused(found, file, locator, MotionFileError)
     return motion, built
 
 
@@ -126,14 +125,7 @@ def shipped_motion(name: str) -> MotionFile:
 def _read(content: str, file: str) -> tuple[MotionFile, Locator]:
     locator = Locator.of(content)
     raw = text.raw_of(content, file, locator, MotionFileError)
-    try:
-        return MotionFile.model_validate(text.tuples(raw)), locator
-    except ValidationError as error:
-        raise _refused(refusals(MotionFile, raw, error), file, locator) from None
-
-
-def _refused(found: list[Refusal], file: str, locator: Locator) -> MotionFileError:
-    return MotionFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
+    return text.checked(MotionFile, raw, [], file, locator, MotionFileError), locator
 
 
 _NOTHING = MotionFile(description="hold", tracks=())

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-
-from pydantic import ValidationError
+from typing import Final
 
 from hand.assembly.assemble import model_of, names_of
 from hand.file import load_hand, origins, text
 from hand.file.errors import FileError, shown
 from hand.file.locate import Locator, Path
 from hand.file.origins import Origin
-from hand.file.refusals import Refusal, refusals
+from hand.file.refusals import Refusal
 from signals import plugins
 from signals.choices import WrongChoice, nearest
 from signals.plugins import MECHANISMS, PluginError
@@ -29,7 +27,6 @@ from sim.mechanisms.tables import MechanismTable
 FOLDER: Final = "mechanisms"
 NAMES: Final = ("kind", "description", "integrator")
 """Keys that say what something is, not how large; they need no label."""
-UNLABELLED: Final = "a value without origin"
 
 
 class MechanismFileError(FileError):
@@ -86,34 +83,21 @@ def parse_mechanism(content: str, file: str) -> LoadedMechanism:
         raise
     except ValueError as error:
         refusal = Refusal(path=_named_part(error, locator), found="what cannot exist", legal=str(error))
-        raise MechanismFileError([text.problem_of(refusal, file, locator)]) from error
+        raise text.refused([refusal], file, locator, MechanismFileError) from error
     return LoadedMechanism(mechanism, tables, file, labels)
 
 
 def read_tables(content: str, file: str, locator: Locator) -> tuple[MechanismTable, dict[Path, Origin]]:
     """Tables and labels of a text; raises ``MechanismFileError``."""
-    bare, labels, faults = origins.split(text.raw_of(content, file, locator, MechanismFileError))
-    found: list[Refusal] = []
-    for fault in faults:
-        if not (fault.found == UNLABELLED and fault.path[-1] in NAMES):
-            near = nearest(fault.wrong, fault.names) if fault.wrong is not None else None
-            found.append(Refusal(path=fault.path, found=fault.found, legal=fault.legal, nearest=near))
+    bare, labels, found = origins.split(text.raw_of(content, file, locator, MechanismFileError), NAMES)
     named, kinds = str(bare.get("kind", "")), kind_names()
-    tables: Any = None
     if named not in kinds:
         near = nearest(named, kinds)
         kind = shown(bare["kind"]) if "kind" in bare else "nothing"
         found.append(Refusal(path=("kind",), found=kind, legal="one of " + ", ".join(kinds), nearest=near))
-    else:
-        root = kind_of(named).tables
-        try:
-            tables = root.model_validate(text.tuples(bare))
-        except ValidationError as error:
-            found += refusals(root, bare, error)
-    if found:
-        raise MechanismFileError(text.problem_of(r, file, locator) for r in dict.fromkeys(found))
-    checked: MechanismTable = tables
-    return checked, labels
+        raise text.refused(found, file, locator, MechanismFileError)
+    tables = text.checked(kind_of(named).tables, bare, found, file, locator, MechanismFileError)
+    return tables, labels
 
 
 def _named_part(error: ValueError, locator: Locator) -> Path:
