@@ -31,16 +31,16 @@ class BusSettings(Table):
     def motors(self, names: HandNames) -> tuple[str, ...]:
         """Motors that this bus moves."""
 
-    @abstractmethod
     def halls(self, names: HandNames) -> tuple[str, ...]:
-        """Tendons whose Hall channel this bus reads."""
+        """Tendons whose Hall channel this bus reads; none unless its family says so, as of what follows."""
+        return ()
 
-    @abstractmethod
     def axes(self, names: HandNames) -> tuple[str, ...]:
         """Wrist axes whose angle this bus reads."""
+        return ()
 
     def joints(self, names: HandNames) -> tuple[str, ...]:
-        """Joints whose own sensor this bus reads; most read none."""
+        """Joints whose own sensor this bus reads."""
         return ()
 
     def fitted(self, names: HandNames) -> Self:

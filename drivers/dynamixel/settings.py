@@ -52,14 +52,6 @@ class DynamixelSettings(BusSettings):
         """Motors of the chain."""
         return tuple(d.motor for d in self.device)
 
-    def halls(self, names: HandNames) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def axes(self, names: HandNames) -> tuple[str, ...]:
-        """None."""
-        return ()
-
     def unproven(self, names: HandNames) -> tuple[str, ...]:
         """Watchdogs that trip without effect; all else is written and read back, or ``configure`` refuses."""
         doubts: dict[str, list[str]] = {}

@@ -103,14 +103,6 @@ class OdriveSettings(BusSettings):
         """Motors on the bus."""
         return tuple(d.motor for d in self.device)
 
-    def halls(self, names: HandNames) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def axes(self, names: HandNames) -> tuple[str, ...]:
-        """None."""
-        return ()
-
     def conflicts(self) -> tuple[str, ...]:
         """Nodes used twice; a server without an address."""
         found = []

@@ -121,12 +121,6 @@ def test_a_family_that_says_nothing_of_a_watchdog_has_an_unproven_one() -> None:
         def motors(self, names: HandNames) -> tuple[str, ...]:
             return names.motors
 
-        def halls(self, names: HandNames) -> tuple[str, ...]:
-            return names.halls
-
-        def axes(self, names: HandNames) -> tuple[str, ...]:
-            return ()
-
     assert "watchdog" in Foreign(name="mine", family="foreign").unproven(rigs.names(1))[0]
 
 

@@ -38,10 +38,6 @@ class BoxSettings(BusSettings):
         """Tendons whose Hall channel it reads."""
         return self.hall
 
-    def axes(self, names: HandNames) -> tuple[str, ...]:
-        """No wrist."""
-        return ()
-
     def conflicts(self) -> tuple[str, ...]:
         """Names that stand twice."""
         twice = {n for n in self.motor + self.hall if (self.motor + self.hall).count(n) > 1}
