@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from sim.emulators.damage import flip_a_bit
+
 
 @dataclass(slots=True)
 class CollectorFaults:
@@ -39,6 +41,5 @@ class CollectorFaults:
             return []
         out = bytearray(datagram)
         if self.rng.random() < self.flip:
-            bit = self.rng.randrange(len(out) * 8)
-            out[bit // 8] ^= 1 << bit % 8
+            flip_a_bit(out, self.rng)
         return [bytes(out)] * (2 if self.rng.random() < self.duplicate else 1)

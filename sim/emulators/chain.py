@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from drivers.dynamixel import codec
 from drivers.dynamixel.codec import BROADCAST, MAX_LENGTH, ErrorCode, Instruction, Packet, PacketParser
 from drivers.dynamixel.models import BAUD_CODES
+from sim.emulators.damage import Damage
 from sim.emulators.loop import NEVER, Clock
 from sim.emulators.pty_line import PtyLine
 from sim.emulators.servo import EmulatedServo
@@ -30,28 +30,11 @@ SPAN: Final = 4
 
 
 @dataclass(slots=True)
-class LineFaults:
-    """Fault hooks of a serial line; each share is of replies."""
+class LineFaults(Damage):
+    """Fault hooks of a serial line."""
 
-    flip: float = 0.0
-    truncate: float = 0.0
-    junk: float = 0.0
-    """Junk bytes in front."""
     split_ns: int = 0
     """Every reply comes in two pieces, the second later by this."""
-    rng: random.Random = field(default_factory=lambda: random.Random(2))
-
-    def damaged(self, reply: bytes) -> bytes:
-        """The reply as it arrives."""
-        out, rng = bytearray(reply), self.rng
-        if rng.random() < self.flip:
-            bit = rng.randrange(len(out) * 8)
-            out[bit // 8] ^= 1 << bit % 8
-        if rng.random() < self.truncate:
-            del out[rng.randrange(1, len(out)) :]
-        if rng.random() < self.junk:
-            out[:0] = rng.randbytes(rng.randrange(1, 9))
-        return bytes(out)
 
 
 class ChainEmulator:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from drivers.hallbridge import codec, orca
 from drivers.hallbridge.codec import HallParser, Info, Type
+from sim.emulators.damage import Damage
 from sim.emulators.laws import hall_words
 from sim.emulators.loop import Clock
 from sim.emulators.pty_line import PtyLine
@@ -27,31 +28,19 @@ frames show as lost."""
 
 
 @dataclass(slots=True)
-class StreamFaults:
-    """Fault hooks; shares are of frames."""
+class StreamFaults(Damage):
+    """Fault hooks of a stream of frames."""
 
     drop: float = 0.0
-    flip: float = 0.0
-    truncate: float = 0.0
-    junk: float = 0.0
+    """Share of frames that never arrive."""
     stale_channels: set[int] = field(default_factory=set)
     error_channels: set[int] = field(default_factory=set)
     silent: bool = False
     rng: random.Random = field(default_factory=lambda: random.Random(3))
 
-    def damaged(self, frame: bytes) -> bytes:
-        """The frame as it leaves."""
-        rng, out = self.rng, bytearray(frame)
-        if rng.random() < self.drop:
-            return b""
-        if rng.random() < self.flip:
-            bit = rng.randrange(len(out) * 8)
-            out[bit // 8] ^= 1 << bit % 8
-        if rng.random() < self.truncate:
-            del out[rng.randrange(1, len(out)) :]
-        if rng.random() < self.junk:
-            out[:0] = rng.randbytes(rng.randrange(1, 9))
-        return bytes(out)
+    def arriving(self, frame: bytes) -> bytes:
+        """What arrives of a frame; empty: nothing."""
+        return b"" if self.rng.random() < self.drop else self.damaged(frame)
 
 
 class HallBridgeEmulator:
@@ -160,7 +149,7 @@ class HallBridgeEmulator:
         if self.streaming and not self.faults.silent:
             frame = codec.sample(self._seq, self._t_us(self._batch_ns), self._batch)
             self.sent += 1
-            self._put(self.faults.damaged(frame), at_ns)
+            self._put(self.faults.arriving(frame), at_ns)
 
     def _fill(self, words: NDArray[np.uint16]) -> None:
         """One sample of all channels into ``words``, shape (channels,)."""
@@ -234,7 +223,7 @@ class OrcaEmulator:
         wrong[own] |= x["joint_status"][self._joints[own]] != 0
         if not self.faults.silent:
             self.sent += 1
-            self.line.write(self.faults.damaged(orca.frame(values, wrong)))
+            self.line.write(self.faults.arriving(orca.frame(values, wrong)))
 
     def close(self) -> None:
         """Pull the cable."""
