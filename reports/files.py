@@ -19,6 +19,20 @@ def whole(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def pyplot() -> Any:
+    """``matplotlib.pyplot`` that draws into files, without a screen.
+
+    Raises:
+        ImportError: matplotlib is not there.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
 def save_figure(figure: Any, path: Path, **how: Any) -> None:
     """Write a figure in the format of the path's ending, whole or not at all.
 

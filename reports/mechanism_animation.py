@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from mechanics.dynamics.simulate import Run
+from reports.files import pyplot
 from reports.mechanism_picture import STYLE, colours_of, draw, extents, is_flat, new_scene
 from sim.mechanisms.load import LoadedMechanism
 
@@ -41,10 +42,7 @@ def animate(loaded: LoadedMechanism, run: Run, path: Path) -> int:
         AnimationError: as ``check_format``.
     """
     check_format(path)
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    plt = pyplot()
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     count = int(min(MOST_FRAMES, max(2.0, FRAMES_HZ * max(float(run.time_s[-1]), 2.0))))

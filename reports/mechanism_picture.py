@@ -8,32 +8,15 @@ from typing import Any, Final
 import numpy as np
 
 from mechanics.dynamics.simulate import Run
-from reports.files import save_figure
+from reports.files import pyplot, save_figure
 from reports.mechanism_summary import columns
-from reports.picture import COLOURS, GRID, INK, PALE
+from reports.picture import COLOURS, INK, PLAIN
 from signals.layout import FloatArray
 from sim.mechanisms.load import LoadedMechanism
 from sim.mechanisms.mechanism import Mechanism
 
 MOST_LINES: Final = 8
-STYLE: Final[Any] = {
-    "font.size": 9.0,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": PALE,
-    "axes.titlesize": 10.0,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "legend.fontsize": 7.5,
-    "lines.linewidth": 1.2,
-    "lines.solid_capstyle": "round",
-}
+STYLE: Final[Any] = PLAIN | {"lines.linewidth": 1.2, "lines.solid_capstyle": "round"}
 
 
 def extents(mechanism: Mechanism, poses: FloatArray) -> tuple[FloatArray, float]:
@@ -155,11 +138,7 @@ def extra_panels(loaded: LoadedMechanism, run: Run) -> list[tuple[str, str, Floa
 
 def picture(loaded: LoadedMechanism, scenario: str, run: Run, path: Path) -> None:
     """Write a PNG: structure, positions, speeds, accelerations, torques, energy."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     extra = extra_panels(loaded, run)
     slider = any(run.system.sliders)
     with plt.rc_context(STYLE):

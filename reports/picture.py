@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hand.hand import Hand
-from reports.files import save_figure
+from reports.files import pyplot, save_figure
 from signals.extras import no_picture
 from signals.names import HandNames
 from signals.records import RecordArray
@@ -21,9 +21,8 @@ GRID: Final = "#e4e8ee"
 RED: Final = "#c8321e"
 BAND: Final = "#fdf0ed"
 COLOURS: Final = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8", "#b3404a", "#4aa3a8", "#7a6a2f", "#5b6b8f")
-STYLE: Final[Any] = {
+PLAIN: Final[Any] = {
     "font.size": 9.0,
-    "font.family": "DejaVu Sans",
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": PALE,
@@ -35,12 +34,16 @@ STYLE: Final[Any] = {
     "axes.grid": True,
     "grid.color": GRID,
     "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 7.5,
+}
+"""What pictures of hands and of mechanisms have in common."""
+STYLE: Final[Any] = PLAIN | {
+    "font.family": "DejaVu Sans",
     "xtick.color": PALE,
     "ytick.color": PALE,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    "legend.frameon": False,
-    "legend.fontsize": 7.5,
     "lines.linewidth": 1.1,
     "lines.solid_joinstyle": "round",
 }
@@ -94,14 +97,19 @@ def _joints(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None
     _legend(axis, 6)
 
 
+def _lines(axis: Any, time: Any, values: Any, names: tuple[str, ...], chosen: list[int]) -> None:
+    """A thin line for each chosen column under its name, before a band of all."""
+    _shade(axis, time, values, len(chosen))
+    for k, column in enumerate(chosen):
+        colour = COLOURS[k % len(COLOURS)]
+        axis.plot(time, values[:, column], color=colour, linewidth=0.8, label=names[column])
+    _legend(axis)
+
+
 def _errors(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
     _panel(axis, "Estimation error", "deg")
     error = np.degrees(frames["state"]["joint_angle_rad"] - frames["truth"]["joint_angle_rad"])
-    chosen = _chosen(error)
-    _shade(axis, time, error, len(chosen))
-    for k, j in enumerate(chosen):
-        axis.plot(time, error[:, j], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.joints[j])
-    _legend(axis)
+    _lines(axis, time, error, names.joints, _chosen(error))
 
 
 def _tensions(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
@@ -120,21 +128,13 @@ def _tensions(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> No
 def _torques(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
     _panel(axis, "Motor torque", "N m")
     torque = frames["state"]["motor_torque_nm"]
-    chosen = _chosen(torque)
-    _shade(axis, time, torque, len(chosen))
-    for k, i in enumerate(chosen):
-        axis.plot(time, torque[:, i], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.motors[i])
-    _legend(axis)
+    _lines(axis, time, torque, names.motors, _chosen(torque))
 
 
 def _tracking(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
     _panel(axis, "Tracking error (goal - true)", "deg")
     error = np.degrees(frames["state"]["ref_joint_angle_rad"] - frames["truth"]["joint_angle_rad"])
-    chosen = _chosen(error)
-    _shade(axis, time, error, len(chosen))
-    for k, j in enumerate(chosen):
-        axis.plot(time, error[:, j], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.joints[j])
-    _legend(axis)
+    _lines(axis, time, error, names.joints, _chosen(error))
 
 
 def _force_error(axis: Any, time: Any, frames: RecordArray, names: HandNames) -> None:
@@ -142,11 +142,7 @@ def _force_error(axis: Any, time: Any, frames: RecordArray, names: HandNames) ->
     state = frames["state"]
     seen = np.where(state["observed_tension_n"] > 0.0, state["observed_tension_n"], state["tension_n"])
     error = np.where(state["ref_tension_n"] > 0.0, state["ref_tension_n"] - seen, np.nan)
-    chosen = _chosen(state["tension_n"])
-    _shade(axis, time, error, len(chosen))
-    for k, t in enumerate(chosen):
-        axis.plot(time, error[:, t], color=COLOURS[k % len(COLOURS)], linewidth=0.8, label=names.tendons[t])
-    _legend(axis)
+    _lines(axis, time, error, names.tendons, _chosen(state["tension_n"]))
 
 
 def _histogram(axis: Any, stats: Any, lockstep: bool) -> None:
@@ -238,10 +234,7 @@ def draw_run(frames: RecordArray, hand: Hand, stats: Any, report: dict[str, Any]
         out: folder.
     """
     try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
+        plt = pyplot()
     except ImportError:
         print(no_picture(), file=sys.stderr)
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from reports.files import save_figure
+from reports.files import pyplot, save_figure
 from reports.finding import Level
 from reports.picture import COLOURS, INK, PALE, RED
 from reports.sensor_curves import Curve
@@ -23,11 +23,7 @@ def draw_sensors(sensors: Sequence[Sensor], found: Sequence[Curve], title: str, 
         ImportError: matplotlib is not there.
         OSError: the picture cannot be written.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     columns = min(COLUMNS, len(sensors))
     rows = -(-len(sensors) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(2.3 * columns, 2.2 * rows + 0.5), squeeze=False)

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from reports.files import save_figure
+from reports.files import pyplot, save_figure
 from trials import rules
 from trials.judge import Judge, Verdict
 from trials.record import Recording
 from trials.tally import cells
-
-
-def _pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    return plt
 
 
 def heat_map(verdicts: Iterable[Verdict], motions: tuple[str, ...], hand: str, path: Path) -> None:
@@ -30,7 +20,7 @@ def heat_map(verdicts: Iterable[Verdict], motions: tuple[str, ...], hand: str, p
     Raises:
         ImportError: matplotlib is not there.
     """
-    plt = _pyplot()
+    plt = pyplot()
     kinds, share, count = cells(verdicts, motions)
     figure, axes = plt.subplots(figsize=(2.6 + 0.85 * len(motions), 1.6 + 0.38 * len(kinds)))
     colours = plt.get_cmap("RdYlGn").with_extremes(bad="0.92")
@@ -59,7 +49,7 @@ def trial_picture(verdict: Verdict, recording: Recording, judge: Judge, path: Pa
     Raises:
         ImportError: matplotlib is not there.
     """
-    plt = _pyplot()
+    plt = pyplot()
     m, names, trial = judge.model[0], judge.names, verdict.trial
     own = judge.finger_of(trial.faults[0]) if trial.faults else None
     f = (trial.touch.finger if trial.touch else 0) if own is None else own

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reports import page
-from reports.files import write_text
+from reports.files import pyplot, write_text
 from reports.picture import STYLE
 from signals.extras import no_picture
 
@@ -81,10 +81,7 @@ def write(sheet: Sheet, out: Path) -> None:
 
 def _png(sheet: Sheet) -> bytes | None:
     try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
+        plt = pyplot()
     except ImportError:
         print(no_picture(), file=sys.stderr)
         return None
