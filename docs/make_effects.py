@@ -9,29 +9,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+from docs.figures import panels, plt, use_style
 from runtime.session import RunResult, run_lockstep
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "images"
 WITH, WITHOUT, THIRD, INK = "#1f5fa8", "#d9822b", "#2f8f5b", "#1b2430"
-plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                     "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
-                     "axes.titleweight": "bold"})  # fmt: skip
+use_style()
 
 
 def run(hand: str, motion: str, seconds: float = 4.0, **choices: Any) -> RunResult:
     print(f"{hand} {motion} {choices}", file=sys.stderr)
     return run_lockstep(hand, motion=motion, seconds=seconds, every=3, **choices)
-
-
-def figure(rows: int = 1) -> tuple[Any, Any]:
-    return plt.subplots(1, rows, figsize=(9.5, 2.9), constrained_layout=True)
 
 
 def save(fig: Any, name: str) -> str:
@@ -61,7 +52,7 @@ def hysteresis() -> str:
             r = result.report
             rows.append([f"{pretension:.0f} N", sensors, r["estimate_error_deg"]["rms"], r["estimate_error_deg"]["max"],
                          r["tracking_error_deg"]["rms"], r["force_error_n"]["true_rms"]])  # fmt: skip
-    fig, axes = figure(2)
+    fig, axes = panels(2, height=2.9)
     full = runs[60.0, "full"]
     for sensors, color in (("quantised", WITHOUT), ("full", WITH)):
         result = runs[20.0, sensors]
@@ -121,7 +112,7 @@ PULLED = (
 
 def guides() -> str:
     """Friction of guides and joints: on and off, with and without its feedforward."""
-    rows, fig_axes = [], figure(2)
+    rows, fig_axes = [], panels(2, height=2.9)
     fig, axes = fig_axes
     for guide, without, color, label in (
         ("ideal", ("guides",), THIRD, "ideal guides, no feedforward"),
@@ -169,7 +160,7 @@ def side_by_side(cases: Any, switch: str, header: str, figure_of: Any) -> str:
 
 def wrist() -> str:
     """The wrist's coupling with and without its two compensations."""
-    rows, (fig, axes) = [], figure(2)
+    rows, (fig, axes) = [], panels(2, height=2.9)
     for sensors, guide in (("quantised", "ideal"), ("full", "friction")):
         for without, color, label in (((), WITH, "compensated"), (("wrist",), WITHOUT, "not")):
             result = run("hasy", "wrist_yaw", 5.0, sensors=sensors, guides=guide, without=without)
@@ -205,7 +196,7 @@ def wrist() -> str:
 
 def feedforward() -> str:
     """Friction and ripple feedforward on a force sine and on a motor that turns alone."""
-    rows, (fig, axes) = [], figure(2)
+    rows, (fig, axes) = [], panels(2, height=2.9)
     for sensors in ("ideal", "full"):
         for without, color, label in (
             ((), WITH, "with feedforward"),
@@ -262,7 +253,7 @@ def feedforward() -> str:
 
 def levers() -> str:
     """The lever's friction loop put back into the tensions of tendon force."""
-    fig, axes = figure(2)
+    fig, axes = panels(2, height=2.9)
     for without, color, label in ((("lever",), WITHOUT, "as read"), ((), WITH, "put back")):
         result = run("finger_bench", "force_sine", without=without)
         state, true = result.frames["state"], result.frames["truth"]["tension_n"][:, 0]

@@ -8,22 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 
+from docs.figures import panels, plt, use_style
+from reports.picture import COLOURS
+from runtime.session import run_lockstep
 from signals.layout import FloatArray
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-from runtime.session import run_lockstep
-
 HERE = Path(__file__).parent
-COLOURS = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8")
-plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                     "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
-                     "axes.titleweight": "bold"})  # fmt: skip
-Array = FloatArray
+use_style()
 
 
 @dataclass(frozen=True)
@@ -36,7 +29,7 @@ class Step:
     settling_ms: float
 
 
-def figures(time_s: Array, response: Array) -> Step:
+def figures(time_s: FloatArray, response: FloatArray) -> Step:
     """Figures of a response that goes from about 0 to about 1; the step happens at time 0.
 
     Rise from 10 to 90 %, overshoot over the final value, settling into +-5 %, and the bandwidth at which the
@@ -54,7 +47,7 @@ def figures(time_s: Array, response: Array) -> Step:
     return Step(1e3 * rise, 100.0 * (y.max() - 1.0), float(frequency[below[0]]), 1e3 * time_s[outside[-1]])
 
 
-def responses(motion: str, seconds: float, sensors: str) -> tuple[Array, dict[str, Array]]:
+def responses(motion: str, seconds: float, sensors: str) -> tuple[FloatArray, dict[str, FloatArray]]:
     result = run_lockstep("finger_bench", motion=motion, seconds=seconds, every=1, sensors=sensors)
     if result.report["faults"]:
         raise SystemExit(f"{motion}: {result.report['faults'][0]['text']}")
@@ -68,8 +61,8 @@ def responses(motion: str, seconds: float, sensors: str) -> tuple[Array, dict[st
 
 
 def window(
-    time_s: Array, signal: Array, start_s: float, length_s: float, low: float, high: float
-) -> tuple[Array, Array]:
+    time_s: FloatArray, signal: FloatArray, start_s: float, length_s: float, low: float, high: float
+) -> tuple[FloatArray, FloatArray]:
     chosen = (time_s >= start_s) & (time_s < start_s + length_s)
     return time_s[chosen] - start_s, (signal[chosen] - low) / (high - low)
 
@@ -77,7 +70,7 @@ def window(
 def page(save: bool = False) -> str:
     """The page; with its picture into the folder of images."""
     rows = []
-    fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), constrained_layout=True)
+    fig, axes = panels(2, height=3.4)
     for color, (sensors, name) in zip(
         COLOURS, [("ideal", "true"), ("full", "read"), ("full", "true")], strict=False
     ):

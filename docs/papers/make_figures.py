@@ -5,37 +5,21 @@ python docs/papers/make_figures.py          # about half a minute
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+from docs.figures import panels, plt, save, use_style
 from mechanics.carpal_geometry import workspace
 from mechanics.dynamics.integrate import Scheme
 from mechanics.dynamics.simulate import simulate
 from reports.mechanism_picture import colours_of, draw, extents
+from reports.picture import COLOURS
 from sim.mechanisms.load import load_mechanism
 from tests.rigs.free_motion import NAMES, without_losses
 from tests.rigs.mechanism_cases import TH, THD, arm_file, finger_system, muscled_finger, wrist, wrist_system
 
-IMAGES = Path(__file__).parent / "images"
-COLOURS = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8", "#b3404a", "#4aa3a8", "#7a6a2f")
-plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                     "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
-                     "axes.titleweight": "bold", "lines.linewidth": 1.3})  # fmt: skip
-
-
-def new(columns: int, width: float = 9.5, height: float = 3.3) -> tuple[Any, Any]:
-    return plt.subplots(1, columns, figsize=(width, height), constrained_layout=True)
-
-
-def save(figure: Any, name: str) -> None:
-    figure.savefig(IMAGES / f"{name}.png", dpi=110)
-    plt.close(figure)
+use_style(1.3)
 
 
 def curves(axis: Any, time_s: Any, values: Any, names: Any, title: str, unit: str) -> None:
@@ -62,7 +46,7 @@ def pose(axis: Any, mechanism: Any, q: Any, title: str) -> None:
 def trees() -> None:
     """Figures 5 to 9 of the tree paper."""
     y = load_mechanism("y_tree").mechanism
-    figure, axes = new(3, 11.5)
+    figure, axes = panels(3, 11.5, 3.3)
     run, upright = y.run("fall"), y.run("symmetric")
     pose(axes[0], y, np.zeros(3), "figure 5: Y, initial position")
     curves(
@@ -71,7 +55,7 @@ def trees() -> None:
     curves(axes[2], run.time_s, run.q, y.system.dofs, "figure 6: 0.1 rad off", "joint position [rad]")
     save(figure, "trees_y")
     long = load_mechanism("long_tree").mechanism
-    figure, axes = new(3, 11.5)
+    figure, axes = panels(3, 11.5, 3.3)
     pose(axes[0], long, np.zeros(4), "figure 7: second structure")
     for axis, scenario, title in (
         (axes[1], "fall", "figure 8: own weight"),
@@ -84,7 +68,7 @@ def trees() -> None:
 
 def orders() -> None:
     """Error of the integrators over the step, and energy drift of every mechanism."""
-    figure, axes = new(2)
+    figure, axes = panels(2, height=3.3)
     exact = simulate(wrist_system(wrist()), 0.1, 1e-5, q=TH, qd=THD, record_every=10000).q[-1]
     steps = 0.1 / np.array([50, 100, 200, 400, 800])
     for k, scheme in enumerate((Scheme.EULER, Scheme.SEMI_IMPLICIT, Scheme.RK4)):
@@ -119,7 +103,7 @@ def finger() -> None:
     from mechanics.dynamics.inputs import constant
 
     pull = constant(np.array([0.0, 0.0, 0.0, 3.0]))
-    figure, axes = new(2)
+    figure, axes = panels(2, height=3.3)
     names = ("MCP", "PIP", "DIP")
     for reduced, style in ((0, "-"), (1, "--")):
         record = muscled_finger()
@@ -146,7 +130,7 @@ def arm() -> None:
     """Free swing in both forms, and order of RK4 (17)."""
     from sim.mechanisms.arm7 import arm_mechanism
 
-    figure, axes = new(2)
+    figure, axes = panels(2, height=3.3)
     runs = [arm_mechanism(arm_file(form)).run() for form in ("tree", "lagrange")]
     names = [f"q{i + 1}" for i in range(7)]
     curves(axes[0], runs[0].time_s, runs[0].q, names, "reference arm, free swing", "joint angle [rad]")
@@ -175,7 +159,7 @@ def carpal() -> None:
     """Tool path from torque histories, and the workspace."""
     mechanism = load_mechanism("carpal_wrist").mechanism
     run = mechanism.run("torque_history")
-    figure, axes = new(3, 11.5)
+    figure, axes = panels(3, 11.5, 3.3)
     curves(axes[0], run.time_s, run.tau, run.system.dofs, "motor torques (6.44)", "N m")
     curves(axes[1], run.time_s, run.q, run.system.dofs, "leg angles", "rad")
     space = workspace(0.06, 0.1, np.radians(10.0), np.radians(100.0), steps=17)
@@ -236,7 +220,6 @@ def hands() -> None:
 
 
 def main() -> None:
-    IMAGES.mkdir(exist_ok=True)
     for make in (trees, orders, finger, arm, carpal, limb, hands):
         make()
 

@@ -6,15 +6,11 @@ python docs/papers/make_hand_figures.py          # about a minute
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+from docs.figures import panels, plt, save, use_style
 from estimators.thumb import gauss_newton, gradient_search
 from hand.assembly.assemble import model_of, names_of
 from hand.file import load_hand
@@ -24,23 +20,10 @@ from mechanics.dynamics.bodies import Joint
 from mechanics.dynamics.tree import Tree, tree_of
 from mechanics.springs import spring_at, stiffness_of_force
 from mechanics.wrist import axes_of_palm, wrist_lengths, wrist_pose
+from reports.picture import COLOURS
 from sim.mechanisms.hand_on_arm import Springs, hand_bodies
 
-IMAGES = Path(__file__).parent / "images"
-COLOURS = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8", "#b3404a", "#4aa3a8")
-PALE = "#8a94a3"
-plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                     "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
-                     "axes.titleweight": "bold", "lines.linewidth": 1.2})  # fmt: skip
-
-
-def new(columns: int, width: float = 9.5, height: float = 3.2) -> tuple[Any, Any]:
-    return plt.subplots(1, columns, figsize=(width, height), constrained_layout=True)
-
-
-def save(figure: Any, name: str) -> None:
-    figure.savefig(IMAGES / f"{name}.png", dpi=110)
-    plt.close(figure)
+use_style(1.2)
 
 
 def spring(model: Any) -> None:
@@ -48,7 +31,7 @@ def spring(model: Any) -> None:
     m = model[0]
     lever = np.linspace(m["lever_min_rad"][0], m["lever_max_rad"][0], 300)
     rows = np.array([spring_at(m, 0, float(x)) for x in lever])
-    figure, axes = new(3, 11.0)
+    figure, axes = panels(3, 11.0)
     axes[0].plot(np.degrees(lever), rows[:, 0], color=COLOURS[0])
     axes[0].set_title("4.7: tendon force")
     axes[0].set_ylabel("N")
@@ -110,7 +93,7 @@ def coriolis(model: Any, names: Any) -> None:
     """Figure 5.7."""
     runs = released(model, names)
     time_s = 2e-5 * np.arange(1, len(runs[0]) + 1)
-    figure, axes = new(2)
+    figure, axes = panels(2)
     labels = ("base abduction", "base flexion", "PIP", "DIP")
     for k, label in enumerate(labels):
         axes[0].plot(time_s, runs[0][:, k], color=COLOURS[k], label=label)
@@ -143,7 +126,7 @@ def thumb(model: Any, names: Any) -> None:
         return np.array(out)
 
     truth = np.array(points)
-    figure, axes = new(2, 8.5, 3.6)
+    figure, axes = panels(2, 8.5, 3.6)
     for axis, law, steps, title in (
         (axes[0], gradient_search, 30, "5.16: gradient search, 30 steps"),
         (axes[1], gauss_newton, 5, "Gauss-Newton, 5 steps (default)"),
@@ -195,7 +178,7 @@ def wrist(model: Any) -> None:
         wrist_lengths(m, q71, q73, h)
         lengths.append(h.copy())
     table = 1e3 * (np.array(lengths) - lengths[0])
-    figure, axes = new(2)
+    figure, axes = panels(2)
     axes[0].semilogy(worst, color=COLOURS[0])
     axes[0].set_title("6.9: greatest error of the bars' lengths")
     axes[0].set_ylabel("m")
@@ -209,7 +192,6 @@ def wrist(model: Any) -> None:
 
 
 def main() -> None:
-    IMAGES.mkdir(exist_ok=True)
     hand = load_hand("hasy")
     model, names = model_of(hand), names_of(hand)
     spring(model)

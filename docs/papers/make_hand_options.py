@@ -11,12 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+from docs.figures import panels, plt, save, use_style
 from hand.assembly.assemble import model_of
 from hand.assembly.tendons import guide_law
 from hand.file import load_hand, parse_hand
@@ -31,25 +28,12 @@ from mechanics.springs import spring_at
 from mechanics.wrist import wrist_lengths
 from mechanics.wrist_springs import axis_spring
 from reports.design.coupling import finger_of
+from reports.picture import COLOURS, PALE
 from runtime.session import run_lockstep
 
 HERE: Final = Path(__file__).parent
-IMAGES: Final = HERE / "images"
 HANDS: Final = HERE.parents[1] / "configs" / "hands"
-COLOURS: Final = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8", "#b3404a", "#4aa3a8")
-PALE: Final = "#8a94a3"
-plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                     "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
-                     "axes.titleweight": "bold", "lines.linewidth": 1.2})  # fmt: skip
-
-
-def new(columns: int, width: float = 11.0, height: float = 3.2) -> tuple[Any, Any]:
-    return plt.subplots(1, columns, figsize=(width, height), constrained_layout=True)
-
-
-def save(figure: Any, name: str) -> None:
-    figure.savefig(IMAGES / f"{name}.png", dpi=110)
-    plt.close(figure)
+use_style(1.2)
 
 
 def moved(hand: str, motion: str, seconds: float, **choices: Any) -> Any:
@@ -75,7 +59,7 @@ def sensor() -> None:
     counts = grid * m["hall_counts_rad"][0] + m["hall_zero_count"][0]
     high = np.abs(force - 70.0) < 1.0
     width = np.ptp(np.interp(count[high], counts, model) - force[high])
-    figure, axes = new(2, 9.5)
+    figure, axes = panels(2, 9.5)
     axes[0].plot(count, force, color=COLOURS[0], linewidth=0.6, label="measured")
     axes[0].plot(counts, model, color=COLOURS[1], label="model")
     axes[0].set(title=f"4.8b: force over count, loop {width:.0f} N at 70 N", xlabel="Hall count", ylabel="N")
@@ -89,7 +73,7 @@ def guides() -> None:
     """Figure 4.11, and what bending adds over radii and tension (4.10's pulleys)."""
     file = load_hand("hasy")
     moment, share = 1.2e-3, guide_law(file.guides, "pulley", "saturating")
-    figure, axes = new(3)
+    figure, axes = panels(3, 11.0)
     angle = np.linspace(0.0, 2.0 * math.pi, 200)
     for k, radius in enumerate((0.002, 0.004, 0.008)):
         bends = np.floor(angle / (0.5 * math.pi) + 1e-9)
@@ -174,7 +158,7 @@ def second_pair_text() -> str:
 
 def pairs() -> None:
     """Both pairs of (5.18): stiffness and torque of the coupled joints beside those with one."""
-    figure, axes = new(3)
+    figure, axes = panels(3, 11.0)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "both.toml"
         path.write_text(second_pair_text())
@@ -240,7 +224,7 @@ def linkage() -> None:
     j = [joint.name for joint in file.joints].index("hmc_flexion")
     own = [t for t, tendon in enumerate(file.tendons) if tendon.finger == "hmc"]
     bars = tuple(float(m[f"four_bar_{bar}_m"][j]) for bar in ("ground", "crank", "coupler", "rocker"))
-    figure, axes = new(3)
+    figure, axes = panels(3, 11.0)
     for k, q in enumerate((0.0, 12.0, end)):
         theta = float(m["four_bar_neutral_rad"][j]) + math.radians(q)
         psi = four_bar(*bars, theta)[0]
@@ -344,7 +328,7 @@ def sprung_text(force_n: float) -> str:
 
 def wrist_springs() -> None:
     """The wrist's antagonistic drive: torque over deflection, and how stiff a finger is on such a wrist."""
-    figure, axes = new(3)
+    figure, axes = panels(3, 11.0)
     forces = (10.0, 30.0, 100.0, 300.0)
     ahead = np.radians(np.linspace(-12.0, 12.0, 120))
     shares: dict[tuple[str, str], list[float]] = {}
@@ -407,7 +391,6 @@ def wrist_springs() -> None:
 
 
 def main() -> None:
-    IMAGES.mkdir(exist_ok=True)
     figures = {f.__name__: f for f in (sensor, guides, base_joint, pairs, linkage, wrist_ways, wrist_springs)}
     for name in sys.argv[1:] or figures:
         figures[name]()

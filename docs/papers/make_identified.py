@@ -14,13 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib
 import numpy as np
-
-from signals.layout import FloatArray
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 from calibration import guides
 from calibration.campaign import SHARE, assumed_file
@@ -30,6 +24,7 @@ from calibration.free_turning import Measured, measure
 from calibration.guide_rows import equations
 from calibration.identify import fits_of, patch_of
 from calibration.patching import merged
+from docs.figures import panels, save, use_style
 from hand.assembly.mismatch import draw_mismatch
 from hand.file.loader import load_hand
 from hand.hand import Hand
@@ -37,9 +32,9 @@ from hand.options import RunOptions
 from mechanics.friction import motor_friction_nm
 from runtime.session import run_lockstep
 from runtime.setup import read_hand
+from signals.layout import FloatArray
 
 HERE: Final = Path(__file__).parent
-IMAGES: Final = HERE / "images"
 PAGE: Final = HERE.parent / "calibration.md"
 BEGIN: Final = "On motion that was not used for the fit"
 """From here to its end the page is made."""
@@ -55,9 +50,7 @@ MOTIONS: Final = {
     "sine of 1 rad at 0.3 Hz": "sine = { mean = 0.0, amplitude = 1.0, frequency_hz = 0.3 }",
 }
 BLUE, ORANGE, GREEN, RED, PALE = "#1f5fa8", "#d9822b", "#2f8f5b", "#b3404a", "#b9c2cf"
-plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                     "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
-                     "axes.titleweight": "bold", "lines.linewidth": 1.2})  # fmt: skip
+use_style(1.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +107,9 @@ def identified_drive(folder: Path) -> Drive:
     return Drive(hand, plant, measured, fits[hand.names.motors[MOTOR]], before, after)
 
 
-def new(height: float = 3.2) -> tuple[Any, Any]:
-    return plt.subplots(1, 2, figsize=(9.5, height), constrained_layout=True)
-
-
-def save(figure: Any, name: str) -> None:
-    figure.savefig(IMAGES / f"{name}.png", dpi=110)
-    plt.close(figure)
-
-
 def friction_curve(drive: Drive) -> None:
     """Figure 3.3: speeds of an identification run, and the friction that was found in it."""
-    figure, axes = new()
+    figure, axes = panels(2)
     unit = float(
         drive.hand.model[0]["motor_torque_constant_nm_a"][MOTOR]
         / drive.plant["motor_torque_constant_nm_a"][MOTOR]
@@ -151,7 +135,7 @@ def friction_curve(drive: Drive) -> None:
 
 def ripples(drive: Drive) -> None:
     """Figures 3.4 and 3.5: what friction does not explain, over the angle and by its orders."""
-    figure, axes = new()
+    figure, axes = panels(2)
     for phase, colour, label in ((1, ORANGE, "faster, twice to and fro"), (0, BLUE, "slow, to and fro")):
         _, angle, speed, torque = drive.course(phase)
         used = np.abs(speed) > 0.1
@@ -166,7 +150,7 @@ def ripples(drive: Drive) -> None:
     axes[1].set(title="3.4b: closer", xlabel="motor angle [rad]", xlim=(0.6, 0.8), ylim=(-0.3, 0.3))
     axes[1].legend(loc="upper right", fontsize=7)
     save(figure, "hand_3_4")
-    figure, axes = new()
+    figure, axes = panels(2)
     gear = float(drive.hand.model[0]["gear_ratio"][MOTOR])
     for phase, colour in ((0, BLUE), (1, ORANGE)):
         time, angle, speed, torque = drive.course(phase)
@@ -272,7 +256,7 @@ def held_out(drive: Drive, folder: Path) -> dict[str, tuple[Missing, Missing]]:
 
 def compensated(found: dict[str, tuple[Missing, Missing]]) -> None:
     """Figure 3.6: what is left to the position loop on a motion that was not fitted."""
-    figure, axes = new()
+    figure, axes = panels(2)
     pair = found["1 rad/s, paying out"]
     for each, colour, label in zip(pair, (ORANGE, BLUE), ("file before", "identified"), strict=True):
         axes[0].plot(each.time_s, each.force_n, color=colour, linewidth=0.8, label=label)
@@ -302,7 +286,7 @@ def guide_losses(drive: Drive, folder: Path) -> None:
         )
     finally:
         guides.equations = made
-    figure, axes = new(3.6)
+    figure, axes = panels(2, height=3.6)
     joint = hand.names.joints[sets[-1][0]]
     mine = [row for row in kept[-1] if row.joint == 0]
     for row in mine:

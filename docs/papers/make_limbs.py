@@ -8,13 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+from docs.figures import plt, save, use_style
 from hand.options import RunOptions
+from reports.picture import COLOURS
 from runtime.limb_hand import read_as_hand
 from runtime.session import run_lockstep
 
@@ -31,10 +29,7 @@ SECONDS: Final = 10.0
 SETTLED_S: Final = 1.0
 """Figures are of what comes after it."""
 BEGIN, END = "| 10 s in lockstep", "\nBelow the same runs"
-COLOURS: Final = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8e4fa8")
-plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-                     "grid.color": "#e4e8ee", "legend.frameon": False, "axes.titlelocation": "left",
-                     "axes.titleweight": "bold", "lines.linewidth": 1.3})  # fmt: skip
+use_style(1.3)
 
 
 class Followed(NamedTuple):
@@ -99,7 +94,7 @@ def picture(found: dict[str, tuple[Followed, Followed]]) -> None:
             error = np.sqrt(np.mean((run.true_deg - run.goal_deg)[:, FINGERS] ** 2, axis=1))
             bottom.plot(run.time_s, error, color=colour, label=label, linewidth=0.9)
         limb = both[0]
-        for joint, colour in zip(LIMBS[name][1], COLOURS, strict=True):
+        for joint, colour in zip(LIMBS[name][1], COLOURS, strict=False):
             j = limb.names.index(joint)
             top.plot(limb.time_s, limb.goal_deg[:, j], "--", color=colour, linewidth=0.8)
             top.plot(limb.time_s, limb.true_deg[:, j], color=colour, label=joint)
@@ -108,8 +103,7 @@ def picture(found: dict[str, tuple[Followed, Followed]]) -> None:
         for axis in (top, bottom):
             axis.margins(x=0.0)
             axis.legend()
-    figure.savefig(HERE / "images" / "limbs.png", dpi=110)
-    plt.close(figure)
+    save(figure, "limbs")
 
 
 def main() -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from docs.figures import plt
 from hand.assembly.assemble import model_of, names_of
 from hand.file import load_hand
 from tests.rigs.pages import DOCS, drifted, maker
@@ -27,7 +29,7 @@ EFFECTS = ("hysteresis", "guides", "wrist", "feedforward", "levers")
 @pytest.mark.parametrize("section", EFFECTS)
 def test_what_each_effect_costs_is_what_its_runs_give(section: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = maker("make_effects")
-    monkeypatch.setattr(made, "save", lambda figure, name: _unsaved(made, figure, name))
+    monkeypatch.setattr(made, "save", _unsaved)
     number = EFFECTS.index(section)
     assert made.SECTIONS[number].__name__ == section and len(made.SECTIONS) == len(EFFECTS)
     introduction, *written = re.split("^(?=## )", (DOCS / "effects.md").read_text(), flags=re.MULTILINE)
@@ -36,8 +38,8 @@ def test_what_each_effect_costs_is_what_its_runs_give(section: str, monkeypatch:
     assert found == [], "run python docs/make_effects.py"
 
 
-def _unsaved(made: object, figure: object, name: str) -> str:
-    made.plt.close(figure)  # type: ignore[attr-defined]
+def _unsaved(figure: Any, name: str) -> str:
+    plt.close(figure)
     return f"![{name}](images/effect_{name}.png)"
 
 
@@ -58,7 +60,7 @@ def test_what_identification_gains_on_new_motion_is_what_its_runs_give(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, saved = maker("papers/make_identified"), []
-    monkeypatch.setattr(made, "save", lambda figure, name: saved.append((made.plt.close(figure), name)))
+    monkeypatch.setattr(made, "save", lambda figure, name: saved.append((plt.close(figure), name)))
     drive = made.identified_drive(tmp_path)
     found = made.held_out(drive, tmp_path)
     for before, after in found.values():
