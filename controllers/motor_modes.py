@@ -7,18 +7,12 @@ The wrist's share is taken off the goal, so that the tensions stay while the wri
 
 from __future__ import annotations
 
-import math
-from typing import Final
-
 from controllers.feedforward import friction_torque_nm
 from controllers.memory import ControllerMemory
-from controllers.reference import TORQUE_SHARE, glide
+from controllers.reference import shape_motor
 from mechanics.blend import share_left, share_rate
 from signals.compiled import law
 from signals.typed import Goal, Model, State
-
-SPEED_SHARE: Final = 0.9
-"""Share of a motor's greatest speed that its reference may have; the rest is the feedback's."""
 
 
 @law
@@ -32,18 +26,8 @@ def motor_position(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int
         s.ref_tension_n[t] = 0.0
         if m.tendon_follows[t] != 0:
             continue
-        offset, radius = mem.offset_motor_rad[i], m.spool_radius_m[t]
-        mem.shaped_motor_rad[i], mem.shaped_motor_rad_s[i] = glide(
-            mem.shaped_motor_rad[i],
-            mem.shaped_motor_rad_s[i],
-            goal.motor_angle_rad[i] + offset * left,
-            goal.motor_speed_rad_s[i] + offset * rate,
-            SPEED_SHARE * m.motor_speed_limit_rad_s[i],
-            TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i],
-            -math.inf,
-            math.inf,
-            m.dt_s,
-        )
+        radius = m.spool_radius_m[t]
+        shape_motor(m, goal, mem, i, left, rate)
         # the wrist's path at the change of mode is part of the measured angle that the offset starts from
         angle = mem.shaped_motor_rad[i] - (s.wrist_length_m[t] - mem.wrist_start_m[t] * left) / radius
         speed = mem.shaped_motor_rad_s[i] - mem.wrist_speed_m_s[t] / radius

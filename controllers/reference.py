@@ -18,12 +18,14 @@ from typing import Final
 from controllers.memory import ControllerMemory
 from guard.envelope import stop_speed
 from signals.compiled import inlined, law
-from signals.typed import Model
+from signals.typed import Goal, Model
 
 APPROACH_1_S: Final = 100.0
 """Rate at which a reference closes the last of its way."""
 TORQUE_SHARE: Final = 0.3
 """Share of a motor's greatest torque that accelerates a reference; what is left is the feedback's."""
+MOTOR_SPEED_SHARE: Final = 0.9
+"""Share of a motor's greatest speed that its reference or set-point may have; the rest is the feedback's."""
 BRAKE_SHARE: Final = 0.5
 """Share of the acceleration that the approach counts on: what brakes late overshoots."""
 
@@ -87,5 +89,25 @@ def shape_reference(m: Model, mem: ControllerMemory, j: int, goal_rad: float, go
         m.joint_acceleration_max_rad_s2[j],
         low,
         high,
+        m.dt_s,
+    )
+
+
+@inlined
+def shape_motor(m: Model, goal: Goal, mem: ControllerMemory, i: int, left: float, rate: float) -> None:
+    """Move ``mem.shaped_motor_rad[i]`` and its speed one cycle towards the goal.
+
+    ``left`` and ``rate`` [1/s] are of the blend: what is left of the offset at the change of mode.
+    """
+    offset = mem.offset_motor_rad[i]
+    mem.shaped_motor_rad[i], mem.shaped_motor_rad_s[i] = glide(
+        mem.shaped_motor_rad[i],
+        mem.shaped_motor_rad_s[i],
+        goal.motor_angle_rad[i] + offset * left,
+        goal.motor_speed_rad_s[i] + offset * rate,
+        MOTOR_SPEED_SHARE * m.motor_speed_limit_rad_s[i],
+        TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i],
+        -math.inf,
+        math.inf,
         m.dt_s,
     )

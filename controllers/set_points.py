@@ -11,12 +11,11 @@ On entry the measured angle is where the set-point starts; what the law is off b
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from controllers.enter import common_goal_n
 from controllers.memory import ControllerMemory
-from controllers.reference import TORQUE_SHARE, glide, shape_reference
+from controllers.reference import MOTOR_SPEED_SHARE, shape_motor, shape_reference
 from controllers.sprung import SPRUNG, spring_tension_n
 from mechanics.blend import share_left, share_rate
 from mechanics.coupling import tendon_length
@@ -27,8 +26,6 @@ from signals.typed import Goal, Model, State
 
 MOTOR_POSITION: Final = int(Mode.MOTOR_POSITION)
 JOINT_IMPEDANCE: Final = int(Mode.JOINT_IMPEDANCE)
-SPEED_SHARE: Final = 0.9
-"""Share of a motor's greatest speed that its set-point may have."""
 
 
 @law
@@ -56,26 +53,6 @@ def joint_references(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: i
 
 
 @law
-def motor_goal_rad(m: Model, goal: Goal, mem: ControllerMemory, s: State, i: int, f: int) -> float:
-    """Angle [rad] of motor ``i`` that glides to the goal's."""
-    x = mem.age_s[f] / mem.blend_s[f]
-    left, rate = share_left(x), share_rate(x, mem.blend_s[f])
-    offset = mem.offset_motor_rad[i]
-    mem.shaped_motor_rad[i], mem.shaped_motor_rad_s[i] = glide(
-        mem.shaped_motor_rad[i],
-        mem.shaped_motor_rad_s[i],
-        goal.motor_angle_rad[i] + offset * left,
-        goal.motor_speed_rad_s[i] + offset * rate,
-        SPEED_SHARE * m.motor_speed_limit_rad_s[i],
-        TORQUE_SHARE * m.motor_torque_limit_nm[i] / m.motor_inertia_kg_m2[i],
-        -math.inf,
-        math.inf,
-        m.dt_s,
-    )
-    return float(mem.shaped_motor_rad[i])
-
-
-@law
 def set_points(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mode: int) -> None:
     """Set-points [rad] of the motors of finger ``f`` into ``s.ref_motor_angle_rad``.
 
@@ -98,7 +75,8 @@ def set_points(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mo
             mem.set_point_rad[i] += line_angle_rad(m, s, t, common)
         elif by_motors and mem.set_lines[i] == 0:
             wrist = (s.wrist_length_m[t] - mem.wrist_start_m[t] * left) / m.spool_radius_m[t]
-            mem.set_point_rad[i] = motor_goal_rad(m, goal, mem, s, i, f) - wrist
+            shape_motor(m, goal, mem, i, left, share_rate(mem.age_s[f] / mem.blend_s[f], mem.blend_s[f]))
+            mem.set_point_rad[i] = mem.shaped_motor_rad[i] - wrist
         mem.set_lines[i] += 1
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
@@ -114,7 +92,7 @@ def set_points(m: Model, goal: Goal, mem: ControllerMemory, s: State, f: int, mo
             mem.last_point_rad[i] = s.motor_angle_rad[i]
         if not (by_joints or by_motors):
             angle = mem.last_point_rad[i]
-        step = SPEED_SHARE * m.motor_speed_limit_rad_s[i] * m.dt_s
+        step = MOTOR_SPEED_SHARE * m.motor_speed_limit_rad_s[i] * m.dt_s
         change = angle + mem.offset_point_rad[i] * left - mem.last_point_rad[i]
         change = min(max(change, -step), step)
         mem.last_point_rad[i] += change
