@@ -16,6 +16,7 @@ from mechanics.muscle import (
     CURRENT,
     FORCE,
     TEMPERATURE,
+    Muscle,
     muscle_force_n,
     temperature_rate_k_s,
     transmitted_n,
@@ -25,7 +26,7 @@ from signals.compiled import law
 from signals.layout import FloatArray, Records, dtype_of
 
 
-class MuscleFingerRecord(Protocol):
+class MuscleFingerRecord(Muscle, Protocol):
     """One finger with its scratch."""
 
     drive: int  # MuscleDrive
@@ -44,16 +45,7 @@ class MuscleFingerRecord(Protocol):
     stop_damping: Annotated[FloatArray, 3]
     offset_m: float  # of the tendon at every joint
     split: Annotated[FloatArray, 3]  # alpha, beta, gamma
-    stiffness_n_m: float  # muscle; from here on mechanics.muscle
-    damping_ns_m: float
-    thermal_n_k: float
-    ambient_degc: float
-    resistance_ohm: float
-    loss_w_k: float
-    capacity_j_k: float
-    temperature_max_degc: float
-    friction_n: float
-    friction_speed_m_s: float
+    temperature_max_degc: float  # of the muscle
     D: Annotated[FloatArray, 3, 3]  # scratch from here on
     coriolis: Annotated[FloatArray, 3]
     gravity: Annotated[FloatArray, 3]
