@@ -13,7 +13,7 @@ from drivers.dynamixel.codec import BROADCAST, MAX_LENGTH, ErrorCode, Instructio
 from drivers.dynamixel.models import BAUD_CODES
 from sim.emulators.damage import Damage
 from sim.emulators.loop import NEVER, Clock
-from sim.emulators.pty_line import PtyLine
+from sim.emulators.pty_line import OnALine, PtyLine
 from sim.emulators.servo import EmulatedServo
 from sim.emulators.side import DeviceSide
 from sim.emulators.wire import HalfDuplex, Outbox, serial_ns
@@ -37,7 +37,7 @@ class LineFaults(Damage):
     """Every reply comes in two pieces, the second later by this."""
 
 
-class ChainEmulator:
+class ChainEmulator(OnALine):
     """Servos on one line.
 
     Args:
@@ -71,10 +71,6 @@ class ChainEmulator:
 
     # --- Emulator -----------------------------------------------------------------------------------------
 
-    def descriptors(self) -> list[int]:
-        """The pty, while it is plugged in."""
-        return [self.line.descriptor] if self.line.plugged else []
-
     def due_ns(self) -> int:
         """Next reply, or the idle step of hand and watchdogs."""
         return min(self._out.due_ns(NEVER), self._idle_ns)
@@ -90,13 +86,9 @@ class ChainEmulator:
             for servo in self.servos:
                 servo.watch(now_ns)
 
-    def close(self) -> None:
-        """Pull the adapter out."""
-        self.line.close()
-
     def unplug(self) -> None:
         """Fault hook: the adapter is pulled; the servos keep their power."""
-        self.line.unplug()
+        super().unplug()
         self._out.clear()
         self._parser.clear()
 

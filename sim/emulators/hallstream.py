@@ -17,7 +17,7 @@ from drivers.hallbridge.codec import HallParser, Info, Type
 from sim.emulators.damage import Damage
 from sim.emulators.laws import hall_words
 from sim.emulators.loop import Clock
-from sim.emulators.pty_line import PtyLine
+from sim.emulators.pty_line import OnALine, PtyLine
 from sim.emulators.side import DeviceSide
 from sim.emulators.wire import Outbox, serial_ns
 
@@ -43,7 +43,7 @@ class StreamFaults(Damage):
         return b"" if self.rng.random() < self.drop else self.damaged(frame)
 
 
-class HallBridgeEmulator:
+class HallBridgeEmulator(OnALine):
     """One bridge.
 
     Args:
@@ -90,21 +90,13 @@ class HallBridgeEmulator:
         self._free_ns = self._seq = self.sent = self.skipped = 0
         self.streaming = True
 
-    def descriptors(self) -> list[int]:
-        """The pty, while it is plugged in."""
-        return [self.line.descriptor] if self.line.plugged else []
-
     def due_ns(self) -> int:
         """Next sample, info, or byte."""
         return min(self._due_ns, self._info_ns, self._out.due_ns(self._due_ns))
 
-    def close(self) -> None:
-        """Pull the cable."""
-        self.line.close()
-
     def unplug(self) -> None:
         """Fault hook: the cable is pulled."""
-        self.line.unplug()
+        super().unplug()
         self._out.clear()
 
     def readable(self, descriptor: int, now_ns: int) -> None:
@@ -171,7 +163,7 @@ class HallBridgeEmulator:
             self._out.put(now_ns, frame)
 
 
-class OrcaEmulator:
+class OrcaEmulator(OnALine):
     """One ORCA encoder stream.
 
     Args:
@@ -199,10 +191,6 @@ class OrcaEmulator:
         self._joints = np.array(joints or [-1] * orca.SLOTS)
         self._due_ns, self.sent = clock(), 0
 
-    def descriptors(self) -> list[int]:
-        """The pty, while it is plugged in."""
-        return [self.line.descriptor] if self.line.plugged else []
-
     def due_ns(self) -> int:
         """Next frame."""
         return self._due_ns
@@ -224,7 +212,3 @@ class OrcaEmulator:
         if not self.faults.silent:
             self.sent += 1
             self.line.write(self.faults.arriving(orca.frame(values, wrong)))
-
-    def close(self) -> None:
-        """Pull the cable."""
-        self.line.close()

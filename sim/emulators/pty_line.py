@@ -126,3 +126,21 @@ def _hop_ns(source: int, target: int) -> int:
         except BlockingIOError:
             continue
         return time.monotonic_ns() - begun_ns
+
+
+class OnALine:
+    """An emulated device whose wire is one serial line."""
+
+    line: PtyLine
+
+    def descriptors(self) -> list[int]:
+        """The pty, while it is plugged in."""
+        return [self.line.descriptor] if self.line.plugged else []
+
+    def unplug(self) -> None:
+        """Fault hook: the adapter is pulled out; what is behind it keeps its power."""
+        self.line.unplug()
+
+    def close(self) -> None:
+        """Pull the adapter out for good."""
+        self.line.close()

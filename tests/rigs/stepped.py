@@ -14,6 +14,7 @@ from typing import Any
 
 from drivers.counts import WireCounts
 from drivers.odrive.codec import Frame
+from sim.emulators.stepped import MemoryLine
 
 START_NS = 1_000_000_000
 WAKE_NS = 30_000
@@ -128,29 +129,17 @@ class Stage:
         self._free_ns = self.now_ns + EMULATOR_NS
 
 
-class Line:
-    """Device's end of a serial line in memory, in the place of ``PtyLine``."""
+class Line(MemoryLine):
+    """Device's end of a serial line in memory; bytes wake whoever waits for them."""
 
     def __init__(self, stage: Stage, link: Any) -> None:
-        self.stage, self.inbox, self.outbox = stage, bytearray(), bytearray()
-        self.hop_in_ns = self.hop_out_ns = self.overflows = 0
-        self.plugged, self.descriptor, self.rate = True, -1, 0
+        super().__init__()
+        self.stage = stage
         stage.lines[str(link)] = self
 
-    def baud(self) -> int:
-        return self.rate
-
-    def read(self) -> bytes:
-        data = bytes(self.inbox)
-        self.inbox.clear()
-        return data
-
     def write(self, data: bytes) -> None:
-        self.outbox += data
+        super().write(data)
         self.stage.notify(self)
-
-    def close(self) -> None:
-        self.plugged = False
 
 
 class Serial:
