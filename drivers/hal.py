@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from drivers.errors import ConfigureError
 from signals.modes import MotorMode
 from signals.records import RecordArray
 
@@ -49,6 +50,17 @@ class Capabilities:
     """True: MotorMode.POSITION is closed in the device, at its own rate."""
     current_max_a: float | None = None
     """Greatest current that the wire can carry for one motor."""
+
+    def must_take(self, setup: MotorSetup) -> None:
+        """Refuse what a bus cannot do.
+
+        Raises:
+            ConfigureError: a mode or an index that it does not have.
+        """
+        if setup.mode not in self.motor_modes:
+            raise ConfigureError(setup.name, "mode", setup.mode.name, "CURRENT")
+        if not 0 <= setup.index < self.n_motors:
+            raise ConfigureError(setup.name, "index", setup.index, f"0..{self.n_motors - 1}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

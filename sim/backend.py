@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from drivers.errors import BusLost, ConfigureError
+from drivers.errors import BusLost
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.handtree import new_work
 from signals.modes import BusStatus, FaultKind, MotorMode, mode_of
@@ -99,10 +99,7 @@ class SimulatedBus:
             ConfigureError: a mode or an index that this bus does not have.
         """
         for setup in setups:
-            if setup.mode not in self.capabilities.motor_modes:
-                raise ConfigureError(setup.name, "mode", setup.mode.name, "CURRENT")
-            if not 0 <= setup.index < self.capabilities.n_motors:
-                raise ConfigureError(setup.name, "index", setup.index, f"0..{self.capabilities.n_motors - 1}")
+            self.capabilities.must_take(setup)
             self.model["motor_current_limit_a"][0, setup.index] = setup.current_limit_a
 
     def activate(self) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from drivers.errors import BusLost, ConfigureError
+from drivers.errors import BusLost
 from drivers.hal import Capabilities, MotorSetup
 from mechanics.dynamics.inputs import Arrays
 from mechanics.dynamics.integrate import N_ROWS
@@ -103,10 +103,7 @@ class MechanismBus:
     def configure(self, setups: tuple[MotorSetup, ...]) -> None:
         """Set the drives' current limits; raises ``ConfigureError`` for a mode or index that is not there."""
         for setup in setups:
-            if setup.mode not in self.capabilities.motor_modes:
-                raise ConfigureError(setup.name, "mode", setup.mode.name, "CURRENT")
-            if not 0 <= setup.index < self.capabilities.n_motors:
-                raise ConfigureError(setup.name, "index", setup.index, f"0..{self.capabilities.n_motors - 1}")
+            self.capabilities.must_take(setup)
             self.plant["limit_a"][0, setup.index] = setup.current_limit_a
 
     def activate(self) -> None:
