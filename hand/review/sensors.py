@@ -42,14 +42,18 @@ def force_scales(hand: HandFile) -> Found:
         if not isinstance(sensor, ForceSensor):
             continue
         up = 2**sensor.bits - 1 - sensor.zero_count if sensor.direction > 0 else sensor.zero_count
-        most, count_n = sensor.span_n * up / 2**sensor.bits, sensor.span_n / 2**sensor.bits
+        most = sensor.span_n * up / 2**sensor.bits
         if most < tendon.force_limit_n:
             text = f"it sees up to {most:.3g} N, less than tendon.force_limit_n ({tendon.force_limit_n:g})"
             yield ("sensors", k, "span_n"), text
-        coarse = max(sensor.noise_counts_rms, 1.0) * count_n
-        if coarse > COARSE_SHARE * tendon.force_min_n:
-            text = f"{coarse:.3g} N is what it tells apart, of a least tension of {tendon.force_min_n:g} N"
-            yield ("sensors", k, "span_n"), text
+        yield from _coarse(("sensors", k, "span_n"), sensor, tendon.force_min_n)
+
+
+def _coarse(path: Path, sensor: ForceSensor | DifferenceSensor, least_n: float) -> Found:
+    """What a sensor tells apart, if that is much of the least tension [N]."""
+    coarse = max(sensor.noise_counts_rms, 1.0) * sensor.span_n / 2**sensor.bits
+    if coarse > COARSE_SHARE * least_n:
+        yield path, f"{coarse:.3g} N is what it tells apart, of a least tension of {least_n:g} N"
 
 
 def difference_scales(hand: HandFile) -> Found:
@@ -63,10 +67,7 @@ def difference_scales(hand: HandFile) -> Found:
         if most < tendon.force_max_n - tendon.force_min_n:
             text = f"it sees differences up to {most:.3g} N, less than tendon.force_max_n - force_min_n"
             yield ("sensors", k, "span_n"), f"{text} ({tendon.force_max_n - tendon.force_min_n:g})"
-        coarse = max(sensor.noise_counts_rms, 1.0) * count_n
-        if coarse > COARSE_SHARE * tendon.force_min_n:
-            text = f"{coarse:.3g} N is what it tells apart, of a least tension of {tendon.force_min_n:g} N"
-            yield ("sensors", k, "span_n"), text
+        yield from _coarse(("sensors", k, "span_n"), sensor, tendon.force_min_n)
 
 
 def joint_scales(hand: HandFile) -> Found:
