@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import time
@@ -16,6 +17,15 @@ from flexor.places import check_folder, folder, make_folder
 RUN: Final = "run"
 EMULATION: Final = "emulation"
 _PREFIX: Final = "running-"
+
+
+def asker(command: str) -> str:
+    """Who asks, for a hand's events and for others to see: the command, its process, its user."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # a uid without a name
+        user = f"uid {os.getuid()}"
+    return f"{command} (process {os.getpid()}, {user})"[:80]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import signal
 import sys
@@ -38,21 +37,12 @@ def _options(words: list[str]) -> dict[str, str]:
     return found
 
 
-def _self() -> str:
-    """Who asks, for the hand's events."""
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):  # a uid without a name
-        user = f"uid {os.getuid()}"
-    return f"flexor stop (process {os.getpid()}, {user})"[:80]
-
-
 def stop(words: list[str]) -> int:
     """Send the stop; returns the exit code."""
     if "--help" in words:
         print(HELP)
         return 0
-    from flexor.runs import chosen
+    from flexor.runs import asker, chosen
 
     try:
         options = _options(words)
@@ -68,7 +58,7 @@ def stop(words: list[str]) -> int:
     _leave_a_bad_key()
     try:
         with flexor.Hand(options["--host"], port_base=port_base, timeout_s=1.0) as hand:
-            answer = hand.stop(by=_self())
+            answer = hand.stop(by=asker("flexor stop"))
     except flexor.HandError as error:
         return _end(run, str(error))
     target = f"{answer.get('hand', 'the hand')} (process {answer.get('pid', '?')})"

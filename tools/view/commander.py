@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import signal
 from collections.abc import Callable
@@ -13,16 +12,7 @@ import flexor
 from flexor.control import Control
 from flexor.errors import HandError
 from flexor.places import LOOPBACK
-from flexor.runs import chosen
-
-
-def name_of_page() -> str:
-    """Who commands, for others to see."""
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):  # a uid without a name
-        user = f"uid {os.getuid()}"
-    return f"flexor view (process {os.getpid()}, {user})"[:80]
+from flexor.runs import asker, chosen
 
 
 class Commander:
@@ -39,7 +29,7 @@ class Commander:
         self._hand = flexor.Hand(host, port_base=port_base)
         self._control: Control | None = None
         self._turn = RLock()
-        self.name = name_of_page()
+        self.name = asker("flexor view")
 
     @property
     def holds(self) -> bool:
