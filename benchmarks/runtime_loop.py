@@ -7,7 +7,6 @@ the real io process publishes all topics to five subscribers, one stopped and on
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -26,7 +25,7 @@ import numpy as np
 from benchmarks.audience import Audience
 from benchmarks.slices import Slice
 from hand.options import RunOptions
-from runtime.processes.child import lent_texts
+from runtime.processes.child import last_object, lent_texts
 from runtime.processes.phases import Phase, Stop
 from signals.clock import now_ns
 from signals.modes import MachineState
@@ -92,12 +91,7 @@ class Process:
 
     def told(self) -> dict[str, Any]:
         """The JSON object on its stdout; empty if there is none."""
-        lines = self.said().strip().splitlines()
-        try:
-            found = json.loads(lines[-1]) if lines else {}
-        except ValueError:
-            found = {}
-        return found if isinstance(found, dict) else {}
+        return last_object(self.said())
 
 
 class Timings:

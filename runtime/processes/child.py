@@ -50,6 +50,16 @@ def lent_texts() -> Iterator[int]:
         yield texts.fileno()
 
 
+def last_object(printed: str) -> dict[str, Any]:
+    """The JSON object in the last line of what a process has printed; empty if there is none."""
+    lines = printed.strip().splitlines()
+    try:
+        found = json.loads(lines[-1]) if lines else {}
+    except ValueError:
+        found = {}
+    return found if isinstance(found, dict) else {}
+
+
 class Child:
     """A child process whose stdout is one JSON object.
 
@@ -131,12 +141,7 @@ class Child:
     def result(self) -> dict[str, Any]:
         """What it printed; empty if it died before."""
         self._out.seek(0)
-        lines = self._out.read().decode(errors="replace").strip().splitlines()
-        try:
-            found = json.loads(lines[-1]) if lines else {}
-        except ValueError:
-            found = {}
-        return found if isinstance(found, dict) else {}
+        return last_object(self._out.read().decode(errors="replace"))
 
 
 def _be(name: str, segment: Segment, options: RunOptions, parent: int, hand: Hand, out: int) -> None:
