@@ -24,7 +24,7 @@ from drivers.collector.wire import CommandWire, SampleWire
 from drivers.counts import WireCounts
 from drivers.errors import ReadOnly, WrongDevice
 from drivers.family import Family
-from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
+from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.slots import indices, mark
 from signals.modes import BusStatus, ChannelStatus, MotorMode
 from signals.names import HandNames
@@ -290,11 +290,6 @@ class CollectorBus:
         return self._port.send(self._session.datagram)
 
 
-def open_bus(settings: CollectorSettings, names: HandNames, readonly: bool) -> Bus:
-    """The driver behind a table of a bus file."""
-    return CollectorBus(settings, names, readonly)
-
-
 FAMILY: Final = Family(
-    name="collector", settings=CollectorSettings, open=open_bus, in_control_process=True, search=SEARCH
+    name="collector", settings=CollectorSettings, open=CollectorBus, in_control_process=True, search=SEARCH
 )

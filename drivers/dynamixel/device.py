@@ -23,7 +23,7 @@ from drivers.dynamixel.settings import DynamixelSettings
 from drivers.dynamixel.tracking import Tracking
 from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly, TurnsUnknown
 from drivers.family import Family
-from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
+from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.motors import MotorMap
 from drivers.serialport import Clock, LineMaker
 from drivers.slots import NONE, indices, mark
@@ -268,11 +268,6 @@ class DynamixelBus:
         return reply
 
 
-def open_bus(settings: DynamixelSettings, names: HandNames, readonly: bool) -> Bus:
-    """The driver behind a table of a bus file."""
-    return DynamixelBus(settings, names, readonly)
-
-
 FAMILY: Final = Family(
-    name="dynamixel", settings=DynamixelSettings, open=open_bus, in_control_process=False, search=SEARCH
+    name="dynamixel", settings=DynamixelSettings, open=DynamixelBus, in_control_process=False, search=SEARCH
 )

@@ -11,7 +11,6 @@ from drivers.clocks import DeviceClock
 from drivers.counts import WireCounts
 from drivers.errors import BusLost, WrongDevice
 from drivers.family import Family
-from drivers.hal import Bus
 from drivers.hallbridge import codec
 from drivers.hallbridge.codec import HallParser, Info, Sample, Type
 from drivers.hallbridge.laws import opened_words
@@ -120,15 +119,10 @@ class HallBridgeBus(StreamBus):
         return Newest(first_ns + behind_ns, self._counts_now, self._bits_now)
 
 
-def open_bus(settings: HallBridgeSettings, names: HandNames, readonly: bool) -> Bus:
-    """The driver behind a table of a bus file."""
-    return HallBridgeBus(settings, names, readonly)
-
-
 FAMILY: Final = Family(
     name="hall-bridge",
     settings=HallBridgeSettings,
-    open=open_bus,
+    open=HallBridgeBus,
     in_control_process=False,
     search=BRIDGE,
 )

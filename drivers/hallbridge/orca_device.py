@@ -9,7 +9,6 @@ import numpy as np
 
 from drivers.counts import WireCounts
 from drivers.family import Family
-from drivers.hal import Bus
 from drivers.hallbridge import orca
 from drivers.hallbridge.orca import OrcaParser, Plausible, Reading
 from drivers.hallbridge.search import ENCODERS
@@ -71,11 +70,6 @@ class OrcaBus(StreamBus):
         return values, self._plausible.judge(values) & reading.parity_good
 
 
-def open_bus(settings: OrcaSettings, names: HandNames, readonly: bool) -> Bus:
-    """The driver behind a table of a bus file."""
-    return OrcaBus(settings, names, readonly)
-
-
 FAMILY: Final = Family(
-    name="orca-encoders", settings=OrcaSettings, open=open_bus, in_control_process=False, search=ENCODERS
+    name="orca-encoders", settings=OrcaSettings, open=OrcaBus, in_control_process=False, search=ENCODERS
 )

@@ -15,7 +15,7 @@ import numpy as np
 
 from drivers.errors import BusLost, ConfigureError, DriverError, ReadOnly
 from drivers.family import Family
-from drivers.hal import Bus, BusReport, Capabilities, MotorSetup
+from drivers.hal import BusReport, Capabilities, MotorSetup
 from drivers.motors import MotorMap
 from drivers.odrive import codec
 from drivers.odrive.axes import Axes
@@ -254,11 +254,6 @@ class OdriveBus:
         return bool(waiting.any()) or bool(axes.silent(self._clock()).any())
 
 
-def open_bus(settings: OdriveSettings, names: HandNames, readonly: bool) -> Bus:
-    """The driver behind a table of a bus file."""
-    return OdriveBus(settings, names, readonly)
-
-
 FAMILY: Final = Family(
-    name="odrive", settings=OdriveSettings, open=open_bus, in_control_process=False, search=SEARCH
+    name="odrive", settings=OdriveSettings, open=OdriveBus, in_control_process=False, search=SEARCH
 )
