@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from hand.file.locate import Path
-from hand.file.raw import dict_at, dicts_at, number_of, text_of
+from hand.file.raw import dict_at, dicts_at, number_of, positive_of, text_of
 from hand.file.refusals import Refusal
 from hand.file.values import Name, NonNegative, Positive, Ratio, left_out
 from signals.tables import Table
@@ -68,7 +68,7 @@ def with_lines(raw: Raw) -> Raw:
     if not rows or any(key in raw for key in TAKEN):
         return raw
     radius_m = max(_stall_nm(raw, row) for row in rows) * MARGIN / (2.0 * REST_N)
-    stiff_n_m = [0.5 * (_positive(row.get("stiffness_nm_rad")) / radius_m) / radius_m for row in rows]
+    stiff_n_m = [0.5 * (positive_of(row.get("stiffness_nm_rad")) / radius_m) / radius_m for row in rows]
     stretch_n = max(stiff_n_m) * LENGTH_M
     section_m2 = 0.25 * math.pi * DIAMETER_M**2
     lines = [
@@ -102,11 +102,6 @@ def with_lines(raw: Raw) -> Raw:
             "pairs": {"none": {"c0_frac": 0.0, "c1_per_rad": 0.0, "rope_friction": 0.0}},
         },
     }
-
-
-def _positive(value: Any) -> float:
-    number = number_of(value)
-    return number if number is not None and number > 0.0 else 1.0
 
 
 def _stall_nm(raw: Raw, row: Raw) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,20 +23,10 @@ from hand.file.passive import PassiveRow
 from hand.file.sensors import DifferenceSensor, ForceSensor, JointSensor, Sensor
 from hand.file.springs import Spring
 from hand.file.tendons import Guides, Hall, Hysteresis, Tendon, TendonMaterial
-from hand.file.values import Count, Name, Stage
+from hand.file.values import Count, Name, Stage, left_empty, left_out
 from hand.file.wrist import AXES, Wrist
 from signals.faults import FOREIGN
 from signals.tables import Table
-
-
-def _none(value: builtins.object) -> bool:
-    """A file that leaves a later key out keeps its hash."""
-    return not value
-
-
-def _absent(table: object) -> bool:
-    """A table that a file leaves out is no part of its hash either."""
-    return table is None
 
 
 def _entry_kind(entry: Any) -> str:
@@ -65,48 +54,48 @@ class HandFile(Table):
     """``flexor``, or a foreign controller in the place of ours, as ``package.module:function``."""
     estimator: Stage = "flexor"
     """``flexor``, or a foreign estimator in the place of ours, as ``package.module:function``."""
-    detectors: Annotated[tuple[Detector, ...], Field(max_length=len(FOREIGN), exclude_if=_none)] = ()
+    detectors: Annotated[tuple[Detector, ...], Field(max_length=len(FOREIGN), exclude_if=left_empty)] = ()
     """Foreign detectors beside ours, which all run before them."""
     control: Control
     estimation: Estimation
     surroundings: Surroundings
-    drives: Annotated[dict[Name, Drive] | None, Field(min_length=1, exclude_if=_absent)] = None
+    drives: Annotated[dict[Name, Drive] | None, Field(min_length=1, exclude_if=left_out)] = None
     """Types of drive by name; left out: one type, whose tables stand at the top."""
-    motor: Annotated[Motor | None, Field(exclude_if=_absent)] = None
-    gear: Annotated[Gear | None, Field(exclude_if=_absent)] = None
-    friction: Annotated[Friction | None, Field(exclude_if=_absent)] = None
-    ripple: Annotated[tuple[Ripple, ...] | None, Field(exclude_if=_absent)] = None
+    motor: Annotated[Motor | None, Field(exclude_if=left_out)] = None
+    gear: Annotated[Gear | None, Field(exclude_if=left_out)] = None
+    friction: Annotated[Friction | None, Field(exclude_if=left_out)] = None
+    ripple: Annotated[tuple[Ripple, ...] | None, Field(exclude_if=left_out)] = None
     spool: Spool
-    thermal: Annotated[Thermal | None, Field(exclude_if=_absent)] = None
+    thermal: Annotated[Thermal | None, Field(exclude_if=left_out)] = None
     tendon: TendonMaterial
     guides: Guides
-    hysteresis: Annotated[Hysteresis | None, Field(exclude_if=_none)] = None
+    hysteresis: Annotated[Hysteresis | None, Field(exclude_if=left_empty)] = None
     """Of springs of kind lever."""
-    hall: Annotated[Hall | None, Field(exclude_if=_none)] = None
+    hall: Annotated[Hall | None, Field(exclude_if=left_empty)] = None
     """Of the tendons that have a ``hall_channel``."""
-    sensors: Annotated[tuple[Sensor, ...], Field(exclude_if=_none)] = ()
+    sensors: Annotated[tuple[Sensor, ...], Field(exclude_if=left_empty)] = ()
     """Sensors beside the levers' Hall sensors."""
     springs: Annotated[dict[Name, Spring], Field(min_length=1)]
     motors: Annotated[dict[Name, MotorValue], Field(min_length=1)]
     """Motor name -> device id, or id and drive, in the order of the records; a bus file may change ids."""
-    identified: Annotated[dict[Name, Identified], Field(exclude_if=_none)] = Field(default_factory=dict)
+    identified: Annotated[dict[Name, Identified], Field(exclude_if=left_empty)] = Field(default_factory=dict)
     """Motor, tendon, joint or wrist axis -> what was measured of it; written by ``flexor apply``."""
     fingers: Annotated[dict[Name, Finger], Field(min_length=1)]
     """Fingers by name, in the order of the records."""
-    gears: Annotated[tuple[GearTrain, ...], Field(exclude_if=_none)] = ()
+    gears: Annotated[tuple[GearTrain, ...], Field(exclude_if=left_empty)] = ()
     """Joints that motors turn without tendons; ``tendons`` are then the lines that stand for them."""
     tendons: Annotated[tuple[Tendon, ...], Field(min_length=1)]
     """Tendons, in the order of the records."""
-    passive: Annotated[tuple[PassiveRow, ...], Field(exclude_if=_none)] = ()
+    passive: Annotated[tuple[PassiveRow, ...], Field(exclude_if=left_empty)] = ()
     """Return tendons, bands and springs over one or several joints, without a motor."""
     palm: Palm
     forearm: Forearm | None = None
     wrist: Wrist | None = None
     object: Object | None = None
-    side: Annotated[Literal["right", "left"] | None, Field(exclude_if=_none)] = None
+    side: Annotated[Literal["right", "left"] | None, Field(exclude_if=left_empty)] = None
     """``left``: the mirror image, across the plane y = 0, of the bones that the file has; their rows stay."""
-    homing: Annotated[Homing | None, Field(exclude_if=_none)] = None
-    life: Annotated[Life | None, Field(exclude_if=_none)] = None
+    homing: Annotated[Homing | None, Field(exclude_if=left_empty)] = None
+    life: Annotated[Life | None, Field(exclude_if=left_empty)] = None
     """What the odometer warns of."""
     gains: Gains
     limits: Limits

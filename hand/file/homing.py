@@ -11,13 +11,8 @@ from hand.file.checks_names import joint_entries, reference
 from hand.file.errors import shown
 from hand.file.raw import dict_at, dicts_at, text_of
 from hand.file.refusals import Refusal
-from hand.file.values import Name, Positive
+from hand.file.values import Name, Positive, left_empty
 from signals.tables import Table
-
-
-def _none(value: object) -> bool:
-    return not value
-
 
 Group = Annotated[tuple[Name, ...], Field(min_length=1)]
 
@@ -29,11 +24,11 @@ class Homing(Table):
     """``straight``: somebody brought it there; ``jig``: a jig holds it straight; ``absolute``: straight at
     motor angle 0; ``joint_sensors``: they tell; ``stops``: every joint is driven against its end."""
     sequence: Annotated[
-        tuple[Annotated[tuple[Name, ...], Field(min_length=1)], ...], Field(exclude_if=_none)
+        tuple[Annotated[tuple[Name, ...], Field(min_length=1)], ...], Field(exclude_if=left_empty)
     ] = ()
     """Joints in the order in which ``calibrate travel``, ``calibrate zero`` and ``identify pairs`` lead them
     into their stops, group by group; what is left out comes last. Left out: all fingers at once."""
-    current_a: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    current_a: Annotated[Positive | None, Field(exclude_if=left_empty)] = None
     """Greatest current of a motor with which they press there, beyond pretension and friction; left out: as
     hard as these commands need."""
 

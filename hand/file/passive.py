@@ -16,7 +16,7 @@ from pydantic import Field
 from hand.file.checks_names import joint_entries, reference
 from hand.file.errors import shown
 from hand.file.locate import Path
-from hand.file.raw import dict_at, dicts_at, number_of, text_of
+from hand.file.raw import dict_at, dicts_at, number_of, positive_of, text_of
 from hand.file.refusals import Refusal
 from hand.file.values import Name, NonZero, Positive
 from signals.layout import FloatArray
@@ -58,20 +58,14 @@ def springs_at(raw: Raw, finger: str) -> tuple[FloatArray, FloatArray]:
     K_nm_rad, start_nm = np.zeros((len(names), len(names))), np.zeros(len(names))
     for k, joint in enumerate(joints):
         spring = dict_at(joint, "spring")
-        K_nm_rad[k, k] = _positive(spring.get("stiffness_nm_rad")) if "spring" in joint else 0.0
+        K_nm_rad[k, k] = positive_of(spring.get("stiffness_nm_rad")) if "spring" in joint else 0.0
         start_nm[k] = K_nm_rad[k, k] * math.radians(number_of(spring.get("rest_deg")) or 0.0)
     for _, row in rows_of(raw, finger):
         table = dict_at(row, "dh_dq_m_rad")
         arms = np.array([number_of(table.get(name)) or 0.0 for name in names])
-        K_nm_rad += _positive(row.get("stiffness_n_m")) * np.outer(arms, arms)
+        K_nm_rad += positive_of(row.get("stiffness_n_m")) * np.outer(arms, arms)
         start_nm -= arms * (number_of(row.get("preload_n")) or 0.0)
     return K_nm_rad, start_nm
-
-
-def _positive(value: Any) -> float:
-    """A stiffness, or any in the place of one that the schema refuses."""
-    number = number_of(value)
-    return number if number is not None and number > 0.0 else 1.0
 
 
 def holds_all(K_nm_rad: FloatArray) -> bool:

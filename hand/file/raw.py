@@ -39,6 +39,12 @@ def number_of(value: Any) -> float | None:
     return number if number - number == 0.0 else None
 
 
+def positive_of(value: Any) -> float:
+    """A number above 0, or 1 in the place of one that the schema refuses."""
+    number = number_of(value)
+    return number if number is not None and number > 0.0 else 1.0
+
+
 def point_of(value: Any) -> tuple[float, float, float] | None:
     """Three finite numbers, or None."""
     if not isinstance(value, list) or len(value) != 3:

@@ -7,12 +7,19 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hand.file.values import Count, Fraction, Name, NonNegative, NonZero, Point, Positive, Sign, Vec3
+from hand.file.values import (
+    Count,
+    Fraction,
+    Name,
+    NonNegative,
+    NonZero,
+    Point,
+    Positive,
+    Sign,
+    Vec3,
+    left_out,
+)
 from signals.tables import Table
-
-
-def _none(value: object) -> bool:
-    return value is None
 
 
 class TendonMaterial(Table):
@@ -36,7 +43,7 @@ class TendonMaterial(Table):
     """Greatest tension that the force distribution asks for."""
     force_limit_n: Positive
     """Tension above which the guard lets go."""
-    slack_margin_deg: Annotated[Positive | None, Field(exclude_if=_none)] = None
+    slack_margin_deg: Annotated[Positive | None, Field(exclude_if=left_out)] = None
     """Slack is the lever within this of its slack stop; hands with springs of kind lever have it."""
     creep_per_decade: NonNegative
     """Strain per decade of time under load; for people, not in the model."""
@@ -78,7 +85,7 @@ class Guides(Table):
     """Tendon speed over which the sign of the friction turns."""
     pairs: dict[Name, GuidePair]
     """Pairs by name."""
-    bending: Annotated[Bending | None, Field(exclude_if=_none)] = None
+    bending: Annotated[Bending | None, Field(exclude_if=left_out)] = None
     """Left out: bending takes nothing."""
 
 
@@ -119,14 +126,14 @@ class Tendon(Table):
     """Finger that it moves."""
     motor: Name
     """Motor that winds it; a return tendon without one is a row of ``passive``."""
-    spool_radius_m: Annotated[NonZero | None, Field(exclude_if=_none)] = None
+    spool_radius_m: Annotated[NonZero | None, Field(exclude_if=left_out)] = None
     """Radius of its spool, if not the common one; negative: wound as the motor's angle falls. Every tendon of
     a motor that winds several has one."""
-    hall_channel: Annotated[Count | None, Field(exclude_if=_none)] = None
+    hall_channel: Annotated[Count | None, Field(exclude_if=left_out)] = None
     """Channel of the Hall sensor at its spring's lever, from 1; a bus file may say another."""
     dh_dq_m_rad: dict[Name, float] | None = None
     """Row of P = dh/dq by joint name: path length change per joint angle; negative flexes."""
-    dh_dq_curve_m: Annotated[dict[Name, Vec3] | None, Field(exclude_if=_none)] = None
+    dh_dq_curve_m: Annotated[dict[Name, Vec3] | None, Field(exclude_if=left_out)] = None
     """Where a lever arm depends on the angle: coefficients of q, q^2, q^3 [rad] in dh/dq, by joint name."""
     insertion: Point | None = None
     """Insertion point of a tensegrity base tendon, instead of ``dh_dq_m_rad``."""

@@ -96,3 +96,8 @@ Ratio = Annotated[float, AfterValidator(_ratio)]
 def left_out(value: object) -> bool:
     """True for a key that a file leaves out: it stays out of the file's hash."""
     return value is None
+
+
+def left_empty(value: object) -> bool:
+    """The same for a key that is empty, or 0, where a file leaves it out."""
+    return not value
