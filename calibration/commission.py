@@ -216,8 +216,7 @@ def _made(step: str, options: RunOptions, folder: Path, watch: Watch) -> dict[st
 
 
 def _left(step: str) -> dict[str, Any]:
-    nan = float("nan")
-    part = Part(step, step, nan, nan, nan, "1", OPEN, "not made yet: see to what is said of the others")
+    part = Part.bare(step, step, "1", OPEN, "not made yet: see to what is said of the others")
     return {"command": step, "simulated_s": 0.0, "parts": [part.as_dict()], "report": ""}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Final
 
@@ -88,7 +87,7 @@ def motors_for(kind: str, hand: Hand, motors: list[int]) -> tuple[list[int], lis
         if any(hand.file.sees(name) for name in wound):
             mine.append(i)
         else:
-            rest.append(_row(hand.names.motors[i], kind, NOT_OFF))
+            rest.append(Part.bare(hand.names.motors[i], kind, "1", OPEN, NOT_OFF))
     return mine, rest
 
 
@@ -115,9 +114,5 @@ def _sorted(
     hand: Hand, tendons: list[int], parameter: str, why: Callable[[int], str]
 ) -> tuple[list[int], list[Part]]:
     texts = {t: why(t) for t in tendons}
-    rest = [_row(hand.names.tendons[t], parameter, text) for t, text in texts.items() if text]
+    rest = [Part.bare(hand.names.tendons[t], parameter, "1", OPEN, text) for t, text in texts.items() if text]
     return [t for t, text in texts.items() if not text], rest
-
-
-def _row(name: str, parameter: str, text: str) -> Part:
-    return Part(name, parameter, math.nan, math.nan, math.nan, "1", OPEN, text)

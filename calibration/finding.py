@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from calibration.part import BAD, Part
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -23,3 +25,7 @@ class Finding:
     text: str
     value: float = float("nan")
     unit: str = "1"
+
+    def row(self, kind: str) -> Part:
+        """For the table of a procedure of this kind."""
+        return Part.bare(self.part, f"{kind}.{self.what}", self.unit, BAD, self.text, self.value)

@@ -24,7 +24,6 @@ from reports import page
 from reports.parquet import Table, by_part
 from signals.modes import FingerKind, TendonKind
 
-NAN: Final = math.nan
 FAR: Final = 4.0
 """Of its tolerance's standard deviations, from which on an arm or a spool is not what the hand file says."""
 
@@ -64,12 +63,12 @@ def found_geometry(hand: Hand, options: RunOptions, tendons: list[int], watch: W
     """
     mine, joints, told = fingers_for(hand, tendons)
     if not mine:
-        parts = [Part("hand", "dh_dq_m_rad", NAN, NAN, NAN, "m/rad", OPEN, text) for text in told]
+        parts = [Part.bare("hand", "dh_dq_m_rad", "m/rad", OPEN, text) for text in told]
         return Found(parts, 0.0, [], {})
     try:
         measured = measure(hand, options, mine, joints, watch)
     except ValueError as error:
-        return Found([Part("hand", "dh_dq_m_rad", NAN, NAN, NAN, "m/rad", BAD, f"{error}")], 0.0, [], {})
+        return Found([Part.bare("hand", "dh_dq_m_rad", "m/rad", BAD, f"{error}")], 0.0, [], {})
     if measured.missed:
         return Found([_missed(hand, j) for j in measured.missed], measured.seconds, [], {}, notices=told)
     m, spread = hand.model[0], hand.file.tolerances
@@ -94,7 +93,7 @@ def found_geometry(hand: Hand, options: RunOptions, tendons: list[int], watch: W
 
 def _missed(hand: Hand, j: int) -> Part:
     text = "met no stop at an end of its range: flexor calibrate travel tells which"
-    return Part(hand.names.joints[j], "dh_dq_m_rad", NAN, NAN, NAN, "m/rad", BAD, text)
+    return Part.bare(hand.names.joints[j], "dh_dq_m_rad", "m/rad", BAD, text)
 
 
 def parts_of(
@@ -127,7 +126,7 @@ def _part(name: str, key: str, value: float, half: float, before: float, sd: flo
     text = f"{1e3 * value:.4g} mm, +- {1e3 * half * abs(value):.2g}; {100 * change:+.1f} % from before"
     text += "" if good else ": too far; is the joint's range_deg right, is anything in its way?"
     half *= abs(value)
-    return Part(name, key, value, value - half, value + half, unit, GOOD if good else BAD, text)
+    return Part.around(name, key, value, half, unit, GOOD if good else BAD, text)
 
 
 def scale_of(hand: Hand, t: int, scale: float, spool_m: float, spool_half: float) -> tuple[float, float]:

@@ -105,9 +105,7 @@ def _fitted_sets(
             fit = fit_guides(rows, groups, len(joints), unsure_of(hand, {t: fits[t] for t in own}, joints))
         except ValueError as error:
             text = f"{error}: did it move? flexor calibrate travel"
-            parts += [
-                Part(hand.names.joints[j], "coulomb_nm", NAN, NAN, NAN, "N m", BAD, text) for j in joints
-            ]
+            parts += [Part.bare(hand.names.joints[j], "coulomb_nm", "N m", BAD, text) for j in joints]
             continue
         parts += parts_of(hand, own, joints, fit)
         names = [(_names(hand, own, group), "guide_loss_frac") for group in groups]
@@ -123,7 +121,7 @@ def _names(hand: Hand, tendons: list[int], group: tuple[int, ...]) -> str:
 
 
 def _untold(hand: Hand, t: int, verdict: str, text: str) -> Part:
-    return Part(hand.names.tendons[t], "guide_loss_frac", NAN, NAN, NAN, "1", verdict, text)
+    return Part.bare(hand.names.tendons[t], "guide_loss_frac", "1", verdict, text)
 
 
 def _of(hand: Hand, tendons: list[int], joints: list[int]) -> list[int]:
@@ -160,7 +158,7 @@ def parts_of(hand: Hand, tendons: list[int], joints: list[int], fit: GuideFit) -
 
 
 def _part(name: str, key: str, value: float, half: float, unit: str, good: bool, text: str) -> Part:
-    return Part(name, key, value, value - half, value + half, unit, GOOD if good else BAD, text)
+    return Part.around(name, key, value, half, unit, GOOD if good else BAD, text)
 
 
 def patch_of(

@@ -134,8 +134,7 @@ def found_levers(kind: str, hand: Hand, options: RunOptions, tendons: list[int],
             try:
                 new = fitted(hand, course, t)
             except ValueError as error:
-                nan = math.nan
-                parts[t] = Part(hand.names.tendons[t], "lever", nan, nan, nan, "1", BAD, f"{error}")
+                parts[t] = Part.bare(hand.names.tendons[t], "lever", "1", BAD, f"{error}")
                 continue
             fits[t] = replace(new, fit=joined(fits[t].fit, new.fit)) if t in fits else new
         wide = any(
@@ -198,7 +197,7 @@ def parts_of(kind: str, hand: Hand, t: int, each: Fitted) -> list[Part]:
             text = f"{value:.4g}, known to +- {half:.2g} only; legal: {row.good * size:.2g}; repeat"
         verdict = BAD if text else GOOD
         text = text or f"{value:.4g} {row.unit if row.unit != '1' else ''}, +- {half:.2g}".replace(" ,", ",")
-        found.append(Part(name, row.key, value, value - half, value + half, row.unit, verdict, text))
+        found.append(Part.around(name, row.key, value, half, row.unit, verdict, text))
     return found if kind == SPRINGS else [*found, usable(hand, t, each)]
 
 
@@ -213,7 +212,7 @@ def usable(hand: Hand, t: int, each: Fitted) -> Part:
     least, best = (
         fit.scale / float(m["spring_scale"][t]) * np.interp((ends - fit.zero_count) / counts, lever, force)
     )
-    half = float(fit.half[0]) / fit.scale * best
+    half = float(fit.half[0] / fit.scale * best)
     text = f"counts {ends[0]:.0f} to {ends[1]:.0f} are {least:.1f} to {best:.0f} N"
     name, needed = hand.names.tendons[t], float(m["tension_max_n"][t])
     short = best < needed or abs(ends - [loose, tight]).max() > 0.5
@@ -223,16 +222,7 @@ def usable(hand: Hand, t: int, each: Fitted) -> Part:
         text += (
             f", the end of its lever; asked is up to {needed:.0f} N: a stiffer spring, or less force_max_n"
         )
-    return Part(
-        name,
-        "usable_n",
-        float(best),
-        float(best - half),
-        float(best + half),
-        "N",
-        BAD if short else GOOD,
-        text,
-    )
+    return Part.around(name, "usable_n", float(best), half, "N", BAD if short else GOOD, text)
 
 
 def patch_of(rows: list[Part], origin: str) -> str:

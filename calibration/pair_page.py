@@ -75,9 +75,9 @@ def _friction(hand: Hand, each: Measured) -> list[Part]:
     )
     verdict = BAD if trouble else GOOD
     g2, g3, w = fit.gamma_2_nm, fit.gamma_3_nms_rad, float(fit.half[2])
-    rows = [Part(name, "gamma_2_nm", g2, g2 - half, g2 + half, "N m", verdict, trouble or text)]
+    rows = [Part.around(name, "gamma_2_nm", g2, half, "N m", verdict, trouble or text)]
     text = f"{g3:.4g} N m s/rad, +- {w:.2g}"
-    return [*rows, Part(name, "gamma_3_nms_rad", g3, g3 - w, g3 + w, "N m s/rad", verdict, trouble or text)]
+    return [*rows, Part.around(name, "gamma_3_nms_rad", g3, w, "N m s/rad", verdict, trouble or text)]
 
 
 def _arms(hand: Hand, each: Measured) -> list[Part]:
@@ -94,7 +94,7 @@ def _arms(hand: Hand, each: Measured) -> list[Part]:
         value, wide = scale * arm, half * abs(arm)
         text = f"{1e3 * value:.4g} mm, +- {1e3 * wide:.2g}; {100 * (scale - 1.0):+.1f} % from before"
         key = f"{ARM}.{hand.names.joints[j]}"
-        rows.append(Part(hand.names.tendons[t], key, value, value - wide, value + wide, "m/rad", GOOD, text))
+        rows.append(Part.around(hand.names.tendons[t], key, value, wide, "m/rad", GOOD, text))
     return rows
 
 

@@ -88,8 +88,7 @@ def pairs_of(hand: Hand, tendons: list[int]) -> tuple[list[Pair], list[Part]]:
                 'command = "current" in the hand file, if it has that mode'
             )
         if text:
-            nan = math.nan
-            rest.append(Part(hand.names.motors[i], "pair", nan, nan, nan, "1", OPEN, text))
+            rest.append(Part.bare(hand.names.motors[i], "pair", "1", OPEN, text))
         else:
             j = next(iter(moved))
             ratios = [-float(m["P_tj_m"][t, j]) / float(m["spool_radius_m"][t]) for t in mine]

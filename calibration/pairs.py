@@ -106,7 +106,7 @@ def measure(
                 f"{error}: look at its power, its cable and its limits",
                 hand.names.motors[pair.motor],
             )
-            parts.append(Part(name, "gamma_2_nm", math.nan, math.nan, math.nan, "N m", BAD, text))
+            parts.append(Part.bare(name, "gamma_2_nm", "N m", BAD, text))
     return found, parts, plan.seconds
 
 
@@ -221,8 +221,8 @@ def _unmoved(hand: Hand, options: RunOptions, pairs: list[Pair], watch: Watch) -
         name = hand.names.motors[pair.motor]
         if share < NUDGED_SHARE:
             text = f"it turned {100 * share:.0f} % of what was asked: look at its power, cable and limits"
-            rows.append(Part(name, "wiring.unmoved", share, math.nan, math.nan, "1", BAD, text))
+            rows.append(Part.bare(name, "wiring.unmoved", "1", BAD, text, share))
         else:
             text = "not looked at to the end: see to the others first"
-            rows.append(Part(name, "wiring", share, math.nan, math.nan, "1", OPEN, text))
+            rows.append(Part.bare(name, "wiring", "1", OPEN, text, share))
     return rows, plan.seconds

@@ -28,6 +28,20 @@ class Part:
     verdict: str
     text: str
 
+    @classmethod
+    def around(
+        cls, name: str, parameter: str, value: float, half: float, unit: str, verdict: str, text: str
+    ) -> Part:
+        """With the interval ``value`` +- ``half``."""
+        return cls(name, parameter, value, value - half, value + half, unit, verdict, text)
+
+    @classmethod
+    def bare(
+        cls, name: str, parameter: str, unit: str, verdict: str, text: str, value: float = math.nan
+    ) -> Part:
+        """Without an interval; the value, where there is one, is what was seen."""
+        return cls(name, parameter, value, math.nan, math.nan, unit, verdict, text)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON, where an unknown number is ``null``."""
         found = asdict(self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Final
 
 import numpy as np
 
@@ -15,12 +14,10 @@ from hand.assembly.straight import straight_jacobian
 from hand.hand import Hand
 from reports import page
 
-NAN: Final = float("nan")
-
 
 def parts_of(hand: Hand, found: Tensioned) -> list[Part]:
     """Tension and slack of every tendon; faults first."""
-    rows = [Part(f.part, f"tension.{f.what}", f.value, NAN, NAN, f.unit, BAD, f.text) for f in found.faults]
+    rows = [fault.row("tension") for fault in found.faults]
     for k, t in enumerate(found.tendons):
         rows += [_tension(hand, found, k, t), _slack(hand, found, k, t)]
     return rows
@@ -32,10 +29,12 @@ def _tension(hand: Hand, found: Tensioned, k: int, t: int) -> Part:
     name, band = hand.names.tendons[t], f"band {low:.1f} to {high:.1f} N"
     at = settled_s(found.time_s, found.tension_n[:, k], low, high)
     if math.isfinite(at):
-        return _row(name, "tension_n", value, half, "N", GOOD, f"{value:.2f} N after {at:.1f} s; {band}")
+        return Part.around(
+            name, "tension_n", value, half, "N", GOOD, f"{value:.2f} N after {at:.1f} s; {band}"
+        )
     if not math.isfinite(value):
         text = "not held to the end: its finger went into fault, see there"
-        return Part(name, "tension_n", NAN, NAN, NAN, "N", OPEN, text)
+        return Part.bare(name, "tension_n", "N", OPEN, text)
     if value < low:
         text = (
             f"it is slack: {value:.2f} N, {band}; wind it in by hand, look at its knot, then the same again"
@@ -44,11 +43,7 @@ def _tension(hand: Hand, found: Tensioned, k: int, t: int) -> Part:
         text = f"too tight: {value:.2f} N, {band}; let it out by hand, then the same again"
     else:
         text = f"{value:.2f} N but not at rest yet; {band}; give the same command again"
-    return _row(name, "tension_n", value, half, "N", BAD, text)
-
-
-def _row(name: str, key: str, value: float, half: float, unit: str, verdict: str, text: str) -> Part:
-    return Part(name, key, value, value - half, value + half, unit, verdict, text)
+    return Part.around(name, "tension_n", value, half, "N", BAD, text)
 
 
 def _slack(hand: Hand, found: Tensioned, k: int, t: int) -> Part:
@@ -58,18 +53,18 @@ def _slack(hand: Hand, found: Tensioned, k: int, t: int) -> Part:
     half = 1e3 * straight_half_m(hand, t)
     if not math.isfinite(value):
         text = "not known: its finger went into fault"
-        return Part(name, "slack_mm", NAN, NAN, NAN, "mm", OPEN, text)
+        return Part.bare(name, "slack_mm", "mm", OPEN, text)
     if not stored:
         text = f"{value:.2f} mm wound in since the run began; no zero_rad in the hand file to see a trend by"
-        return _row(name, "slack_mm", value, half, "mm", GOOD, text)
+        return Part.around(name, "slack_mm", value, half, "mm", GOOD, text)
     text = f"{value:+.2f} mm against zero_rad of the hand file"
     if most > 0.0 and abs(value) > most + half:
         text += (
             f", more than {most:.2g} mm and a pose that is not quite straight: has it stretched, slipped or "
             "been repaired? Name it alone and apply the run for a new zero_rad, then flexor calibrate zero"
         )
-        return _row(name, "slack_mm", value, half, "mm", BAD, text)
-    return _row(name, "slack_mm", value, half, "mm", GOOD, text)
+        return Part.around(name, "slack_mm", value, half, "mm", BAD, text)
+    return Part.around(name, "slack_mm", value, half, "mm", GOOD, text)
 
 
 def straight_half_m(hand: Hand, t: int) -> float:

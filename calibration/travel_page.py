@@ -13,8 +13,6 @@ from calibration.travel import OFFSET_GOOD_DEG, Travel, fits
 from hand.hand import Hand
 from reports import page
 
-NAN = float("nan")
-
 
 def _range_deg(hand: Hand, j: int) -> tuple[float, float]:
     m = hand.model[0]
@@ -37,14 +35,14 @@ def joint_parts(hand: Hand, found: list[Travel]) -> list[Part]:
                 f"met no stop at its {which} end, {how}: is it free, its range_deg right, "
                 "does each tendon run on its own side?"
             )
-            rows.append(Part(name, "travel_deg", NAN, NAN, NAN, "deg", BAD, text))
+            rows.append(Part.bare(name, "travel_deg", "deg", BAD, text))
             continue
         way = math.degrees(travel.stops_rad[1] - travel.stops_rad[0])
         half = math.sqrt(2.0) * math.degrees(travel.half_rad)
         good = fits(hand, travel)
         text = f"{way:.1f} deg from stop to stop, {high - low:.1f} in the hand file, {how}"
         text += "" if good else ": something is in its way, or range_deg or its lever arms are wrong"
-        rows.append(Part(name, "travel_deg", way, way - half, way + half, "deg", GOOD if good else BAD, text))
+        rows.append(Part.around(name, "travel_deg", way, half, "deg", GOOD if good else BAD, text))
         rows.append(_straight(hand, travel, good))
     return rows
 
@@ -58,7 +56,7 @@ def _straight(hand: Hand, travel: Travel, good: bool) -> Part:
     verdict = GOOD if good else OPEN
     if abs(value) > OFFSET_GOOD_DEG:
         verdict, text = BAD, f"{text}; legal: {OFFSET_GOOD_DEG:g}; bring the hand nearer to it and repeat"
-    return Part(name, "straight_deg", value, value - half, value + half, "deg", verdict, text)
+    return Part.around(name, "straight_deg", value, half, "deg", verdict, text)
 
 
 def motor_parts(
@@ -86,7 +84,7 @@ def motor_parts(
         missing = [joints[j] for j in crossed if joints[j] not in known]
         if missing:
             text = f"not known as long as {', '.join(missing)} is not good"
-            parts.append(Part(motor, "zero_rad", NAN, NAN, NAN, "rad", OPEN, text))
+            parts.append(Part.bare(motor, "zero_rad", "rad", OPEN, text))
             continue
         radius = float(m["spool_radius_m"][t])
         straight = [known[joints[j]] for j in crossed]
@@ -94,7 +92,7 @@ def motor_parts(
         value = float(zeros_rad[t]) + sum(a * p.value for a, p in zip(arms, straight, strict=True))
         half = math.hypot(*(a * (p.high - p.value) for a, p in zip(arms, straight, strict=True)))
         text = f"{value:.4f} rad, +- {half:.2g}, with the hand straight at its start tension"
-        parts.append(Part(motor, "zero_rad", value, value - half, value + half, "rad", GOOD, text))
+        parts.append(Part.around(motor, "zero_rad", value, half, "rad", GOOD, text))
     return parts
 
 

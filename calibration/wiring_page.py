@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from calibration import picture
-from calibration.part import BAD, GOOD, OPEN, Part
+from calibration.part import GOOD, OPEN, Part
 from calibration.wiring import Wiring
 from hand.hand import Hand
 from reports import page
-
-NAN = float("nan")
 
 
 def parts_of(hand: Hand, wiring: Wiring) -> list[Part]:
@@ -21,19 +19,15 @@ def parts_of(hand: Hand, wiring: Wiring) -> list[Part]:
     for k, t in enumerate(wiring.tendons):
         finding = found.pop(names[t], None)
         if finding is not None:
-            value, text, verdict = finding.value, finding.text, BAD
-            rows.append(
-                Part(names[t], f"wiring.{finding.what}", value, NAN, NAN, finding.unit, verdict, text)
-            )
+            rows.append(finding.row("wiring"))
         elif wiring.findings:
             text = "not looked at to the end: see to the others first"
-            rows.append(Part(names[t], "wiring", NAN, NAN, NAN, "1", OPEN, text))
+            rows.append(Part.bare(names[t], "wiring", "1", OPEN, text))
         else:
             own = float(wiring.answers[t, k])
             text = f"its own sensor takes {100 * own:.0f} % of what its motor winds"
-            rows.append(Part(names[t], "wiring", own, NAN, NAN, "1", GOOD, text))
-    rest = [Part(f.part, f"wiring.{f.what}", f.value, NAN, NAN, f.unit, BAD, f.text) for f in found.values()]
-    return rest + rows
+            rows.append(Part.bare(names[t], "wiring", "1", GOOD, text, own))
+    return [finding.row("wiring") for finding in found.values()] + rows
 
 
 def sections(hand: Hand, wiring: Wiring) -> list[str]:

@@ -185,10 +185,7 @@ def found_wrist(hand: Hand, options: RunOptions, tendons: list[int], watch: Watc
     must_have_wrist(hand)
     mine, _, told = fingers_for(hand, tendons)
     if not mine:
-        nan = math.nan
-        return Found(
-            [Part("hand", "sensor_zero_deg", nan, nan, nan, "deg", OPEN, t) for t in told], 0.0, [], {}
-        )
+        return Found([Part.bare("hand", "sensor_zero_deg", "deg", OPEN, t) for t in told], 0.0, [], {})
     plan, seconds, tries = plan_of(hand, mine), 0.0, 0
     known = known_of(hand, mine, plan.moves)
     zeros_deg, before_deg = (np.degrees(hand.file.axis_zeros_rad) for _ in range(2))

@@ -110,9 +110,7 @@ def _zero(hand: Hand, found: Zeros, a: int, gain: Part) -> Part:
         text += (
             "; but the lengths on the diagonals fit no better with it: is the wrist as the hand file says?"
         )
-    return Part(
-        hand.names.axes[a], "sensor_zero_deg", value, value - half, value + half, "deg", verdict, text
-    )
+    return Part.around(hand.names.axes[a], "sensor_zero_deg", value, half, "deg", verdict, text)
 
 
 def _gain(hand: Hand, found: Zeros, a: int) -> Part:
@@ -121,7 +119,7 @@ def _gain(hand: Hand, found: Zeros, a: int) -> Part:
     text = f"{value:.3f} deg shown per deg, +- {half:.2g}"
     text += "" if good else f"; legal: 1 to {100 * GAIN_GOOD:g} %; is range_deg of the potentiometer right?"
     verdict = GOOD if good else BAD
-    return Part(hand.names.axes[a], "sensor_gain", value, value - half, value + half, "1", verdict, text)
+    return Part.around(hand.names.axes[a], "sensor_gain", value, half, "1", verdict, text)
 
 
 def patch_of(parts: list[Part], origin: str) -> str:
