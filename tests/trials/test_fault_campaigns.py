@@ -37,11 +37,6 @@ HARMLESS = ("expired", "in_fault", "not_armed", "busy", "no_lease")
 
 
 @pytest.fixture(scope="module")
-def finger() -> Hand:
-    return read_hand(RunOptions(hand="finger_bench"))
-
-
-@pytest.fixture(scope="module")
 def whole() -> Hand:
     return read_hand(RunOptions(hand="hasy"))
 

@@ -27,11 +27,6 @@ FAULT, ACTIVE = int(MachineState.FAULT), int(MachineState.ACTIVE)
 
 
 @pytest.fixture(scope="module")
-def finger() -> Hand:
-    return read_hand(RunOptions(hand="finger_bench"))
-
-
-@pytest.fixture(scope="module")
 def whole() -> Hand:
     return read_hand(RunOptions(hand="hasy"))
 
