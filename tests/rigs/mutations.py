@@ -115,6 +115,19 @@ def refusal(text: str) -> tuple[Problem, ...]:
     return ()
 
 
+def must_refuse(text: str, *words: str) -> None:
+    """A file is refused, and all these words are said of it."""
+    said = " ".join(f"{problem}" for problem in refusal(text))
+    assert said and all(word in said for word in words), said
+
+
+def must_refuse_in_place(text: str, pattern: str) -> None:
+    """A file is refused with words of this pattern, every problem with its line."""
+    problems = refusal(text)
+    assert any(re.search(pattern, str(p)) for p in problems), problems
+    assert all(p.line > 0 for p in problems)
+
+
 def numbers(keys: list[Key]) -> Iterator[Key]:
     for key in keys:
         if isinstance(key.value, (int, float)) and not isinstance(key.value, bool):
