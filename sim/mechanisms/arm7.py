@@ -154,11 +154,4 @@ def arm_mechanism(file: ArmFile) -> Mechanism:
     else:
         parts = parts_of(arm=arm_record(file))
         system = System(Kind.ARM, parts, names, (False,) * len(names), (f"{names[-1]}_frame",))
-    return Mechanism(
-        file.name,
-        file.description,
-        file.kind,
-        system,
-        file.scenario,
-        lambda q: chain_lines(tree, names, q),
-    )
+    return Mechanism.of(file, system, lambda q: chain_lines(tree, names, q))

@@ -149,12 +149,9 @@ def carpal_mechanism(file: CarpalWristFile) -> Mechanism:
         except CarpalError as error:
             raise CarpalError(f"scenario {name!r}: {error.problem}", error.remedy) from None
     keys = {"alpha_rad": "alpha_rad", "beta_rad": "beta_rad", "p_m": "p_m", "margin": "margin"}
-    return Mechanism(
-        file.name,
-        file.description,
-        file.kind,
+    return Mechanism.of(
+        file,
         System(Kind.CARPAL, parts_of(carpal=record), LEGS, (False,) * 3, ()),
-        file.scenario,
         lambda q: wrist_lines(r, length, np.array(file.tool.com_m), q),
         outputs={name: pose_law(r, length, key) for name, key in keys.items()},
     )

@@ -215,14 +215,8 @@ def hand_on_arm_mechanism(
     tree = limb_tree(file, arm, model, names)
     tips = tips_by_body(tree, model)
     links = carrier_joints(file, arm)
-    return Mechanism(
-        file.name,
-        file.description,
-        file.kind,
-        system_of(tree),
-        neutral_starts(file, tree, names, model[0]["wrist_neutral_rad"]),
-        lambda q: limb_lines(tree, links, tips, q),
-    )
+    starts = neutral_starts(file, tree, names, model[0]["wrist_neutral_rad"])
+    return Mechanism.of(file, system_of(tree), lambda q: limb_lines(tree, links, tips, q), scenarios=starts)
 
 
 def neutral_starts(

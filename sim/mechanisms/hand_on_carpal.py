@@ -124,13 +124,9 @@ def hand_on_carpal_mechanism(
     bare, own = without_wrist(model, names)
     tree = carpal_limb_tree(file, carpal, bare, own)
     tips = tips_by_body(tree, bare)
-    return Mechanism(
-        file.name,
-        file.description,
-        file.kind,
-        system_of(tree),
-        _starts(file, carpal, tree, own),
-        lambda q: _lines(tree, file, carpal, tips, q),
+    starts = _starts(file, carpal, tree, own)
+    return Mechanism.of(
+        file, system_of(tree), lambda q: _lines(tree, file, carpal, tips, q), scenarios=starts
     )
 
 

@@ -14,10 +14,12 @@ from mechanics.dynamics.systems import Kind, System
 from signals.choices import WrongChoice
 from signals.layout import FloatArray
 from signals.names import UnknownName
-from sim.mechanisms.tables import Change, Scenario
+from sim.mechanisms.tables import Change, MechanismTable, Scenario
 
 Segment = tuple[str, FloatArray]
 """Name of a part and its line, shape (k, 3) [m]."""
+Segments = Callable[[FloatArray], list[Segment]]
+Outputs = Mapping[str, Callable[[FloatArray], FloatArray]]
 ROWS = 1000
 """Recorded rows of a run, about."""
 
@@ -31,12 +33,27 @@ class Mechanism:
     kind: str
     system: System
     scenarios: Mapping[str, Scenario]
-    segments: Callable[[FloatArray], list[Segment]]
+    segments: Segments
     """Lines of all parts for given coordinates."""
     rest_z: float = 0.0
     """Start of the further state."""
-    outputs: Mapping[str, Callable[[FloatArray], FloatArray]] = field(default_factory=dict)
+    outputs: Outputs = field(default_factory=dict)
     """Further results over the coordinates: name with unit -> law on rows (k, n), giving (k,)."""
+
+    @classmethod
+    def of(
+        cls,
+        file: MechanismTable,
+        system: System,
+        segments: Segments,
+        *,
+        scenarios: Mapping[str, Scenario] | None = None,
+        rest_z: float = 0.0,
+        outputs: Outputs | None = None,
+    ) -> Mechanism:
+        """The mechanism of a file; ``scenarios`` if they are not as they stand there."""
+        name, about, runs = file.name, file.description, file.scenario if scenarios is None else scenarios
+        return cls(name, about, file.kind, system, runs, segments, rest_z, outputs or {})
 
     def scenario(self, name: str | None) -> tuple[str, Scenario]:
         """A scenario by name, or the first; raises ``UnknownName``."""

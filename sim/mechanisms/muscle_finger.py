@@ -161,13 +161,6 @@ def finger_mechanism(file: MuscleFingerFile) -> Mechanism:
     length = np.array(file.links.length_m)
     extra = {"force": "muscle_force_n", "temperature": "muscle_degc", "current": "muscle_current_a"}
     system = System(Kind.FINGER, parts_of(finger=finger), JOINTS, (False,) * 3, (), extra.get(file.drive, ""))
-    return Mechanism(
-        file.name,
-        file.description,
-        file.kind,
-        system,
-        file.scenario,
-        lambda q: links_of(length, q),
-        file.muscle.ambient_degc,
-        {"tip_x_m": tip_law(length, 0), "tip_y_m": tip_law(length, 1)},
-    )
+    tip = {"tip_x_m": tip_law(length, 0), "tip_y_m": tip_law(length, 1)}
+    warm = file.muscle.ambient_degc
+    return Mechanism.of(file, system, lambda q: links_of(length, q), rest_z=warm, outputs=tip)

@@ -244,11 +244,4 @@ def tree_mechanism(file: TreeFile) -> Mechanism:
         TreeError: names the body and what to change.
     """
     tree = tree_of([body_of(b) for b in file.body], file.gravity_m_s2)
-    return Mechanism(
-        file.name,
-        file.description,
-        file.kind,
-        system_of(tree),
-        file.scenario,
-        lambda q: lines_of(file, tree, q),
-    )
+    return Mechanism.of(file, system_of(tree), lambda q: lines_of(file, tree, q))

@@ -56,7 +56,7 @@ def chain_mechanism(file: ChainFile) -> Mechanism:
         rods = zip(tree.frames, turns, origins, strict=True)
         return [(name, np.array([p, p + R @ down_m])) for name, R, p in rods]
 
-    return Mechanism(file.name, file.description, file.kind, system_of(tree), file.scenario, segments)
+    return Mechanism.of(file, system_of(tree), segments)
 
 
 KIND: Final = MechanismKind(tables=ChainFile, assemble=chain_mechanism)
