@@ -91,15 +91,9 @@ def identify(
     if kind in KINDS and bus is not None and not tendons_off:
         raise WrongChoice("take the tendons of these motors off their spools, then say --tendons-off")
     options = RunOptions(
-        hand=hand,
-        bus=bus,
-        lockstep=lockstep,
-        wiring=wiring,
-        plant=plant,
-        mismatch=mismatch,
-        seed=seed,
-        port_base=port_base,
-    )
+        hand=hand, bus=bus, lockstep=lockstep, wiring=wiring, plant=plant, mismatch=mismatch,
+        seed=seed, port_base=port_base,
+    )  # fmt: skip
     must_be_tendon_hand(hand)
     page = page_of(view, lockstep, port_base)
     read = read_hand(options)
