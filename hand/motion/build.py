@@ -144,7 +144,7 @@ def _add(
     forced: bool,
 ) -> None:
     kind, space, modes, factor = _KINDS[track.kind]
-    chosen, refusals = _selected(track, at, space, names, model)
+    chosen, refusals = _selected(track, at, space, names)
     built.refusals += refusals
     for index in chosen:
         finger = finger_of(model, space, index)
@@ -173,7 +173,7 @@ def finger_of(model: RecordArray, space: str, index: int) -> int:
 
 
 def _selected(
-    track: JointTrack | PartTrack, at: Path, space: str, names: HandNames, model: RecordArray
+    track: JointTrack | PartTrack, at: Path, space: str, names: HandNames
 ) -> tuple[list[int], list[Refusal]]:
     legal = names.of(space)
     if isinstance(track, JointTrack) and track.roles is not None:
