@@ -674,13 +674,21 @@ def test_a_value_that_is_no_number_has_no_figures(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bits", [ChannelStatus.RESET, ChannelStatus.WRONG_MODE, ChannelStatus.RESET | ChannelStatus.STALE]
+    ("bits", "cause"),
+    [
+        (ChannelStatus.RESET, Cause.MOTOR_RESET),
+        (ChannelStatus.WRONG_MODE, Cause.MOTOR_RESET),
+        (ChannelStatus.RESET | ChannelStatus.STALE, Cause.MOTOR_RESET),
+        (ChannelStatus.HELD, Cause.MOTOR_HELD),
+        (ChannelStatus.HELD | ChannelStatus.STALE, Cause.MOTOR_HELD),
+        (ChannelStatus.HELD | ChannelStatus.RESET, Cause.MOTOR_RESET),
+    ],
 )
-def test_a_motor_that_comes_back_shows_its_status(bits: ChannelStatus) -> None:
+def test_a_motor_that_comes_back_shows_its_status(bits: ChannelStatus, cause: Cause) -> None:
     bench = Bare()
     bench.z["motor_status"][3] = int(bits)
     assert bench.until(None, 3) == 1
-    assert bench.found == (Cause.MOTOR_RESET, 3, float(int(bits)), 0.0)
+    assert bench.found == (cause, 3, float(int(bits)), 0.0)
 
 
 @pytest.mark.parametrize("name", ["motor_status", "hall_status", "axis_status"])

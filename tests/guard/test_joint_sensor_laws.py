@@ -21,6 +21,8 @@ from guard.joint_sensor_checks import (
     NOISE_SHARE,
     SAME,
     SILENT_S,
+    TIME_FACTOR,
+    TIME_PERIODS,
     check_joint_sensors,
 )
 from guard.machine import clear_causes
@@ -240,12 +242,17 @@ def alternating(bench: Sensed, size_rad: float) -> Callable[[], None]:
     return lambda: bench.look(size_rad * (1.0 if bench.tick % 2 else -1.0))
 
 
-def test_noise_is_named_beyond_what_the_file_tells_six_times() -> None:
+@pytest.mark.parametrize("speed_rad_s", [0.0, 0.3, -30.0])
+def test_noise_is_named_beyond_what_the_file_tells_six_times_and_times_of_samples_three_times(
+    speed_rad_s: float,
+) -> None:
     """White noise of rms n has second differences of sqrt(6) n."""
     for share, noisy in ((0.97, False), (1.1, True)):
         bench = Sensed()
         bench.m["joint_jump_rad_s"][J] = 1e3
-        size = share * NOISE_FACTOR * math.sqrt(6.0) * NOISE_RAD / 4.0
+        bench.s["joint_speed_rad_s"][J] = speed_rad_s
+        late_rad = TIME_PERIODS * bench.dt_s * abs(speed_rad_s)
+        size = share * math.sqrt(6.0) * (NOISE_FACTOR * NOISE_RAD + TIME_FACTOR * late_rad) / 4.0
         bench.lasts(alternating(bench, size), 600)
         assert bench.cause is (Cause.JOINT_SENSOR_NOISY if noisy else Cause.NONE)
 

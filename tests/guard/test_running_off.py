@@ -103,3 +103,18 @@ def test_a_tendon_that_pulls_another_joint_into_its_stop_is_let_go() -> None:
         most = float(joint_envelope(bench.m, bench.mem, bench.s, 0, 7)[1])
         assert bench.bounded(7, HARD_NM)[0] == pytest.approx(min(max(most, HARD_NM), 0.0))
     assert bench.bounded(7, HARD_NM) == (HARD_NM, 0)
+
+
+@pytest.mark.parametrize("t", [6, 7])
+def test_what_pulls_a_joint_that_runs_is_let_go_although_it_holds_another_that_does_not(t: int) -> None:
+    """The fingertip runs the way of the pull; the joint before it seems beyond the stop it is kept from."""
+    bench = Moving()
+    along, kept = -np.sign(bench.P[t, 3]), np.sign(bench.P[t, 2])
+    assert along == kept != 0.0
+    bench = faulted(2, kept, way=-0.5)
+    slow = 0.99 * float(bench.m["stop_speed_rad_s"])
+    for fast, held in ((-along, True), (along, False)):
+        bench.turn(np.array([0.0, 0.0, kept * slow, fast * 2.0]))
+        least = float(joint_envelope(bench.m, bench.mem, bench.s, 0, t)[0])
+        assert least > HARD_NM
+        assert (bench.bounded(t, HARD_NM)[0] > HARD_NM) is held
