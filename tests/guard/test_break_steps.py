@@ -75,7 +75,8 @@ class Equations:
 
     def guide_damping_ns(self, qd: FloatArray, tension: FloatArray) -> FloatArray:
         loss, v0 = self.m["guide_loss_frac"][:TENDONS], self.m["guide_speed_m_s"]
-        return (tension * loss + self.m["guide_bending_n"][:TENDONS]) / np.sqrt((self.P @ qd) ** 2 + v0**2)
+        resists = self.kept * (tension * loss + self.m["guide_bending_n"][:TENDONS])
+        return np.asarray(resists / np.sqrt((self.P @ qd) ** 2 + v0**2))
 
     def stop_nm(self, beyond: FloatArray, qd: FloatArray) -> FloatArray:
         """Torque of the stops at angles beyond them."""
@@ -122,6 +123,7 @@ def anywhere(rng: np.random.Generator, lost: int) -> Ahead:
     """The bench's finger in any state of a throw: moving, tendons slack and taut, joints beyond stops."""
     finger = Ahead()
     low, high = finger.m["joint_min_rad"][:JOINTS], finger.m["joint_max_rad"][:JOINTS]
+    finger.m["guide_bending_n"][:TENDONS] = rng.uniform(0.0, 1.0, TENDONS)
     finger.pose(rng.uniform(low + 0.05, high - 0.05)).pull(20.0).begin(lost)
     mem = finger.mem
     begin_throw(finger.m, mem, 0)
