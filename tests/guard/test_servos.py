@@ -240,14 +240,15 @@ def test_a_held_servo_gives_the_wrist_what_it_takes_of_the_tendon(
 def test_a_servo_is_let_go_by_what_its_co_contraction_stretches(sense: float, share: float) -> None:
     bench = Servos().wind(T, sense * 0.01)
     m = bench.m
-    m["pretension_n"][0] = 6.0
+    m["pretension_n"][0] = 12.0
     bench.mem["hold_angle_rad"][T], bench.mem["hold_wrist_m"][T] = 0.7, 0.001
     bench.s["wrist_length_m"][T], bench.mem["fault_age_s"][0] = 0.003, share * RELEASE_S
     held = bench.wanted(FAULT, int(Reaction.HOLD))[0]
     goal, left, bits = bench.wanted(FAULT)
     assert left == pytest.approx(max(1.0 - share, 0.0)) and bits == int(Clip.STATE)
-    assert abs(stiffness_of_force(m, T, 3.0) / stiffness_of_force(m, T, 6.0) - 1.0) > 0.01
-    slack_m = 6.0 / stiffness_of_force(m, T, 3.0)
+    least, half, whole = (stiffness_of_force(m, T, force_n) for force_n in (0.0, 6.0, 12.0))
+    assert 1.1 * least < half < 0.9 * whole
+    slack_m = 12.0 / half
     assert float(m["spool_radius_m"][T]) * (held - goal) == pytest.approx((1.0 - left) * slack_m, abs=1e-12)
 
 

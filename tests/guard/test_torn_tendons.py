@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from guard.tension_checks import is_torn
 from hand.assembly.figures import FIGURES
 from signals.faults import Cause
 from tests.rigs.bare import Bare
@@ -113,3 +114,12 @@ def test_where_lengths_tell_nothing_a_dip_may_last(unknown: str) -> None:
     bench.s["tendon_length_m"][T] = -0.005
     assert bench.until(None, 1000) * bench.dt_s == pytest.approx(0.150, abs=0.030)
     assert bench.found is not None and bench.found[:2] == (Cause.TENSION_LOST, T)
+
+
+@pytest.mark.parametrize(("axes", "used"), [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)])
+def test_a_wrist_hides_what_is_torn_only_where_there_is_one_whose_lengths_are_not_removed(
+    axes: int, used: int
+) -> None:
+    bench = Torn(0.5).bench
+    bench.m["n_axes"], bench.m["use_wrist"], bench.mem["slack_from_m"][T] = axes, used, 0.0
+    assert is_torn(bench.m, bench.mem, bench.s, 0, T) is (axes == 0 or used == 1)
