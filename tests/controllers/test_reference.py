@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from controllers.memory import new_controller_memory
-from controllers.reference import glide, shape_reference
+from controllers.reference import MOTOR_SPEED_SHARE, TORQUE_SHARE, glide, shape_motor, shape_reference
 from guard.envelope import stop_speed
 from hand.assembly.assemble import model_of
 from hand.file import load_hand
 from signals.compiled import law
+from signals.records import GOAL, new
 
 MODEL = model_of(load_hand("finger_bench"))
 DT_S = float(MODEL["dt_s"][0])
@@ -103,3 +105,43 @@ def test_a_goal_that_alternates_asks_for_no_more_than_its_pace(
     assert np.abs(out[:, 1]).max() <= fastest + 1e-9
     assert np.abs(np.diff(out[:, 1])).max() <= acceleration * DT_S * (1.0 + 1e-9)
     assert out[:, 0].max() <= 120.0 + 1e-6 * 120.0 + 0.5 * acceleration * DT_S**2
+
+
+# --- motors -----------------------------------------------------------------------------------------------
+
+
+@law
+def run_motor(model, goal, memory, i, left, rate, angle, out):  # type: ignore[no-untyped-def]
+    m, g, mem = model[0], goal[0], memory[0]
+    for k in range(angle.size):
+        g.motor_angle_rad[i] = angle[k]
+        shape_motor(m, g, mem, i, left, rate)
+        out[k, 0] = mem.shaped_motor_rad[i]
+        out[k, 1] = mem.shaped_motor_rad_s[i]
+
+
+@pytest.mark.parametrize("far_rad", [-100.0, 100.0])
+def test_a_motors_reference_has_nine_tenths_of_its_speed_and_three_of_its_torque(far_rad: float) -> None:
+    i, out = 3, np.zeros((6000, 2))
+    run_motor(MODEL, new(GOAL), new_controller_memory(), i, 0.0, 0.0, np.full(len(out), far_rad), out)
+    sign, m = np.sign(far_rad), MODEL[0]
+    fastest = MOTOR_SPEED_SHARE * float(m["motor_speed_limit_rad_s"][i])
+    assert fastest * len(out) * DT_S < 0.9 * abs(far_rad), "still on its way"
+    assert (sign * out[:, 1]).max() == pytest.approx(fastest)
+    torque = float(m["motor_inertia_kg_m2"][i]) * np.diff(sign * out[:, 1]).max() / DT_S
+    assert torque == pytest.approx(TORQUE_SHARE * float(m["motor_torque_limit_nm"][i]))
+
+
+@pytest.mark.parametrize("offset_rad", [-0.3, 0.0, 0.3])
+def test_a_motors_reference_follows_its_goal_and_what_is_left_of_the_offset(offset_rad: float) -> None:
+    """A quarter is left, and twice of it would go in a second."""
+    i, left, rate, goal, memory = 3, 0.25, -2.0, new(GOAL), new_controller_memory()
+    memory["offset_motor_rad"][0, i], goal["motor_speed_rad_s"][0, i] = offset_rad, 1.0
+    speed = 1.0 + rate * offset_rad
+    angle = 0.7 + speed * DT_S * np.arange(300)
+    memory["shaped_motor_rad"][0, i] = angle[0] - speed * DT_S + left * offset_rad
+    memory["shaped_motor_rad_s"][0, i] = speed
+    out = np.zeros((len(angle), 2))
+    run_motor(MODEL, goal, memory, i, left, rate, angle, out)
+    assert out[:, 0] == pytest.approx(angle + left * offset_rad, abs=1e-9)
+    assert out[:, 1] == pytest.approx(speed, abs=1e-6)
