@@ -68,7 +68,12 @@ def _store_belief(hand: HandFile, sensor: JointSensor, model: RecordArray, j: in
     way_rad = max(abs(m["joint_min_rad"][j]), abs(m["joint_max_rad"][j]))
     tolerance_rad = math.sqrt(2.0) * hand.tolerances.pulley_radius * way_rad
     range_rad = float(m["joint_max_rad"][j] - m["joint_min_rad"][j])
-    told_rad = min(length_error_m(hand, m, t, seen[t]) / arm_m[t] for t in moving)
+    play_m = {
+        t: float(0.5 * m["backlash_rad"][m["tendon_motor"][t]] * abs(m["spool_radius_m"][t])) for t in moving
+    }
+    told_rad = min(
+        math.hypot(length_error_m(hand, m, t, seen[t]), play_m[t] / math.sqrt(3.0)) / arm_m[t] for t in moving
+    )
     if m["finger_kind"][f] == FingerKind.SPRUNG:  # what holds a joint shows in no line of the finger
         told_rad = least_rad = range_rad
     else:
@@ -83,7 +88,8 @@ def _store_belief(hand: HandFile, sensor: JointSensor, model: RecordArray, j: in
     m["joint_noise_rad"][j] = math.hypot(noise_rad, math.sqrt(ROUNDING2) * float(steps_rad.max()))
     told = {t: seen[t] or bool(differing(m, np.array([t]))[0]) for t in moving}
     hidden = [
-        (length_error_m(hand, m, t, seen[t]) if told[t] else _hidden_m(m, t)) / arm_m[t] for t in moving
+        (play_m[t] + (length_error_m(hand, m, t, seen[t]) if told[t] else _hidden_m(m, t))) / arm_m[t]
+        for t in moving
     ]
     m["joint_band_rad"][j] = max(least_rad, *hidden)
     m["joint_side_rad"][j] = (

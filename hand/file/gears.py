@@ -39,8 +39,10 @@ UNKNOWN_TORQUE_NM: Final = 1.0
 """In the place of a drive that the file does not have; something else refuses the file."""
 PAIR: Final = (("_forth", 1.0), ("_back", -1.0))
 """Endings of the names of a gear's lines, and the sense of their spool."""
-TAKEN: Final = ("tendons", "tendon", "guides", "springs", "spool", "hall", "hysteresis", "sensors")
+TAKEN: Final = ("tendons", "tendon", "guides", "springs", "spool", "hall", "hysteresis")
 """Tables that say how tendons run: a hand of gears has none."""
+AT_TENDONS: Final = ("force", "force_difference")
+"""Kinds of sensors that it cannot have either."""
 MADE_OF_GEARS: Final = ("tendons", "tendon", "guides", "springs", "spool")
 """Of these, the ones that gears make."""
 
@@ -63,9 +65,9 @@ class GearTrain(Table):
 
 
 def with_lines(raw: Raw) -> Raw:
-    """The file with the lines that stand for its gears; as it is where it has none, or tendons too."""
+    """The file with lines for its gears, in the place of tendons; as it is where it has none."""
     rows = [row for _, row in dicts_at(raw, "gears")]
-    if not rows or any(key in raw for key in TAKEN):
+    if not rows:
         return raw
     radius_m = max(_stall_nm(raw, row) for row in rows) * MARGIN / (2.0 * REST_N)
     stiff_n_m = [0.5 * (positive_of(row.get("stiffness_nm_rad")) / radius_m) / radius_m for row in rows]
@@ -135,6 +137,10 @@ def gear_refusals(raw: Raw) -> Iterator[Refusal]:
         if key in raw:
             legal = f"no {key} in a hand with gears: a hand has tendons or gears"
             yield Refusal(path=(key,), found=f"a key {key}, beside gears", legal=legal)
+    for k, row in dicts_at(raw, "sensors"):
+        if (kind := text_of(row, "kind")) in AT_TENDONS:
+            legal = '"joint": a hand with gears has no tendon'
+            yield Refusal(path=("sensors", k, "kind"), found=f'"{kind}", beside gears', legal=legal)
     for key, what in (("name", "every name of a gear once"), ("motor", "every motor drives one gear")):
         first: dict[str, int] = {}
         for k, row in dicts_at(raw, "gears"):
@@ -169,10 +175,10 @@ def _loose(raw: Raw) -> Iterator[Refusal]:
 
 def told_of_gears(raw: Raw, found: Iterable[Refusal]) -> list[Refusal]:
     """Refusals of gears, and others in the words of the file: a line's stand at its gear, once."""
-    found = [*gear_refusals(raw), *found]
-    if not isinstance(raw.get("gears"), list) or any(key in raw for key in TAKEN):
-        return found
-    told = [r for r in found if r.path[0] not in MADE_OF_GEARS]
+    own, found = list(gear_refusals(raw)), list(found)
+    if not isinstance(raw.get("gears"), list):
+        return [*own, *found]
+    told = [*own, *(r for r in found if r.path[0] not in MADE_OF_GEARS)]
     places = {r.path for r in told}
     for r in found:
         if r.path[0] in MADE_OF_GEARS:

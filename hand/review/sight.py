@@ -61,6 +61,8 @@ def _plays(hand: HandFile, m: np.void, f: int) -> list[str]:
     joints: dict[str, list[str]] = {}
     ways_m = 0.5 * m["backlash_rad"][m["tendon_motor"][tendons]] * abs(m["spool_radius_m"][tendons])
     for j in m["finger_joint"][f, : m["finger_n_joints"][f]]:
+        if hand.joint_sensor_at(hand.joints[j].name) is not None:
+            continue
         play_deg = 2.0 * float(np.degrees(abs(m["pinv_jt_1_m"][j, tendons]) @ ways_m))
         if play_deg > 0.0:
             joints.setdefault(f"{play_deg:.3g}", []).append(hand.joints[j].name)

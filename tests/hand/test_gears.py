@@ -60,6 +60,19 @@ def test_lines_follow_the_strongest_drive_and_their_gear() -> None:
     assert strong["spool_radius_m"][0] == pytest.approx(2.0 * plain["spool_radius_m"][0])
 
 
+FORCE_SENSOR = """
+[[sensors]]
+kind = "force"
+at = "index_mcp_forth"
+channel = 1
+bits = 12
+span_n = 50.0
+zero_count = 0
+direction = 1
+noise_counts_rms = 1.0
+filter_hz = 100.0
+origin = "assumed"
+"""
 REFUSED = {
     "no such motor": (
         lambda t: t.replace('motor = "index_mcp", motor_per', 'motor = "index_mpc", motor_per'),
@@ -103,6 +116,10 @@ REFUSED = {
         lambda t: t + '\n[spool]\nradius_m = 0.01\norigin = "assumed"\n',
         r":(\d+): spool: found a key spool, beside gears",
     ),
+    "a force sensor beside gears": (
+        lambda t: t + FORCE_SENSOR,
+        r":(\d+): sensors\[0\]\.kind: found \"force\", beside gears; legal: \"joint\"",
+    ),
 }
 
 
@@ -117,6 +134,8 @@ def test_what_is_wrong_is_told_once_and_at_the_gear(what: str) -> None:
     assert len(said) == 1, str(refusal.value)
     line = int(re.search(told, said[0]).group(1))  # type: ignore[union-attr]
     assert line > 1 and "tendons[" not in str(refusal.value)
+    if what.endswith("beside gears"):
+        assert "refused, 1 problem:" in str(refusal.value)
 
 
 def test_values_that_gears_make_are_not_suspected() -> None:

@@ -24,6 +24,7 @@ from signals.modes import JointSource, MachineState
 from signals.records import MEASUREMENT, STATE, new
 from telemetry.publish.bulletin import Bulletin
 from tests.hands.test_shared_motors import text as pairs_text
+from tests.rigs.geared import with_play
 from tests.rigs.mutations import TEXTS
 from tests.rigs.sensed import SENSOR, joint_sensor, orca
 
@@ -65,6 +66,37 @@ def test_they_tell_joints_to_half_a_degree_whatever_is_wrong_with_the_drives(
     alone_deg = np.degrees(result.frames["state"]["joint_sensor_error_rad"][250:, :n])
     assert error_deg < 0.1
     assert np.sqrt(np.mean(alone_deg**2)) > 5.0 * error_deg
+
+
+PLAY_DEG = 1.5
+
+
+def _geared(backlash_deg: float) -> str:
+    """LEAP with sensors at all joints and play in all gears; nothing else tells what the play leaves open."""
+    text = with_play(backlash_deg)
+    return text + "".join(joint_sensor(j, k + 1) for k, j in enumerate(joints_of(text)))
+
+
+def test_they_tell_what_the_play_of_gears_leaves_open(tmp_path: Path) -> None:
+    """Motors alone are off by half of the play where gravity holds a joint at its end."""
+    files = _file(tmp_path, "played", with_play(PLAY_DEG)), _file(tmp_path, "sensed", _geared(PLAY_DEG))
+    alone, sensed = (run_lockstep(f, motion="open_close", seconds=3.0, mismatch=3).report for f in files)
+    said = ["play" in str(sights_of(load_hand(file))) for file in files]
+    assert said == [True, False]
+    for report in (alone, sensed):
+        assert report["faults"] == [] and report["left_out"] == []
+    assert set(sensed["joint_source"].values()) == {"sensor"}
+    assert alone["estimate_error_deg"]["rms"] > PLAY_DEG / 3.0
+    assert sensed["estimate_error_deg"]["rms"] < SENSOR["accuracy_deg"]
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("kind", ["joint-stuck", "joint-jump", "joint-noise", "joint-silent"])
+def test_one_that_fails_at_a_gear_is_named_and_the_finger_goes_on(kind: str, tmp_path: Path) -> None:
+    result = _ran(tmp_path, f"{kind}:index_mcp@{FAULT_S}", _geared(PLAY_DEG))
+    (left,) = result.report["left_out"]
+    assert (left["cause"], left["part"], result.report["faults"]) == (NAMED[kind][0].name, "index_mcp", [])
+    assert result.report["joint_source"]["index_mcp"] == "motors"
 
 
 def _stiffer(text: str) -> str:
