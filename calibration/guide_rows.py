@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.guide_fit import TWO_SIDED_95, Rows
 from calibration.guide_sweeps import MOVE_S, MOVES, Plan, Sweep, jacobian, plan_of
-from calibration.lever_fit import LeverFit
+from calibration.lever_fit import SLOW_RAD_S, LeverFit
 from calibration.motion_run import Means, Watch, must_be_sound, run_motion
 from calibration.tendon_means import FIELDS, Course, course_of
 from calibration.winding_plan import TAIL_S
@@ -81,19 +81,25 @@ def smooth(values: FloatArray, time_s: FloatArray) -> FloatArray:
 
 FRICTION_LEFT: Final = 0.001
 """Standard deviation of a motor's friction that the levers' sweeps leave open beside noise, relative."""
+VISCOUS_LEFT: Final = 0.003
+"""Of a motor's viscous friction that its own run leaves open, relative."""
 ARM_LEFT: Final = 0.005
 """Of a measured lever arm over its spool (``calibration.geometry``)."""
 
 
 def unsure_of(hand: Hand, fits: dict[int, LeverFit], joints: list[int]) -> FloatArray:
-    """Standard deviations of what is known with an error, shape (nt + nt + nt nj,).
+    """Standard deviations of what is known with an error, shape (nt + nt + nt + nt nj,).
 
-    Friction of each motor [N m], factor of each tendon's torque constant, factor of each lever arm.
+    Friction of each motor at the levers' speed [N m], its slope over the speed [N m s/rad], factor of each
+    tendon's torque constant, factor of each lever arm.
     """
     spread, found = hand.file.tolerances, []
     for fit in fits.values():
         noise = float(max(fit.half[4], fit.bound[4])) / TWO_SIDED_95
         found.append(math.hypot(noise, FRICTION_LEFT * fit.friction_nm))
+    for fit in fits.values():
+        noise = float(max(fit.half[5], fit.bound[5])) / TWO_SIDED_95
+        found.append(math.hypot(noise, VISCOUS_LEFT * fit.viscous_nms_rad))
     found += [spread.torque_constant] * len(fits)
     for t in fits:
         measured = hand.file.measured(hand.names.tendons[t]).dh_dq_m_rad is not None
@@ -113,7 +119,12 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, FloatArray], join
     lost = T * (1.0 + m["guide_loss_frac"][tendons] * s)  # behind the guides: hardly differs both ways
     motor = m["tendon_motor"][tendons]
     wound = np.column_stack([found.courses[t].speed_rad_s for t in tendons])
-    rest = np.arctan(m["friction_gamma_1_s_rad"][motor] * wound) / np.abs(m["spool_radius_m"][tendons])
+    radius = np.abs(m["spool_radius_m"][tendons])
+    rest = np.arctan(m["friction_gamma_1_s_rad"][motor] * wound) / radius
+    swept = found.time_s <= found.plan.levers_s
+    usual = np.array([np.abs(w[np.abs(w) > SLOW_RAD_S]).mean() for w in wound[swept].T])
+    level = np.arctan(m["friction_gamma_1_s_rad"][motor] * usual)
+    slope = wound / radius - rest * usual / level  # what is known at the levers' speed is known there
     rows = []
     for sweep in found.plan.sweeps:
         move, moving = _moves(found, sweep, speed)
@@ -130,7 +141,8 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, FloatArray], join
             sign = qd / np.sqrt(qd**2 + v0**2)
             by_arm = np.zeros((int(used.sum()), len(tendons), len(joints)))
             by_arm[:, :, k] = lost[used] * P[tendons, j]
-            unsure = (rest[used] * P[tendons, j], by_arm[:, :, k], by_arm.reshape(len(by_arm), -1))
+            turns = (rest[used] * P[tendons, j], slope[used] * P[tendons, j])
+            unsure = (*turns, by_arm[:, :, k], by_arm.reshape(len(by_arm), -1))
             row = Rows(k, found.joint_rad[used, j], torque, sign, columns, move[used], np.hstack(unsure))
             rows.append(row)
     return rows

@@ -131,12 +131,17 @@ def loop_states(data: Swept, counts_rad: float, presliding_rad: float) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Standard deviation of what the hand file's ripple over the output's angle leaves open [N m].
+    """What is known before.
 
-    Half a turn of it and less looks like a part of the tension.
+    Attributes:
+        ripple_nm: standard deviation of the ripple over the output's angle that the hand file leaves open.
+            Half a turn of it and less looks like a part of the tension.
+        viscous: the motor's g_3 was measured, and stays. Speeds of these sweeps differ too little to tell it
+            from g_2: here it would come out up to a sixth too large.
     """
 
     ripple_nm: float
+    viscous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,17 +239,18 @@ def fit_lever(
     columns, block = _columns(data, gamma_1_s_rad, input_turns), (data.time_s / BLOCK_S).astype(np.int64)
     start = np.array([1.0, guess[0], np.log(guess[1]), sensor.zero_count, guess[2], guess[3], *np.zeros(7)])
     spread = np.array([*np.full(11, np.inf), known.ripple_nm, known.ripple_nm])
+    spread[5] = 0.0 if known.viscous else np.inf
 
-    def solved(begin: FloatArray) -> Solution:
+    def solved() -> Solution:
         law = _Law(data, sensor, force_n, radius_m, rows, columns[rows])
-        return solve(law.torque, data.torque_nm[rows], begin, law.slopes, spread, block[rows])
+        return solve(law.torque, data.torque_nm[rows], start, law.slopes, spread, block[rows])
 
-    found = solved(start)
+    found = solved()
     size = np.abs(found.residual)
     sound = size <= SOUND * SIGMA_OF_MEDIAN * float(np.median(size))
     if not sound.all():  # a computer that paused has jerked the motor
         rows[rows] = sound
-        found = solved(found.values)
+        found = solved()
     x, half, bound = found.values, found.half.copy(), found.bound.copy()
     length = float(np.exp(x[2]))
     half[2], bound[2] = half[2] * length, bound[2] * length

@@ -110,7 +110,7 @@ def fitted(hand: Hand, course: Course, t: int) -> Fitted:
     fit = fit_lever(
         data, sensor, lambda x: np.interp(x, lever, force), abs(float(m["spool_radius_m"][t])),
         float(m["friction_gamma_1_s_rad"][i]), float(m["gear_ratio"][i]), guess,
-        Known(ripple_left_nm(hand, i)),
+        Known(ripple_left_nm(hand, i), hand.file.measured(hand.names.motors[i]).gamma_3_nms_rad is not None),
     )  # fmt: skip
     return Fitted(data, fit)
 

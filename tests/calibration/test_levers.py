@@ -62,6 +62,11 @@ def test_what_made_a_course_lies_in_the_intervals(seed):
         found,
         true,
     )
+    # a viscous friction that the drive's own run told stays, and the rest is known the better
+    guess = (0.1, math.radians(0.3), 0.5, g3)
+    known = fit_lever(data, SENSOR, _force, RADIUS_M, GAMMA_1, TURNS, guess, Known(1e-4, viscous=True))
+    assert (known.viscous_nms_rad, known.half[5], known.bound[5]) == (g3, 0.0, 0.0)
+    assert known.half[4] < fit.half[4] and abs(known.friction_nm - g2) < 0.002 * g2
 
 
 def test_a_tendon_that_never_turned_is_refused():
