@@ -173,12 +173,19 @@ def _loose(raw: Raw) -> Iterator[Refusal]:
                 break
 
 
-def told_of_gears(raw: Raw, found: Iterable[Refusal]) -> list[Refusal]:
-    """Refusals of gears, and others in the words of the file: a line's stand at its gear, once."""
-    own, found = list(gear_refusals(raw)), list(found)
+def told_of_gears(raw: Raw, of_text: Iterable[Refusal], of_lines: Iterable[Refusal]) -> list[Refusal]:
+    """Refusals of gears, and others in the words of the file: a line's stand at its gear, once.
+
+    Args:
+        raw: the file as it stands.
+        of_text: what is wrong with its names and labels; none of tables that it may not have at all.
+        of_lines: what is wrong with it as ``with_lines`` gives it.
+    """
+    own, found = list(gear_refusals(raw)), list(of_lines)
     if not isinstance(raw.get("gears"), list):
-        return [*own, *found]
-    told = [*own, *(r for r in found if r.path[0] not in MADE_OF_GEARS)]
+        return [*own, *of_text, *found]
+    told = [*own, *(r for r in of_text if not (r.path[0] in TAKEN and r.path[0] in raw))]
+    told += [r for r in found if r.path[0] not in MADE_OF_GEARS]
     places = {r.path for r in told}
     for r in found:
         if r.path[0] in MADE_OF_GEARS:

@@ -15,7 +15,7 @@ from hand.file.gears import told_of_gears, with_lines
 from hand.file.hand import HandFile
 from hand.file.locate import Locator, Path
 from hand.file.old_names import renamed
-from hand.file.refusals import refusals
+from hand.file.refusals import Refusal, refusals
 
 
 def shipped_hands() -> tuple[str, ...]:
@@ -56,13 +56,13 @@ def parse_hand(content: str, file: str) -> HandFile:
     bare, labels, found = origins.split(text.raw_of(content, file, locator, HandFileError))
     bare, notices, clashes = renamed(bare)
     plain, bare = bare, with_lines(bare)
-    found = [*clashes, *found]
+    wrong: list[Refusal] = []
     hand: HandFile | None = None
     try:
         hand = HandFile.model_validate(text.tuples(bare))
     except ValidationError as error:
-        found += refusals(HandFile, bare, error)
-    found = told_of_gears(plain, [*found, *check_all(bare, hand)])
+        wrong = refusals(HandFile, bare, error)
+    found = told_of_gears(plain, [*clashes, *found], [*wrong, *check_all(bare, hand)])
     if found or hand is None:
         raise text.refused(found, file, locator, HandFileError)
     hand._path = file

@@ -116,6 +116,10 @@ REFUSED = {
         lambda t: t + '\n[spool]\nradius_m = 0.01\norigin = "assumed"\n',
         r":(\d+): spool: found a key spool, beside gears",
     ),
+    "tendons without a label beside gears": (
+        lambda t: t + '\n[[tendons]]\nname = "flexor"\nfinger = "index"\n',
+        r":(\d+): tendons: found a key tendons, beside gears",
+    ),
     "a force sensor beside gears": (
         lambda t: t + FORCE_SENSOR,
         r":(\d+): sensors\[0\]\.kind: found \"force\", beside gears; legal: \"joint\"",
