@@ -159,7 +159,7 @@ def test_levers_that_are_simulated_without_friction_hide_nothing(sensors: str, f
 def test_the_motors_way_for_a_tension_is_that_of_the_loop_as_it_turns(
     share: float, sign: float, side: float
 ) -> None:
-    """Oracle: the plant's own loop, a micrometre further: much less than what turns it."""
+    """Oracle: the plant's own loop, a tenth of a micrometre further: much less than what turns it."""
     m, mem, s = model().copy()[0], new_controller_memory()[0], new(STATE)[0]
     low, high = m["lever_calibrated_min_rad"][0], m["lever_max_rad"][0]
     lever = low + share * (high - low)
@@ -173,14 +173,19 @@ def test_the_motors_way_for_a_tension_is_that_of_the_loop_as_it_turns(
     assert compliance == pytest.approx(way / (after - tension), rel=5e-3)
 
 
-def test_where_a_tension_turns_round_the_motor_hardly_moves_and_behind_it_a_little_faster() -> None:
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_where_a_tension_turns_round_the_motor_hardly_moves_and_further_on_as_for_the_measured_one(
+    side: float,
+) -> None:
+    """A loop that is turned leaves a factor between true and measured tension."""
     seen = Seen()
-    seen.mem["loop_sign"][0] = 1.0
+    seen.mem["loop_sign"][0] = side
     seen.s["tendon_stiffness_n_m"][0] = stiffness_of_force(seen.m, 0, seen.s["tension_n"][0])
     plain, frac = compliance_m_n(seen.s, 0), float(seen.m["lever_friction_frac"][0])
-    assert turned_compliance_m_n(seen.m, seen.mem, seen.s, 0, -50.0) < 0.5 * plain
-    further = turned_compliance_m_n(seen.m, seen.mem, seen.s, 0, 50.0)
-    assert plain / (1.0 + frac) <= further < plain
+    assert turned_compliance_m_n(seen.m, seen.mem, seen.s, 0, -50.0 * side) < 0.5 * plain
+    cord = float(seen.m["tendon_compliance_m_n"][0])
+    further = cord + (plain - cord) / (1.0 + frac * side)
+    assert turned_compliance_m_n(seen.m, seen.mem, seen.s, 0, 50.0 * side) == pytest.approx(further, rel=0.01)
 
 
 @pytest.mark.parametrize("choices", [{"gain": 0.0}, {"used": 0}, {"friction": False}], ids=str)

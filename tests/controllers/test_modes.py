@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mechanics.friction import motor_friction_nm
 from signals.modes import Mode
 from signals.records import GOAL
 from tests.rigs.desk import Desk
@@ -135,6 +136,26 @@ def test_a_finger_without_mode_rests_while_the_others_move() -> None:
     torque = desk.state["ref_motor_torque_nm"][0]
     assert not torque[desk.motors_of(1)].any()
     assert all(torque[desk.motors_of(f)].any() for f in range(desk.n_fingers) if f != 1)
+
+
+@pytest.mark.parametrize("mode", [Mode.MOTOR_POSITION, Mode.TENDON_FORCE, Mode.JOINT_IMPEDANCE])
+def test_each_motors_own_share_of_its_friction_counts_in_tendon_force_and_the_hands_elsewhere(
+    mode: Mode,
+) -> None:
+    desk, own = Desk("finger_bench"), np.linspace(0.6, 0.95, 8)
+    desk.m["friction_gain"], desk.m["force_friction_gain"][:8] = 0.5, own
+    desk.place(np.array([0.0, 0.5, 0.5, 0.4]), 20.0)
+    desk.look()
+    goals(desk)
+    desk.goal["finger_mode"][0, 0] = int(mode)
+    desk.to_active()
+    desk.cycle(30)
+    m, speeds = desk.m, desk.state["ref_motor_speed_rad_s"][0, :8]
+    assert np.abs(speeds).min() > 1e-6
+    names = ("friction_gamma_1_s_rad", "friction_gamma_2_nm", "friction_gamma_3_nms_rad")
+    whole = [motor_friction_nm(speed, *(m[name][i] for name in names)) for i, speed in enumerate(speeds)]
+    share = own if mode is Mode.TENDON_FORCE else 0.5
+    assert desk.state["friction_torque_nm"][0, :8] == pytest.approx(share * np.array(whole), rel=1e-6)
 
 
 def test_wrist_motion_turns_motors_so_that_the_tensions_stay() -> None:
