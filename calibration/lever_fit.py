@@ -5,9 +5,9 @@ r"""A lever's friction loop, its spring and its sensor's zero from sweeps: array
 
 with the motor's torque on the left, the mechanism's force f over the lever angle, and the loop's state s of
 Dahl's law over the lever's travel (``mechanics.hysteresis``). The loop grows with the tension, the motor's
-friction does not; so each is told from the other without any figure of a drive's run. The spring's scale
-sigma is in the unit of the motor's torque: a torque constant or a spool that is wrong by a factor scales
-it. The loop's half width epsilon is a ratio, and stays.
+friction does not; so each is told from the other without any figure of a drive's run (but g_3 stays where
+one has told it). The spring's scale sigma is in the unit of the motor's torque: a torque constant or a spool
+that is wrong by a factor scales it. The loop's half width epsilon is a ratio, and stays.
 
 A Hall count stands still for the magnet's play after each reversal. The first samples behind one are left
 out, and half of the play is put back to the others. The ripple over the motor's angle is fitted. That over
