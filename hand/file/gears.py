@@ -178,14 +178,15 @@ def told_of_gears(raw: Raw, of_text: Iterable[Refusal], of_lines: Iterable[Refus
 
     Args:
         raw: the file as it stands.
-        of_text: what is wrong with its names and labels; none of tables that it may not have at all.
+        of_text: what is wrong with its names and labels; nothing is told of tables that it may not have.
         of_lines: what is wrong with it as ``with_lines`` gives it.
     """
     own, found = list(gear_refusals(raw)), list(of_lines)
     if not isinstance(raw.get("gears"), list):
         return [*own, *of_text, *found]
-    told = [*own, *(r for r in of_text if not (r.path[0] in TAKEN and r.path[0] in raw))]
-    told += [r for r in found if r.path[0] not in MADE_OF_GEARS]
+    excluded = [key for key in TAKEN if key in raw]
+    told = [*own, *(r for r in of_text if r.path[0] not in excluded)]
+    told += [r for r in found if r.path[0] not in (*MADE_OF_GEARS, *excluded)]
     places = {r.path for r in told}
     for r in found:
         if r.path[0] in MADE_OF_GEARS:

@@ -120,6 +120,10 @@ REFUSED = {
         lambda t: t + '\n[[tendons]]\nname = "flexor"\nfinger = "index"\n',
         r":(\d+): tendons: found a key tendons, beside gears",
     ),
+    "a hall table without its keys beside gears": (
+        lambda t: t + '\n[hall]\nbits = 1\norigin = "assumed"\n',
+        r":(\d+): hall: found a key hall, beside gears",
+    ),
     "a force sensor beside gears": (
         lambda t: t + FORCE_SENSOR,
         r":(\d+): sensors\[0\]\.kind: found \"force\", beside gears; legal: \"joint\"",
