@@ -58,9 +58,11 @@ class Capabilities:
             ConfigureError: a mode or an index that it does not have.
         """
         if setup.mode not in self.motor_modes:
-            raise ConfigureError(setup.name, "mode", setup.mode.name, "CURRENT")
+            legal = sorted(m.name for m in self.motor_modes)
+            raise ConfigureError(setup.name, "mode", setup.mode.name, "not offered", f"legal: {legal}")
         if not 0 <= setup.index < self.n_motors:
-            raise ConfigureError(setup.name, "index", setup.index, f"0..{self.n_motors - 1}")
+            legal_index = f"legal: 0 to {self.n_motors - 1}"
+            raise ConfigureError(setup.name, "index", setup.index, "not there", legal_index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

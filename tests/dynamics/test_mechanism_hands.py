@@ -112,8 +112,13 @@ def test_the_bus_keeps_its_contract():
     bus.exchange(command, measurement, 7 * PERIOD_NS)
     assert measurement["motor_current_a"][0, :3].tolist() == [0.0, 0.0, 0.0]
     assert bus.deactivate()
-    with pytest.raises(ConfigureError):
-        bus.configure((MotorSetup(index=9, name="none", current_limit_a=1.0),))
+    for index, mode, told in (
+        (9, MotorMode.CURRENT, "none: index is 'not there' after writing 9; legal: 0 to 2"),
+        (-1, MotorMode.CURRENT, "legal: 0 to 2"),
+        (0, MotorMode.POSITION, r"'not offered' after writing 'POSITION'; legal: \['CURRENT', 'OFF'\]"),
+    ):
+        with pytest.raises(ConfigureError, match=told):
+            bus.configure((MotorSetup(index=index, name="none", current_limit_a=1.0, mode=mode),))
     bus.close()
     assert bus.exchange(command, measurement, 8 * PERIOD_NS) == int(BusStatus.LOST)
     assert all((measurement[s] & int(ChannelStatus.MISSING)).all() for s in STATUSES)
