@@ -131,11 +131,11 @@ def _sure_part(name: str, fit: DriveFit, good: bool) -> Part:
     """``force_friction_gain``; its interval is what it may be of the true friction."""
     key = "force_friction_gain"
     if not good:
-        nan, text = math.nan, "its friction is not known well enough: as much as the hand file says"
-        return Part(name, key, nan, nan, nan, "1", OPEN, text)
+        text = "its friction is not known well enough: as much as the hand file says"
+        return Part.bare(name, key, "1", OPEN, text)
     share, half = sure_share(fit)
     text = f"{share:.3g} of the friction, known to {100 * half:.1f} %, is certain not to be too much"
-    return Part(name, key, share, share * (1.0 - half), share * (1.0 + half), "1", GOOD, text)
+    return Part(name, key, share, share / (1.0 + half), share / (1.0 - half), "1", GOOD, text)
 
 
 def _doubt(estimate: Estimate, fit: DriveFit, plateau: float) -> str:
