@@ -87,13 +87,18 @@ ARM_LEFT: Final = 0.005
 """Of a measured lever arm over its spool (``calibration.geometry``)."""
 
 
-def unsure_of(hand: Hand, fits: dict[int, LeverFit], joints: list[int]) -> FloatArray:
-    """Standard deviations of what is known with an error, shape (nt + nt + nt + nt nj,).
+BETWEEN: Final = 0.5
+"""Of half the difference of two signs of a path's speed: where between them it is."""
 
-    Friction of each motor at the levers' speed [N m], its slope over the speed [N m s/rad], factor of each
-    tendon's torque constant, factor of each lever arm.
+
+def unsure_of(hand: Hand, fits: dict[int, LeverFit], joints: list[int]) -> FloatArray:
+    """Standard deviations of what is known with an error, shape (1 + nt + nt + nt + nt nj,).
+
+    Place of the paths' speeds between the two that are measured, friction of each motor at the levers' speed
+    [N m], its slope over the speed [N m s/rad], factor of each tendon's torque constant, factor of each lever
+    arm.
     """
-    spread, found = hand.file.tolerances, []
+    spread, found = hand.file.tolerances, [BETWEEN]
     for fit in fits.values():
         noise = float(max(fit.half[4], fit.bound[4])) / TWO_SIDED_95
         found.append(math.hypot(noise, FRICTION_LEFT * fit.friction_nm))
@@ -113,12 +118,13 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, FloatArray], join
     tendons = list(tensions)
     T = np.column_stack([tensions[t] for t in tendons])
     speed = smooth(found.joint_rad, found.time_s)
-    v = speed @ P[tendons].T
-    s = v / np.sqrt(v**2 + m["guide_speed_m_s"] ** 2)
+    wound = np.column_stack([found.courses[t].speed_rad_s for t in tendons])
+    s, apart = _signs(
+        speed @ P[tendons].T, -wound * m["spool_radius_m"][tendons], float(m["guide_speed_m_s"])
+    )
     v0 = float(m["joint_friction_speed_rad_s"])
     lost = T * (1.0 + m["guide_loss_frac"][tendons] * s)  # behind the guides: hardly differs both ways
     motor = m["tendon_motor"][tendons]
-    wound = np.column_stack([found.courses[t].speed_rad_s for t in tendons])
     radius = np.abs(m["spool_radius_m"][tendons])
     rest = np.arctan(m["friction_gamma_1_s_rad"][motor] * wound) / radius
     swept = found.time_s <= found.plan.levers_s
@@ -141,11 +147,22 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, FloatArray], join
             sign = qd / np.sqrt(qd**2 + v0**2)
             by_arm = np.zeros((int(used.sum()), len(tendons), len(joints)))
             by_arm[:, :, k] = lost[used] * P[tendons, j]
+            between = (T * m["guide_loss_frac"][tendons] * apart)[used] @ P[tendons, j]
             turns = (rest[used] * P[tendons, j], slope[used] * P[tendons, j])
-            unsure = (*turns, by_arm[:, :, k], by_arm.reshape(len(by_arm), -1))
+            unsure = (between[:, None], *turns, by_arm[:, :, k], by_arm.reshape(len(by_arm), -1))
             row = Rows(k, found.joint_rad[used, j], torque, sign, columns, move[used], np.hstack(unsure))
             rows.append(row)
     return rows
+
+
+def _signs(by_joints: FloatArray, by_motors: FloatArray, v0: float) -> tuple[FloatArray, FloatArray]:
+    """(Smooth signs of the paths' speeds, half the difference of what joints and motors say of them).
+
+    A tendon that creeps while two joints move against each other loses the less, the slower it is. Estimated
+    joints tell its path without the stretch, with errors of lever arms; its motor tells it with the stretch.
+    """
+    one, other = (v / np.sqrt(v**2 + v0**2) for v in (by_joints, by_motors))
+    return 0.5 * (one + other), 0.5 * (other - one)
 
 
 def _moves(found: Measured, sweep: Sweep, speed: FloatArray) -> tuple[IntArray, BoolArray]:
