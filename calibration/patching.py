@@ -20,6 +20,11 @@ ARCHIVE: Final = ".history"
 LIST: Final = "changes.jsonl"
 
 
+FRICTION: Final = frozenset(("gamma_1_s_rad", "gamma_2_nm", "gamma_3_nms_rad"))
+SURE: Final = "force_friction_gain"
+"""What is certain of a friction goes with the figures that it was found with."""
+
+
 class PatchError(ValueError):
     """A patch or a hand file cannot be used; says which, why and what would be legal."""
 
@@ -55,6 +60,9 @@ def merged(text: str, patch: str) -> tuple[str, list[str]]:
         raise PatchError(f"not TOML: {error}") from None
     changed: list[str] = []
     _merge(document, new, (), changed)
+    for name, found in new.get("identified", {}).items():
+        if isinstance(found, dict) and FRICTION & found.keys() and SURE not in found:
+            document["identified"][name].pop(SURE, None)
     return tomlkit.dumps(document), changed
 
 

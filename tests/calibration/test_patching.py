@@ -184,3 +184,20 @@ def test_a_sure_share_counts_for_its_drive_alone_in_tendon_force_and_is_taken_ba
     assert gains("gains.friction_gain=0.0") == (0.0, [0.0] * 8)
     revert(hand)
     assert gains() == (0.8, [0.8] * 8)
+
+
+def test_a_sure_share_goes_when_another_friction_is_applied_without_one_and_stays_with_anything_else(hand):
+    def share():
+        return load(str(hand)).measured("m_index_2").force_friction_gain
+
+    apply(hand, SURE, "a")
+    apply(
+        hand,
+        '[identified.m_index_2]\nmotor_inertia_kg_m2 = 0.0004\norigin = "identified: 2026-11-30 run b"\n',
+        "b",
+    )
+    assert share() == 0.95
+    apply(hand, '[identified.m_index_2]\ngamma_2_nm = 0.45\norigin = "identified: 2026-11-30 run c"\n', "c")
+    assert share() is None
+    revert(hand)
+    assert share() == 0.95
