@@ -115,17 +115,16 @@ def refusal(text: str) -> tuple[Problem, ...]:
     return ()
 
 
-def must_refuse(text: str, *words: str) -> None:
-    """A file is refused, and all these words are said of it."""
+def unsaid(text: str, words: tuple[str, ...]) -> list[str]:
+    """Which of these words no problem of a text says: all of them, if it is accepted."""
     said = " ".join(f"{problem}" for problem in refusal(text))
-    assert said and all(word in said for word in words), said
+    return [word for word in words if word not in said]
 
 
-def must_refuse_in_place(text: str, pattern: str) -> None:
-    """A file is refused with words of this pattern, every problem with its line."""
+def lines_told(text: str, pattern: str) -> list[int]:
+    """Lines of all problems of a text, if one of them has this pattern; else none."""
     problems = refusal(text)
-    assert any(re.search(pattern, str(p)) for p in problems), problems
-    assert all(p.line > 0 for p in problems)
+    return [p.line for p in problems] if any(re.search(pattern, str(p)) for p in problems) else []
 
 
 def numbers(keys: list[Key]) -> Iterator[Key]:
