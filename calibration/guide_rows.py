@@ -144,7 +144,7 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, FloatArray], join
             )  # the file's: a constant, as the joint's own
             torque = known @ P[tendons, j] + float(m["joint_viscous_nms_rad"][j]) * qd
             columns = P[tendons, j] * T[used] * s[used]
-            sign = qd / np.sqrt(qd**2 + v0**2)
+            sign = _sign(qd, v0)
             by_arm = np.zeros((int(used.sum()), len(tendons), len(joints)))
             by_arm[:, :, k] = lost[used] * P[tendons, j]
             between = (T * m["guide_loss_frac"][tendons] * apart)[used] @ P[tendons, j]
@@ -155,13 +155,18 @@ def equations(hand: Hand, found: Measured, tensions: dict[int, FloatArray], join
     return rows
 
 
+def _sign(speed: FloatArray, v0: float) -> FloatArray:
+    """The smooth sign of ``mechanics.guides``."""
+    return speed / np.sqrt(speed**2 + v0**2)
+
+
 def _signs(by_joints: FloatArray, by_motors: FloatArray, v0: float) -> tuple[FloatArray, FloatArray]:
     """(Smooth signs of the paths' speeds, half the difference of what joints and motors say of them).
 
     A tendon that creeps while two joints move against each other loses the less, the slower it is. Estimated
     joints tell its path without the stretch, with errors of lever arms; its motor tells it with the stretch.
     """
-    one, other = (v / np.sqrt(v**2 + v0**2) for v in (by_joints, by_motors))
+    one, other = _sign(by_joints, v0), _sign(by_motors, v0)
     return 0.5 * (one + other), 0.5 * (other - one)
 
 

@@ -28,15 +28,20 @@ def goals(desk: Desk) -> None:
     g["pretension_n"][0] = 21.0
 
 
-@pytest.mark.parametrize(("first", "second"), list(permutations(RUNNING, 2)))
-def test_a_change_of_mode_makes_no_torque_step(first: Mode, second: Mode) -> None:
-    desk = Desk("finger_bench")
+def start(desk: Desk, mode: Mode, cycles: int) -> None:
+    """A finger at 20 N, so many cycles after it was asked for ``goals`` in this mode."""
     desk.place(np.array([0.0, 0.5, 0.5, 0.4]), 20.0)
     desk.look()
     goals(desk)
-    desk.goal["finger_mode"][0, 0] = int(first)
+    desk.goal["finger_mode"][0, 0] = int(mode)
     desk.to_active()
-    desk.cycle(400)
+    desk.cycle(cycles)
+
+
+@pytest.mark.parametrize(("first", "second"), list(permutations(RUNNING, 2)))
+def test_a_change_of_mode_makes_no_torque_step(first: Mode, second: Mode) -> None:
+    desk = Desk("finger_bench")
+    start(desk, first, 400)
     before = desk.state["motor_torque_nm"][0, :8].copy()
     desk.goal["finger_mode"][0, 0] = int(second)
     desk.cycle()
@@ -144,12 +149,7 @@ def test_each_motors_own_share_of_its_friction_counts_in_tendon_force_and_the_ha
 ) -> None:
     desk, own = Desk("finger_bench"), np.linspace(0.6, 0.95, 8)
     desk.m["friction_gain"], desk.m["force_friction_gain"][:8] = 0.5, own
-    desk.place(np.array([0.0, 0.5, 0.5, 0.4]), 20.0)
-    desk.look()
-    goals(desk)
-    desk.goal["finger_mode"][0, 0] = int(mode)
-    desk.to_active()
-    desk.cycle(30)
+    start(desk, mode, 30)
     m, speeds = desk.m, desk.state["ref_motor_speed_rad_s"][0, :8]
     assert np.abs(speeds).min() > 1e-6
     names = ("friction_gamma_1_s_rad", "friction_gamma_2_nm", "friction_gamma_3_nms_rad")
