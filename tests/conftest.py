@@ -60,6 +60,18 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("flexor-quick")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A run of the tests with real clocks, or of the others, imports no file that has none of them."""
+    if collection_path.suffix != ".py":
+        return None
+    has_clocks = collection_path.relative_to(ROOT).as_posix().startswith(REAL_CLOCKS)
+    if config.option.markexpr == "not realtime":
+        return has_clocks or None
+    if config.option.markexpr == "realtime" and not has_clocks:
+        return "pytest.mark.realtime" not in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests with real clocks are marked; a quick run leaves out what is long."""
     for item in items:
