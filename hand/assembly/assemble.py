@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import lru_cache
 
 from hand.assembly.drives import store_drives, store_loop, store_zeros
 from hand.assembly.figures import store_figures
@@ -59,7 +60,26 @@ def model_of(
         ValueError: a rate or a pretension outside of what the file would be allowed.
         HandFileError: a range of the wrist that its mechanism does not reach.
     """
-    model = new(MODEL)
+    return _assembled(_Same(hand), rate_hz, pretension_n).copy()
+
+
+class _Same:
+    """A hand file as itself: another one is another hand, whatever is in it."""
+
+    def __init__(self, hand: HandFile) -> None:
+        self.hand = hand
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.hand is self.hand
+
+    def __hash__(self) -> int:
+        return id(self.hand)
+
+
+@lru_cache(maxsize=8)
+def _assembled(same: _Same, rate_hz: float | None, pretension_n: float | None) -> RecordArray:
+    """The model; a campaign or a procedure that makes many runs of one hand assembles it once."""
+    hand, model = same.hand, new(MODEL)
     names = names_of(hand)
     store_drives(hand, model)
     store_loop(hand, model)
