@@ -179,9 +179,7 @@ def _patches(folder: Path) -> list[str]:
 
 
 def _write_hand(folder: Path, hand: Hand) -> None:
-    text = hand.text
-    for patch in _patches(folder):
-        text = merged(text, patch)[0]
+    text = merged(hand.text, *_patches(folder))[0]
     parse_hand(text, str(folder / HAND))
     write_text(folder / HAND, text)
 
@@ -225,9 +223,7 @@ def _whole(
 ) -> dict[str, Any]:
     """All steps as one run."""
     parts = [Part.of(part) for result in results for part in result["parts"]]
-    patch = ""
-    for each in _patches(folder):
-        patch = merged(patch, each)[0]
+    patch = merged("", *_patches(folder))[0]
     rows = [
         (r["command"], str(sum(p["verdict"] == GOOD for p in r["parts"])), str(len(r["parts"])), r["report"])
         for r in results

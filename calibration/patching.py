@@ -48,21 +48,22 @@ class Change:
     keys: list[str]
 
 
-def merged(text: str, patch: str) -> tuple[str, list[str]]:
-    """A hand file with a patch in it, and the tables that it changed.
+def merged(text: str, *patches: str) -> tuple[str, list[str]]:
+    """A hand file with patches in it, one after the other, and the tables that they changed.
 
     Raises:
-        PatchError: one of both is no TOML.
+        PatchError: one of them is no TOML.
     """
     try:
-        document, new = tomlkit.parse(text), tomlkit.parse(patch)
+        document, *new = (tomlkit.parse(each) for each in (text, *patches))
     except TOMLKitError as error:
         raise PatchError(f"not TOML: {error}") from None
     changed: list[str] = []
-    _merge(document, new, (), changed)
-    for name, found in new.get("identified", {}).items():
-        if isinstance(found, dict) and FRICTION & found.keys() and SURE not in found:
-            document["identified"][name].pop(SURE, None)
+    for each in new:
+        _merge(document, each, (), changed)
+        for name, found in each.get("identified", {}).items():
+            if isinstance(found, dict) and FRICTION & found.keys() and SURE not in found:
+                document["identified"][name].pop(SURE, None)
     return tomlkit.dumps(document), changed
 
 
