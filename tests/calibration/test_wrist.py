@@ -81,11 +81,17 @@ def test_zeros_are_those_of_a_search_with_every_joint_angle_as_an_unknown(hand, 
         law = np.array([_points_apart(hand, tendons, *each) for each in swept.shown_rad - z])
         return (length - law).ravel()
 
+    explained, share, _ = np.linalg.svd(linear, full_matrices=False)
+    explained = explained[:, share > 1e-12 * share[0]]
+
+    def unexplained(x):
+        """What is left by the best angles and start lengths."""
+        return x - explained @ (explained.T @ x)
+
     sought, small = np.zeros(2), 1e-5
     for _ in range(6):
         by = np.column_stack([(left(sought + d) - left(sought - d)) / (2 * small) for d in small * np.eye(2)])
-        step = np.linalg.lstsq(np.hstack([-by, linear]), left(sought), rcond=1e-12)[0]
-        sought = sought + step[:2]
+        sought = sought + np.linalg.lstsq(unexplained(-by), unexplained(left(sought)), rcond=None)[0]
     certain = fit_zeros(swept, replace(known, gain_sd=1e-9))
     np.testing.assert_allclose(np.degrees(certain.zero_rad), np.degrees(sought), atol=1e-4)
     np.testing.assert_allclose(np.degrees(sought), np.degrees(zero), atol=0.2)

@@ -144,7 +144,7 @@ def has_effect(kind: str, keys: list[Key]) -> bool:
     return False
 
 
-PARTS = 16
+PARTS = 32
 """So many tests share the keys."""
 
 

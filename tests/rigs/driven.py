@@ -34,7 +34,8 @@ class Driven:
         **choices: Any,
     ) -> None:
         options = RunOptions(hand=hand, motion=motion, lockstep=True, seconds=1e5, **choices)
-        self._frames: list[RecordArray] | None = None
+        self._frames: RecordArray | None = None
+        self._seen = 0
         self._watch: Callable[[RecordArray], None] | None = None
         self.session = Session(options, buffer=lambda _: None, record=self._see)
         self.rig = self.session.rig
@@ -52,13 +53,15 @@ class Driven:
         if self._watch is not None:
             self._watch(frames)
         elif self._frames is not None:
-            self._frames.append(frames.copy())
+            self._frames[self._seen : self._seen + len(frames)] = frames
+            self._seen += len(frames)
 
     def run(self, seconds: float, watch: Callable[[RecordArray], None] | None = None) -> RecordArray:
         """Run on; returns the frames, or gives them to ``watch`` batch by batch and returns none."""
-        self._frames, self._watch = [], watch
+        cycles = 0 if watch else round(seconds * self.session.hand.rate_hz)
+        self._frames, self._seen, self._watch = np.empty(cycles, dtype=self.rig.frame.dtype), 0, watch
         self.session.run(seconds)
-        return np.concatenate(self._frames) if self._frames else np.zeros(0, dtype=self.rig.frame.dtype)
+        return self._frames[: self._seen]
 
     def start(self, seconds: float = 0.3) -> None:
         """Arm and activate by itself; fails if the hand does not come to it."""

@@ -24,7 +24,7 @@ from runtime.session import run_lockstep
 from signals.modes import SensorLevel
 from tests.rigs.bench_hand import Bench
 from tests.rigs.mutations import unsaid
-from tests.rigs.roots import root
+from tests.rigs.roots import root, slope_of
 from tests.rigs.wrist_springs import ARM_M, FORCE_N, LENGTH_M, sprung
 
 MODEL = model_of(parse_hand(sprung(), "hand.toml"))
@@ -155,12 +155,12 @@ def test_a_finger_is_as_stiff_as_its_equilibrium_with_a_wrist_that_gives_way(tmp
     ahead = root(lambda d: np.array([axis_spring(m, a, float(d[a]))[0] for a in range(2)]) + load[nj:], ahead)
     zero = forces(at)
     assert np.abs(zero[nj:]).max() < 1e-9
-    pushed = np.zeros((len(finger.joints), len(finger.joints)))
+    pushed, slope = np.zeros((len(finger.joints), len(finger.joints))), slope_of(forces, at)
     for c, j in enumerate(finger.joints):
         push = np.zeros(nj + 2)
         push[j] = 0.004
-        moved = root(lambda x, p=push: forces(x) - zero + p, at, rounds=6)
-        back = root(lambda x, p=push: forces(x) - zero - p, at, rounds=6)
+        moved = root(lambda x, p=push: forces(x) - zero + p, at, rounds=12, slope=slope)
+        back = root(lambda x, p=push: forces(x) - zero - p, at, rounds=12, slope=slope)
         pushed[:, c] = (moved - back)[finger.joints] / 0.008
     np.testing.assert_allclose(np.linalg.inv(K), pushed, atol=5e-3 * np.abs(pushed).max())
     softer = np.linalg.eigvalsh(0.5 * (rigid + rigid.T) - 0.5 * (K + K.T))

@@ -50,6 +50,7 @@ def test_ends_of_what_joints_bear_and_how_fast_they_move_are_those_of_their_tend
     """Tendon by tendon, each at the tension or speed that does most, at the pose where it does."""
     model = MODELS[name]
     m, bounds = model[0], goal_bounds(model)
+    tendon_n_m = [stiffness_n_m(model, t) for t in range(int(m["n_tendons"]))]
     for f in range(int(m["n_fingers"])):
         for j in m["finger_joint"][f, : int(m["finger_n_joints"][f])]:
             low, high, fastest, stiffest = 0.0, 0.0, 0.0, 0.0
@@ -64,7 +65,7 @@ def test_ends_of_what_joints_bear_and_how_fast_they_move_are_those_of_their_tend
                             m["spool_radius_m"][t]
                         )
                         speed = min(speed, winds / abs(arm))
-                        stiff += arm**2 * stiffness_n_m(model, t)
+                        stiff += arm**2 * tendon_n_m[t]
                 low, high = min(low, down), max(high, up)
                 fastest, stiffest = max(fastest, speed), max(stiffest, stiff)
             assert bounds.of("joint_torques", j) == pytest.approx((low, high))
