@@ -30,14 +30,13 @@ from trials.judge import Judge, Verdict
 from trials.limits import Limits
 from trials.record import Recording
 from trials.scene import SLOTS, Scene
-from trials.trial import CLIENT, Trial
+from trials.trial import CLIENT, OTHER_NOISE, Trial
 
 BENCHES: Final = 16
 """Hands in motion that a worker keeps; each has a few MB of states."""
 TWINS: Final = 8
 """Runs without the fault, with different noise, that a hit of a hard stop is compared with: a finger that
 slips on an object does so at a moment that the least change shifts."""
-OTHER_NOISE: Final = 2**40
 CHUNK: Final = 12
 """Trials on the same hand and motion that a worker takes at a time."""
 POLL_S: Final = 0.1

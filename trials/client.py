@@ -89,7 +89,7 @@ class CommandedScene(Scene):
 
     def _playing(self, trial: Trial, recorder: Recorder, lead: int) -> tuple[Run, int, float]:
         """A storm begins at the restored state; its fault, if there is one, strikes within it."""
-        seconds, strike_s, asked = storm_of(trial.storm, trial.seed, self.hand)
+        seconds, strike_s, asked = storm_of(trial.storm, trial.drawn_from, self.hand)
         watch_s = max((f.at_s + KINDS[f.kind].watch_s for f in trial.faults), default=0.0)
         storm = Storm(self, asked, recorder.add)
         begun_s = strike_s if trial.faults else 0.0

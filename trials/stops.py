@@ -175,13 +175,13 @@ class Stops:
         return False
 
     def hits(
-        self, recording: Recording, above_rad_s: float = rules.STOP_SPEED_RAD_S
+        self, recording: Recording, above_rad_s: float = rules.STOP_SPEED_RAD_S, *, whole: bool = False
     ) -> dict[tuple[int, int], tuple[float, float]]:
         """(joint, side) -> (speed [rad/s], time [s]) of its fastest hit of that stop, where that is too fast.
 
-        Side 1 is the upper stop, -1 the lower one.
+        Side 1 is the upper stop, -1 the lower one. From the fault on, or over the ``whole`` recording.
         """
-        m, first = self.model[0], recording.after(0.0) - 1
+        m, first = self.model[0], 0 if whole else recording.after(0.0) - 1
         q = recording.of("truth", "joint_angle_rad")[first:]
         speed = recording.of("truth", "joint_speed_rad_s")[first:]
         n = q.shape[1]

@@ -12,6 +12,8 @@ CLIENT: Final = "client"
 """In the place of a motion: a client commands."""
 EVERY: Final = -1
 """In the place of a part: all motors at once."""
+OTHER_NOISE: Final = 2**40
+"""As much more of a seed draws other noise of the sensors for the same trial."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,11 @@ class Trial:
         if self.storm:
             said.append(f"a client's storm ({self.storm})")
         return ", ".join(said)
+
+    @property
+    def drawn_from(self) -> int:
+        """Seed of what happens: with other noise it stays."""
+        return self.seed % OTHER_NOISE
 
     @property
     def faults(self) -> tuple[Struck, ...]:

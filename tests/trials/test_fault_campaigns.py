@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.modes import MachineState
 from tools.commands.faults import app
-from trials import rules
+from trials import client, rules
 from trials.campaign import Worker
 from trials.campaigns import CAMPAIGNS, draws_of
 from trials.client import Client, CommandedScene, Storm
@@ -28,7 +29,7 @@ from trials.notes import HEAD, NOTES, noted
 from trials.record import KEPT
 from trials.rules import KINDS
 from trials.storm import STORMS, storm_of
-from trials.trial import CLIENT, EVERY, Touch, Trial
+from trials.trial import CLIENT, EVERY, OTHER_NOISE, Touch, Trial
 from trials.verdict import Verdict
 
 MOTIONS = ("hold", "open_close")
@@ -127,8 +128,8 @@ def test_a_client_that_falls_silent_ends_in_holding(finger: Hand) -> None:
     scene = CommandedScene(finger)
     scene.start()
     scene.run(1)
-    client = Client(scene).__enter__()
-    client.ask("goal", joints={"index_pip": 0.1})
+    asking = Client(scene).__enter__()
+    asking.ask("goal", joints={"index_pip": 0.1})
     scene.run(scene.cycles_of(0.05))
     assert scene.rig.views["state"]["machine"][0] == MachineState.ACTIVE
     scene.run(scene.cycles_of(float(finger.model["command_age_s"][0])))
@@ -136,6 +137,25 @@ def test_a_client_that_falls_silent_ends_in_holding(finger: Hand) -> None:
 
 
 # --- touch ------------------------------------------------------------------------------------------------
+
+
+def test_twins_with_other_noise_keep_the_clients_storm(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = next(
+        t for s in range(1000) if (t := draws_of("double", worker.hand, ("hold",))(s)) is not None and t.storm
+    )
+    asked = []
+    drawn = client.storm_of
+
+    def noted(name: str, seed: int, hand: Hand) -> tuple[float, float, list[Any]]:
+        asked.append(drawn(name, seed, hand))
+        return asked[-1]
+
+    monkeypatch.setattr(client, "storm_of", noted)
+    own, other = (worker.twin(replace(trial, seed=trial.seed + k * OTHER_NOISE), 0.1) for k in (0, 3))
+    assert len(asked) == 2 and repr(asked[0]) == repr(asked[1])
+    assert not np.array_equal(own.of("state", "tension_n"), other.of("state", "tension_n"))
 
 
 @pytest.mark.parametrize("shape", ["push", "jab"])

@@ -75,6 +75,27 @@ def test_a_goal_breaks_the_tension_rules_exactly_beyond_them(
     assert all(finger.names.tendons[tendon] in text for text in breaches)
 
 
+@given(
+    speed=st.floats(0.5, 20.0),
+    k=st.integers(1, 800),
+    joint=st.integers(0, 3),
+    side=st.sampled_from([1, -1]),
+    lead=st.integers(0, 300),
+)
+def test_a_stop_that_is_hit_too_fast_breaks_a_rule_whenever_it_is_hit(
+    finger: Hand, speed: float, k: int, joint: int, side: int, lead: int
+) -> None:
+    recording = quiet(finger)
+    recording.time_s = recording.time_s - lead * float(finger.model["dt_s"][0])  # a touch may come before
+    angle, m = recording.of("truth", "joint_angle_rad"), finger.model[0]
+    angle[k:, joint] = m["joint_max_rad"][joint] + 1e-3 if side == 1 else m["joint_min_rad"][joint] - 1e-3
+    recording.of("truth", "joint_speed_rad_s")[k - 1, joint] = side * speed
+    verdict = whole_verdict(finger, recording)
+    assert bool(verdict.breaches) == (speed > rules.STOP_SPEED_RAD_S)
+    assert all(finger.names.joints[joint] in text for text in verdict.breaches)
+    assert verdict.stop_rad_s == (speed if verdict.breaches else 0.0)
+
+
 @given(cause=st.sampled_from(sorted(Cause)), k=st.integers(1, 800))
 def test_a_latched_cause_is_an_alarm_unless_it_is_true(finger: Hand, cause: Cause, k: int) -> None:
     recording = quiet(finger)
