@@ -36,7 +36,7 @@ from signals.records import RecordArray
 from telemetry.columns import FrameBuffer
 from telemetry.shm.channel import Channel
 
-DRAIN = 32
+DRAIN = 64
 """Cycles between two looks of the audience; the local ring holds twice as many frames."""
 
 
