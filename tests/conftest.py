@@ -23,10 +23,10 @@ from hand.options import RunOptions
 from runtime.setup import read_hand
 from telemetry.shm.segment import FOLDER, Segment
 from tests.rigs.runs import Run, blocks
-from tests.rigs.witness import Witness
+from tests.rigs.witness import Notes, Witness
 
 # No deadline (a first call compiles), few but repeatable examples.
-for _name, _examples in (("flexor", 60), ("flexor-quick", 20)):
+for _name, _examples in (("flexor", 60), ("flexor-quick", 12)):
     settings.register_profile(
         _name,
         deadline=None,
@@ -50,12 +50,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick",
         action="store_true",
-        help="no tests marked long, fixed samples of families, a third of the examples",
+        help="no tests marked long, fixed samples of families, a fifth of the examples",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fewer examples of each property in a quick run."""
+    """Fewer examples of each property in a quick run; a worker reads what its run's witness notes."""
+    if "witness" in (given := getattr(config, "workerinput", {})):
+        config.stash[WITNESS] = Notes(given["witness"])
     if config.getoption("quick"):
         settings.load_profile("flexor-quick")
 
@@ -123,14 +125,21 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-WITNESS = pytest.StashKey[Witness]()
+WITNESS = pytest.StashKey[Notes]()
 
 
-def _witness(config: pytest.Config) -> Witness:
+def _witness(config: pytest.Config) -> Notes:
     if WITNESS not in config.stash:
-        config.stash[WITNESS] = Witness()
-        config.add_cleanup(config.stash[WITNESS].close)
+        config.stash[WITNESS] = made = Witness()
+        config.add_cleanup(made.close)
     return config.stash[WITNESS]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """One witness for all workers: each takes a twentieth of a core."""
+    if node.config.option.markexpr != "not realtime":
+        node.workerinput["witness"] = _witness(node.config).folder
 
 
 @pytest.fixture(scope="session")

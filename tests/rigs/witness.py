@@ -38,32 +38,39 @@ def watch(core: int, path: str, parent: int) -> None:
             last = now
 
 
-class Witness:
-    """Watches every core that the tests may use, from now on."""
+class Notes:
+    """What a witness has noted in its folder, also for others that run their tests beside it."""
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="flexor-witness-")
-        cores = sorted(os.sched_getaffinity(0))
-        self._notes = [Path(self._folder.name) / str(core) for core in cores]
-        for note in self._notes:
-            note.touch()
-        words = [sys.executable, "-P", __file__]
-        self.processes = [
-            subprocess.Popen([*words, str(core), str(note), str(os.getpid())])
-            for core, note in zip(cores, self._notes, strict=True)
-        ]
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
 
     def longest_ms(self, since_ns: int) -> float:
         """The longest stall [ms] of any core that ended after a moment of the monotonic clock."""
-        lines = [line.split() for note in self._notes for line in note.read_text().splitlines()]
+        lines = [
+            line.split() for note in Path(self.folder).iterdir() for line in note.read_text().splitlines()
+        ]
         return max((int(n) / 1e6 for begin, n in lines if int(begin) + int(n) > since_ns), default=0.0)
+
+
+class Witness(Notes):
+    """Watches every core that the tests may use, from now on."""
+
+    def __init__(self) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="flexor-witness-")
+        super().__init__(self._temporary.name)
+        cores = sorted(os.sched_getaffinity(0))
+        words = [sys.executable, "-P", __file__]
+        self.processes = [
+            subprocess.Popen([*words, str(core), str(Path(self.folder) / str(core)), str(os.getpid())])
+            for core in cores
+        ]
 
     def close(self) -> None:
         """End the watchers."""
         for process in self.processes:
             process.kill()
             process.wait()
-        self._folder.cleanup()
+        self._temporary.cleanup()
 
 
 if __name__ == "__main__":
