@@ -16,6 +16,7 @@ from drivers.hal import MotorSetup
 from runtime.backends import motor_setups, unproven
 from signals.modes import MotorMode
 from tests.rigs import emulated as rigs
+from tests.rigs.runs import nothing_starts
 from tools.cli import main
 
 N, LIMIT_A = 2, 0.75
@@ -111,10 +112,9 @@ def test_the_start_of_a_hand_in_position_says_what_will_not_let_go(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from hand.options import RunOptions
-    from runtime.processes import supervisor
     from runtime.setup import read_hand
 
-    monkeypatch.setattr(supervisor.Supervisor, "run", lambda _self: supervisor.Outcome(0, "", None, {}))
+    nothing_starts(monkeypatch)
     with pytest.raises(SystemExit):
         main(["run", "leap_v1", "--bus", "leap_v1_servos"])
     said = capsys.readouterr().err

@@ -20,6 +20,7 @@ from sim.emulators.side import SpringSide
 from sim.emulators.wiring import WIRINGS, Site, wire
 from tests.rigs import emulated as rigs
 from tests.rigs.emulated import pulls_again
+from tests.rigs.runs import nothing_starts
 from tools.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -84,10 +85,7 @@ def unproven_file(tmp_path: Path) -> str:
 def test_a_start_says_loudly_what_is_unproven(
     unproven_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from runtime.processes import supervisor
-    from runtime.processes.supervisor import Outcome
-
-    monkeypatch.setattr(supervisor.Supervisor, "run", lambda _self: Outcome(0, "", None, {}))
+    nothing_starts(monkeypatch)
     for words, told in ([], True), (["--readonly"], False):
         with pytest.raises(SystemExit):
             main(["run", "finger_bench", "--bus", unproven_file, *words])

@@ -11,9 +11,10 @@ from hand.options import RunOptions
 from runtime.session import Session
 from signals.faults import Cause
 from signals.modes import MachineState, Request
-from signals.records import RecordArray
+from signals.records import FRAME_RECORDS, RecordArray
 from sim.backend import SimulatedBus
 from sim.options import Fault
+from telemetry.columns import Columns, counts_of
 
 
 class Driven:
@@ -40,6 +41,7 @@ class Driven:
         self.session = Session(options, buffer=lambda _: None, record=self._see)
         self.rig = self.session.rig
         self.names, self.model = self.session.hand.names, self.session.hand.model
+        self.columns = Columns(counts_of(self.model), exact=FRAME_RECORDS)
         if plant is not None:
             plant(self.bus.model[0])
 
@@ -53,13 +55,13 @@ class Driven:
         if self._watch is not None:
             self._watch(frames)
         elif self._frames is not None:
-            self._frames[self._seen : self._seen + len(frames)] = frames
+            self.columns.take_into(frames, self._frames[self._seen : self._seen + len(frames)])
             self._seen += len(frames)
 
     def run(self, seconds: float, watch: Callable[[RecordArray], None] | None = None) -> RecordArray:
-        """Run on; returns the frames, or gives them to ``watch`` batch by batch and returns none."""
+        """Run on; returns what the hand uses of the frames, or gives them to ``watch`` batch by batch."""
         cycles = 0 if watch else round(seconds * self.session.hand.rate_hz)
-        self._frames, self._seen, self._watch = np.empty(cycles, dtype=self.rig.frame.dtype), 0, watch
+        self._frames, self._seen, self._watch = np.empty(cycles, self.columns.dtype), 0, watch
         self.session.run(seconds)
         return self._frames[: self._seen]
 

@@ -17,6 +17,7 @@ from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.loop import LOCKSTEP_START_NS, Loop
 from runtime.processes.io import IoProcess
+from runtime.processes.phases import Phase
 from runtime.processes.watch import Watch
 from runtime.setup import build, prepare, read_hand
 from signals.clock import now_ns
@@ -107,6 +108,7 @@ class Heard:
         self.plant = self.rig.bus
         self.rig.pipeline.bus = self.bus = TamperedBus(self.plant)  # type: ignore[assignment]  # exchanges only
         self.loop = Loop(self.rig.pipeline.tick, hand.rate_hz, window=WINDOW)
+        field("control_phase")[0] = int(Phase.RUNNING)
         self.io = IoProcess(self.segment, options, hand)
         self.client = Client(self.io)
         self.state, self.goal = self.rig.views["state"][0], self.rig.views["goal"][0]

@@ -17,7 +17,7 @@ from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.faults import Cause
 from signals.modes import ChannelStatus, FaultKind, MachineState
-from signals.records import STATE, new
+from signals.records import MEASUREMENT, STATE, new
 from tests.rigs.driven import Driven
 
 
@@ -185,17 +185,17 @@ def test_a_noisy_sensor_weighs_less_and_its_finger_shakes_less(tmp_path: Path) -
     assert not hand.causes and not frames["state"]["finger_status"][:, 0].any()
     equal = hand.model.copy()
     equal["hall_weight"][0, :8] = equal["length_weight"][0, :8] = 1.0
-    spread = {name: angles_of(model, frames).std(axis=0) for name, model in (("w", hand.model), ("1", equal))}
+    z = hand.columns.give(frames, "measurement", new(MEASUREMENT))
+    spread = {name: angles_of(model, z).std(axis=0) for name, model in (("w", hand.model), ("1", equal))}
     # DIP is what the channel tells of; no joint is the worse for it
     assert spread["w"][3] < 0.5 * spread["1"][3]
     assert (spread["w"] <= 1.02 * spread["1"]).all()
 
 
-def angles_of(model: np.ndarray, frames: np.ndarray) -> np.ndarray:
+def angles_of(model: np.ndarray, measurements: np.ndarray) -> np.ndarray:
     """Joint angles [rad] of recorded measurements by another model, shape (n, 4)."""
     memory, state = np.zeros(1, dtype=ESTIMATOR_MEMORY), new(STATE)
     state["dt_s"] = model["dt_s"]
-    measurements = np.ascontiguousarray(frames["measurement"])
     found = []
     for k in range(len(measurements)):
         state["time_ns"] = measurements["time_ns"][k]
