@@ -66,6 +66,7 @@ def test_a_tendon_that_springs_across_joints_hold_answers_as_the_model_says(look
     assert len(zero.notices) == 8 and all("its springs decide" in told for told in zero.notices)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tendon", [0, 5, 6])
 def test_a_reversed_motor_is_named(looked, tmp_path, tendon):
     found, most, _ = looked(plant=written(tmp_path, reversed_motor(tendon)))
@@ -73,6 +74,7 @@ def test_a_reversed_motor_is_named(looked, tmp_path, tendon):
     assert most < MOST_DEG
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("pair", "keys", "named"),
     [

@@ -13,6 +13,7 @@ from tests.rigs.mechanism_cases import tree_system, y_tree
 ORDERS = {Scheme.EULER: 1, Scheme.SEMI_IMPLICIT: 1, Scheme.IMPLICIT: 1, Scheme.RK4: 4}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_energy_of_free_motion_stays_for_ten_seconds(name):
     system, q = without_losses(name)

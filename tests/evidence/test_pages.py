@@ -25,7 +25,7 @@ SHARE = 0.03
 EFFECTS = ("hysteresis", "guides", "wrist", "feedforward", "levers")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("section", EFFECTS)
 def test_what_each_effect_costs_is_what_its_runs_give(section: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = maker("make_effects")

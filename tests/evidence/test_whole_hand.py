@@ -33,20 +33,20 @@ def report(motion: str, **choices: Any) -> dict[str, Any]:
     return result
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_every_motion_is_estimated_with_ideal_sensors(motion: str) -> None:
     assert report(motion, sensors="ideal")["estimate_error_deg"]["max"] <= 0.02
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_every_motion_is_estimated_with_quantised_sensors(motion: str) -> None:
     result = report(motion, sensors="quantised", guides="ideal")
     assert result["estimate_error_deg"]["rms"] <= 0.06
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_every_motion_is_estimated_with_full_sensors(motion: str) -> None:
     assert report(motion)["estimate_error_deg"]["rms"] <= 0.6

@@ -148,7 +148,7 @@ PARTS = 32
 """So many tests share the keys."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_key_changes_what_runs_or_is_documentation(part: int) -> None:
     kinds: dict[str, list[Key]] = {}

@@ -59,6 +59,7 @@ def test_exactly_the_documented_fields_differ() -> None:
     assert differ == set(DRAWN) | FOLLOWING
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", list(DRAWN))
 def test_the_spread_of_many_hands_is_the_tolerance(name: str) -> None:
     sigma = getattr(HAND.tolerances, DRAWN[name])

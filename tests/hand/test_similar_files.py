@@ -42,12 +42,14 @@ def unlike(name: str, factors: Factors, text: str | None = None) -> set[str]:
     return wrong - others
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("factors", [(1.4, 0.8), (0.7, 1.2)])
 def test_a_file_of_a_larger_or_stronger_hand_gives_its_model(name: str, factors: tuple[float, ...]) -> None:
     assert unlike(name, np.array([*factors, 1.0, 1.0, 1.0])) == set()
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_of_a_slower_hand_gives_its_model_but_for_a_persons_speed(name: str) -> None:
     assert unlike(name, np.array([1.3, 0.9, 1.25, 1.0, 0.8])) <= PERSON

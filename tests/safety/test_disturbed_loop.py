@@ -66,6 +66,7 @@ def stalls(seed: int, share: float, median_s: float, cycles: int) -> Any:
     return work
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("seed", "share", "median_s"), [(1, 0.003, 0.005), (1, 0.01, 0.003)])
 def test_stalls_of_the_loop_are_no_fault_and_do_not_add_up(seed, share, median_s):
     options = RunOptions(hand="hasy", motion="open_close", seconds=10.0)

@@ -231,7 +231,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Hand:
     return mixed_hand(tmp_path_factory.mktemp("hand"))
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("cause", list(CASES), ids=lambda c: c.name)
 def test_what_latches_it_is_named_in_report_event_and_client(
     cause: Cause, mixed: Hand, port_base: int

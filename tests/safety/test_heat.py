@@ -103,6 +103,7 @@ class Hot:
         guard(self.model, self.goal, self.measurement, self.memory, self.state, self.command)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ambient_degc", (25.0, 40.0))
 def test_a_grasp_that_is_too_hot_is_derated_and_never_burns(ambient_degc: float) -> None:
     hot = Hot(ambient_degc, torque_nm=2.9)

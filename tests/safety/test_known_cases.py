@@ -25,13 +25,13 @@ def _marked(case: Case) -> object:
     return pytest.param(case, id=case.name, marks=marks)
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("case", [_marked(c) for c in all_cases().values()])
 def test_a_known_case_keeps_its_promise(case: Case) -> None:
     assert broken(case, run_case(case)) == []
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("end", ["min", "max"])
 @pytest.mark.parametrize("joint", hand_of("hasy").names.joints)
 def test_a_step_of_one_joint_to_its_end_moves_no_joint_faster_than_the_guard_allows(

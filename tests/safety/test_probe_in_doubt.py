@@ -27,7 +27,7 @@ def worker(hand: str) -> Worker:
     return Worker(read_hand(RunOptions(hand=hand)))
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("at_s", MOMENTS_S)
 @pytest.mark.parametrize("kind", MOTOR_KINDS)
 def test_a_probe_ends_within_its_bounds_and_is_named_whatever_its_motor_does(kind: str, at_s: float) -> None:

@@ -101,6 +101,7 @@ def test_no_pose_and_no_tensions_make_a_torque_that_is_refused(name: str, seed: 
         assert 1.02 * low <= torque[j] <= 1.02 * high
 
 
+@pytest.mark.sample(4)
 @both
 def test_a_motor_may_go_as_far_as_joints_spring_tendon_and_wrist_take_it(name: str) -> None:
     model = MODELS[name]

@@ -336,6 +336,7 @@ tools.cli.main({words!r})
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("after_s", [0.05, 0.15, 0.4, 0.8])
 def test_ctrl_c_at_any_moment_gives_no_trace(after_s):
     # from the moment that our code runs: what Python itself says while it starts is not ours

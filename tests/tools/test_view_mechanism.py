@@ -154,6 +154,7 @@ MOTIONS = {
 """Motion and time in which something moves: a muscle has to get warm first."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", mechanism_hand_names())
 def test_a_log_of_a_mechanism_as_a_hand_plays(name, tmp_path, port_base):
     """Parts go where the mechanism's own law has them at the angles of the log; the first look holds all."""

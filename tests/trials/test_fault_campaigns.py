@@ -99,6 +99,7 @@ def test_a_verdict_comes_back_from_its_json(whole: Hand, campaign: str) -> None:
 # --- storms -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", STORMS)
 @pytest.mark.parametrize("hand", ["finger", "whole"])
 def test_a_storm_asks_only_for_what_is_legal(name: str, hand: str, request: pytest.FixtureRequest) -> None:

@@ -543,6 +543,7 @@ def test_chunks_hold_every_trial_once_and_keep_one_motion_together(whole_hand: H
         assert len(job) <= 7 and len({(t.motion, t.mismatch) for t in job}) == 1  # type: ignore[arg-type,union-attr]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("base", range(3))
 def test_a_run_that_is_stopped_has_tried_all_motions_alike(whole_hand: Hand, base: int) -> None:
     motions = motions_of(whole_hand)

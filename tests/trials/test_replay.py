@@ -48,7 +48,7 @@ def _hands(motion: str) -> list[str]:
     return ["hasy"] if whole else ["finger_bench", "hasy"]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("hand", "motion"), [(hand, motion) for motion in shipped_motions() for hand in _hands(motion)]
 )
@@ -67,7 +67,7 @@ STRUCK = {
 """Where a fault strikes -> hand and part."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", Fault.kinds())
 def test_every_fault_gives_the_same_bits_again(tmp_path, kind):
     hand, part = STRUCK[Fault.space(kind)]
