@@ -70,11 +70,12 @@ class Hand:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; safe to call twice."""
-        for socket in self._sockets.values():
-            socket.close()
-        self._sockets.clear()
-        self._context.term()
+        """Close the connection; safe to call twice, and while a thread keeps a lease alive."""
+        with self._asking:  # a request in between would open a socket anew, and the context waits for it
+            for socket in self._sockets.values():
+                socket.close()
+            self._sockets.clear()
+            self._context.term()
 
     @property
     def publish(self) -> str:

@@ -231,3 +231,28 @@ def test_a_stop_goes_as_a_request_where_no_datagram_is_answered_and_is_never_too
         assert hand.stop(by="the test")["state"]["machine"] == "active"
     thread.join()
     assert asked[0]["op"] == "stop" and asked[0]["args"] == {"by": "the test"} and "deadline" not in asked[0]
+
+
+def test_a_request_of_another_thread_while_it_closes_opens_nothing(port_base: int) -> None:
+    """As the thread of a lease that is kept alive would ask; the context waits for every open socket."""
+    hand, said = flexor.Hand(port_base=port_base, timeout_s=0.1), []
+
+    def ask() -> None:
+        with pytest.raises(flexor.HandError, match="closed") as error:
+            hand.request("ping")
+        said.append(str(error.value))
+
+    asking = threading.Thread(target=ask, daemon=True)
+
+    class Slow(zmq.Context):  # type: ignore[type-arg]
+        def term(self) -> None:
+            if not asking.ident:
+                asking.start()
+                asking.join(0.3)
+            assert not hand._sockets
+            super().term()
+
+    hand._context = Slow()
+    hand.close()
+    asking.join(2.0)
+    assert said and not hand._sockets
