@@ -26,7 +26,7 @@ from tests.rigs.runs import Run, blocks
 from tests.rigs.witness import Notes, Witness
 
 # No deadline (a first call compiles), few but repeatable examples.
-for _name, _examples in (("flexor", 60), ("flexor-quick", 12)):
+for _name, _examples in (("flexor", 60), ("flexor-quick", 10)):
     settings.register_profile(
         _name,
         deadline=None,
@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick",
         action="store_true",
-        help="no tests marked long, fixed samples of families, a fifth of the examples",
+        help="no tests marked long, fixed samples of families, a sixth of the examples",
     )
 
 

@@ -62,6 +62,7 @@ def inside(estimate, true):
     return abs(away) <= estimate.high - estimate.value
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("noise_nm", [0.0, 0.02, 0.1])
 def test_true_values_lie_in_the_intervals(noise_nm):
     hits = []

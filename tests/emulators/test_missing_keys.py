@@ -116,7 +116,7 @@ MAY_REFUSE = ("endpoints", "reply_margin_us", "heartbeat_ms")
 """Keys without which a bus may be refused: a watchdog not proven, devices that seem silent or doubled."""
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("family", "table", "key"), CASES, ids=str)
 def test_a_missing_key_leaves_no_motor_pulling_in_silence(
     family: str, table: str, key: str, tmp_path: Path
@@ -134,7 +134,7 @@ def test_a_missing_key_leaves_no_motor_pulling_in_silence(
         assert key in MAY_REFUSE, refused
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("family", "table", "key"), CASES, ids=str)
 def test_a_missing_key_leaves_no_reset_motor_wrong_with_a_clean_status(
     family: str, table: str, key: str, tmp_path: Path

@@ -65,7 +65,7 @@ def marked() -> list[object]:
     return found
 
 
-@pytest.mark.sample(18)
+@pytest.mark.sample(14)
 @pytest.mark.parametrize(("campaign", "k"), marked())
 def test_a_trial_of_the_sample_breaks_no_rule_and_is_named_right(campaign: str, k: int) -> None:
     trial = sample(campaign)[k]

@@ -115,7 +115,7 @@ WHY = {
 @pytest.mark.realtime
 def test_without_a_key_that_fits_there_is_nothing_but_a_stop(front, files, monkeypatch, capsys):
     for name, why in WHY.items():
-        with _hand(front, files, name, timeout_s=0.6) as hand:
+        with _hand(front, files, name, timeout_s=0.3) as hand:
             for ask in (lambda hand=hand: hand.meta, lambda hand=hand: hand.request("ping")):
                 with pytest.raises(flexor.HandSilent) as silent:
                     ask()

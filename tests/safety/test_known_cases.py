@@ -25,7 +25,7 @@ def _marked(case: Case) -> object:
     return pytest.param(case, id=case.name, marks=marks)
 
 
-@pytest.mark.sample(14)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("case", [_marked(c) for c in all_cases().values()])
 def test_a_known_case_keeps_its_promise(case: Case) -> None:
     assert broken(case, run_case(case)) == []

@@ -42,7 +42,7 @@ def hand_of(name: str) -> Hand:
     return read_hand(RunOptions(hand=name, lockstep=True, seconds=1.0))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("factors", FACTORS)
 @pytest.mark.parametrize(("name", "motion"), RUNS)
 def test_every_kind_of_fault_comes_out_the_same_in_a_hand_that_is_alike(
