@@ -111,6 +111,8 @@ class GuardMemory(FingerRows, Protocol):
     wrist_loaded: int
     wrist_load: Annotated[FloatArray, AXES]
     fastest_m_s: Annotated[FloatArray, FINGERS]
+    carrier: Annotated[IntArray, JOINTS]
+    carried_turn: Annotated[FloatArray, JOINTS]
     least_turn: Annotated[FloatArray, TENDONS]
     least_margin_rad_s: Annotated[FloatArray, FINGERS]
     inside: Annotated[IntArray, FINGERS]

@@ -64,6 +64,7 @@ class Scene:
         seed: seed of the sensors' noise until the first trial.
         channel: ring for the frames (``Channel.local(SLOTS)``); may be shared by benches of one process.
         segment: mailbox of clients.
+        substeps: of the plant per cycle; ``None``: as every run has.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Scene:
         seed: int = 0,
         channel: Channel,
         segment: Segment | None = None,
+        substeps: int | None = None,
     ) -> None:
         self.hand = replace(hand, model=hand.model.copy())
         options = RunOptions(
@@ -84,6 +86,7 @@ class Scene:
             seconds=1.0,
             mismatch=mismatch or None,
             seed=seed,
+            substeps=substeps,
         )
         self.channel, self._frames = channel, frames_of(channel.slots)
         self.rig: Rig = build(options, self.hand, channel, segment=segment)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from guard.envelope import (
@@ -17,11 +17,16 @@ from guard.envelope import (
     OVER_REFERENCE,
     REACTION_S,
     SETTLE_1_S,
+    TAKEN_ALONG,
     allowed_speed,
+    arm_m,
     joint_envelope,
+    note_carriers,
     stop_speed,
 )
+from guard.memory import new_guard_memory
 from hand.assembly.figures import FIGURES
+from tests.rigs.desk import model_record
 from tests.rigs.moving import JOINT_RANGE, Moving, towards_the_end
 
 DAMPING_NMS_RAD = FIGURES["envelope_damping_nms_rad"].reference
@@ -116,17 +121,79 @@ def test_margins_are_what_the_way_to_each_end_and_the_greatest_speed_leave(
     assert bench.mem["motor_joint_rad_s"][:4] == pytest.approx(speed, abs=1e-9)
     assert bench.mem["fastest_m_s"][0] == pytest.approx(np.abs(bench.P @ speed).max())
     up, down = bench.margins()
+    turn = bench.mem["carried_turn"][:4]
+    carried = np.where(turn != 0.0, turn * speed[bench.mem["carrier"][:4]], speed)
+    assert sum(turn != 0.0) == 1
     for j in range(4):
         fastest = OVER_REFERENCE * bench.m["joint_speed_max_rad_s"][j]
         brake = float(bench.m["joint_brake_rad_s2"][j])
         for margin, way, v in (
-            (up[j], bench.high[j] - q[j], speed[j]),
-            (down[j], q[j] - bench.low[j], -speed[j]),
+            (up[j], bench.high[j] - q[j], max(speed[j], carried[j] - NOISE_RAD_S)),
+            (down[j], q[j] - bench.low[j], max(-speed[j], -carried[j] - NOISE_RAD_S)),
         ):
             allowed = min(stop_speed(way, v, brake, STOP_RAD_S), fastest)
             assert margin == pytest.approx(allowed - v, abs=1e-6)
     other = bench.mirrored().margins()
     assert other[0] == pytest.approx(down, abs=1e-9) and other[1] == pytest.approx(up, abs=1e-9)
+
+
+def pip_alone(bench: Moving, winds: bool) -> int:
+    """The tendon over the pip, not over the dip, whose winding bends the pip or straightens it."""
+    return next(
+        t
+        for t in range(8)
+        if bench.P[t, 3] == 0.0 and (bench.P[t, 2] < 0.0 if winds else bench.P[t, 2] > 0.0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("way_rad", "pip_rad_s", "binds"), [(0.01, 4.0, True), (0.01, -4.0, False), (1.0, 4.0, False)]
+)
+def test_a_pip_brakes_where_friction_may_take_the_dip_along_into_its_stop(
+    way_rad: float, pip_rad_s: float, binds: bool
+) -> None:
+    """Its motors let the dip stand; if friction holds the tendons over both in their guides it goes along."""
+    bench = Moving()
+    bench.s["joint_angle_rad"][3] = bench.high[3] - way_rad
+    bench.turn(np.array([0.0, 0.0, pip_rad_s, 0.0]))
+    bench.s["joint_speed_rad_s"][:4] = 0.0
+    bench.look()
+    assert bench.mem["motor_joint_rad_s"][3] == pytest.approx(0.0, abs=1e-9)
+    for winds in (True, False):
+        t = pip_alone(bench, winds)
+        assert bool(bench.bounded(t, STILL_NM if winds else -STILL_NM)[1] & JOINT_RANGE) == binds
+
+
+@pytest.mark.parametrize("hand", ["finger_bench", "hasy", "leap_v1", "orca_v2", "n_plus_one", "sdm"])
+def test_a_joint_is_taken_along_as_tendons_over_both_turn_it_if_they_stand(hand: str) -> None:
+    model = model_record(hand)
+    m, mem = model[0], new_guard_memory()
+    note_carriers(m, mem[0])
+    P, n = m["P_tj_m"], int(m["n_joints"])
+    for j in range(n):
+        f = int(m["joint_finger"][j])
+        rows = P[m["finger_tendon"][f, : m["finger_n_tendons"][f]]]
+        turns = (
+            {0: 0.0}
+            if not rows[:, j].any()
+            else {
+                int(i): float(np.linalg.lstsq(rows[:, [j]], -rows[:, i], rcond=None)[0][0])
+                for i in m["finger_joint"][f, : m["finger_n_joints"][f]]
+                if i != j
+            }
+        )
+        most = max(turns.values(), key=abs, default=0.0)
+        if abs(most) <= TAKEN_ALONG:
+            assert mem["carried_turn"][0, j] == 0.0
+            continue
+        i = int(mem["carrier"][0, j])
+        assert mem["carried_turn"][0, j] == pytest.approx(turns[i]) and abs(turns[i]) == pytest.approx(
+            abs(most)
+        )
+        for t in m["finger_tendon"][f, : m["finger_n_tendons"][f]]:
+            # turned by a little and the joint taken along with it: the tendon's way is the same
+            way = P[t, i] if P[t, j] == 0.0 else P[t, j] * turns[i]
+            assert arm_m(mem[0], P, t, j) * turns[i] == pytest.approx(way)
 
 
 @given(st.integers(0, 3), SPEEDS, SPEEDS)
@@ -146,6 +213,9 @@ def test_a_joint_counts_only_where_it_is_clearly_faster_than_its_motors(
     calm = Moving()
     calm.turn(motors)
     still = calm.margins()
+    if bench.mem["carried_turn"][joint] != 0.0:  # friction may take it faster than it is seen
+        along = bench.mem["carried_turn"][joint] * motors[bench.mem["carrier"][joint]]
+        assume(abs(along - motors[joint]) <= NOISE_RAD_S)
     rises = swing[joint] > 0.0
     assert up[joint] == pytest.approx(one[joint] if rises else still[0][joint], abs=1e-6)
     assert down[joint] == pytest.approx(still[1][joint] if rises else other[joint], abs=1e-6)
@@ -217,7 +287,7 @@ def test_near_its_end_a_joint_bounds_what_turns_it_there_and_nothing_else(joint:
     margin = float(bench.mem[f"margin_{'up' if up else 'down'}_rad_s"][joint])
     assert margin < 0.0
     for t in range(8):
-        arm = bench.P[t, joint] * (1.0 if up else -1.0)
+        arm = arm_m(bench.mem, bench.P, t, joint) * (1.0 if up else -1.0)
         hold = float(bench.radius[t] * bench.s["tension_n"][t])
         slower = DAMPING_NMS_RAD * abs(arm) / bench.radius[t] * margin
         friction = COULOMB_SHARE * float(bench.m["friction_gamma_2_nm"][t])

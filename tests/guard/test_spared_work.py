@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from guard.channel_checks import LOST_S
-from guard.envelope import SOFT_STOP_RAD, joint_margins, joints_free, note_turns
+from guard.envelope import SOFT_STOP_RAD, arm_m, joint_margins, joints_free, note_turns
 from guard.guard import check_command, shared_bounds
 from guard.hold import begin_hold
 from guard.letting_go import GIVE_UP_S, is_released, left_n, note_way, shared_release_nm
@@ -87,7 +87,8 @@ def test_the_least_turn_of_a_joint_is_that_of_its_smallest_lever_arm(curved: boo
     for t in range(n):
         finger = int(m["tendon_finger"][t])
         joints = m["finger_joint"][finger, : m["finger_n_joints"][finger]]
-        arms = abs(m["P_tj_m"][t, joints]) / abs(m["spool_radius_m"][t])
+        arms = abs(np.array([arm_m(bench.mem, m["P_tj_m"], t, int(j)) for j in joints]))
+        arms /= abs(m["spool_radius_m"][t])
         bent = m["tendon_kind"][t] == TendonKind.INSERTION_POINTS or (curved and finger == 1)
         least = 0.0 if bent else float(np.min(arms[arms > 0.0]))
         assert bench.mem["least_turn"][t] == pytest.approx(least)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from guard.envelope import joint_margins, tension_envelope
+from guard.envelope import joint_margins, note_carriers, tension_envelope
 from guard.limits import envelope_bounds
 from signals.modes import Clip
 from tests.rigs.bare import Bare
@@ -28,6 +28,7 @@ class Moving(Bare):
         self.radius = self.m["spool_radius_m"][: self.n]
         self.least_m, self.most_m = (self.m[f"elongation_{end}_m"][: self.n] for end in ("min", "max"))
         self.mem["taut"][: self.n] = 1
+        note_carriers(self.m, self.mem)
 
     def turn(self, speed_rad_s: np.ndarray) -> None:
         """Joints and the motors that make it, without a change of tension."""
