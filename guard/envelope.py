@@ -25,14 +25,14 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from guard.carried import arm_m, note_carriers
 from guard.memory import GuardMemory
 from mechanics.collocated import from_tendons
 from mechanics.curves import CURVED
 from mechanics.lines import load_nm, sense_of
 from mechanics.low_pass import filter_share
 from mechanics.thumb import INSERTION
-from signals.compiled import inlined, law
-from signals.layout import FloatArray
+from signals.compiled import law
 from signals.typed import Model, State
 
 SOFT_STOP_RAD: Final = math.radians(1.5)
@@ -49,8 +49,6 @@ APPROACH_1_S: Final = 12.0
 """How much faster per way before it [1/s]: a brake that fades lets the bones come to rest."""
 BACK_1_S: Final = 10.0
 """How much less of it per way beyond [1/s]."""
-TAKEN_ALONG: Final = 0.5
-"""Turn of a joint per turn of one before it from which on the one takes the other along."""
 COULOMB_SHARE: Final = 0.5 * math.pi
 """Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
 WIND_BACK: Final = 2.0
@@ -123,37 +121,6 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 
 
 @law
-def note_carriers(m: Model, mem: GuardMemory) -> None:
-    """Which joint takes each joint along, and its turn per turn of that one, into ``mem``; 0: none does.
-
-    Where tendons over both stand in their guides, by their motors or by friction alone, joint j turns with
-    joint i: ``dq_j = c dq_i`` with ``c = -sum P_ti P_tj / sum P_tj^2``. That of the straight hand.
-    """
-    P = m.P_tj_m
-    for j in range(m.n_joints):
-        f = m.joint_finger[j]
-        mem.carrier[j], mem.carried_turn[j] = j, 0.0
-        for b in range(m.finger_n_joints[f]):
-            i = m.finger_joint[f, b]
-            both = own = 0.0
-            for k in range(m.finger_n_tendons[f]):
-                t = m.finger_tendon[f, k]
-                both += P[t, i] * P[t, j]
-                own += P[t, j] * P[t, j]
-            turn = -both / own if i != j and own > 0.0 else 0.0
-            if abs(turn) > max(TAKEN_ALONG, abs(mem.carried_turn[j])):
-                mem.carrier[j], mem.carried_turn[j] = i, turn
-
-
-@inlined
-def arm_m(mem: GuardMemory, P: FloatArray, t: int, j: int) -> float:
-    """Arm [m] of tendon ``t`` at joint ``j``, or where it has none by the joint that takes ``j`` along."""
-    if P[t, j] == 0.0 and mem.carried_turn[j] != 0.0:
-        return float(P[t, mem.carrier[j]] / mem.carried_turn[j])
-    return float(P[t, j])
-
-
-@law
 def note_turns(m: Model, mem: GuardMemory) -> None:
     """The least turn of a joint per turn of each motor into ``mem``; 0 where it depends on the pose."""
     note_carriers(m, mem)
@@ -175,27 +142,28 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     margins, and whether all its joints are within their soft stops.
     """
     least, inside = NO_LIMIT, 1
+    end, noise = m.stop_speed_rad_s, m.joint_noise_rad_s
     motor_paths(m, mem, s, f)
     from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         q, brake = s.joint_angle_rad[j], m.joint_brake_rad_s2[j]
-        if not m.joint_min_rad[j] - SOFT_STOP_RAD <= q <= m.joint_max_rad[j] + SOFT_STOP_RAD:
+        above, below = m.joint_max_rad[j] - q, q - m.joint_min_rad[j]
+        if not (above >= -SOFT_STOP_RAD and below >= -SOFT_STOP_RAD):
             inside = 0
         if brake <= 0.0:  # a mechanism's joint, without tendons
             mem.margin_up_rad_s[j] = mem.margin_down_rad_s[j] = NO_LIMIT
             continue
-        end, moved = m.stop_speed_rad_s, mem.motor_joint_rad_s[j]
-        fastest = OVER_REFERENCE * m.joint_speed_max_rad_s[j]
+        moved, fastest = mem.motor_joint_rad_s[j], OVER_REFERENCE * m.joint_speed_max_rad_s[j]
         most = least_seen = s.joint_speed_rad_s[j]
         if mem.carried_turn[j] != 0.0:  # friction may take it along
             along = mem.carried_turn[j] * mem.motor_joint_rad_s[mem.carrier[j]]
             most, least_seen = max(most, along), min(least_seen, along)
-        up = max(moved, most - m.joint_noise_rad_s)
-        down = -min(moved, least_seen + m.joint_noise_rad_s)
-        mem.margin_up_rad_s[j] = min(stop_speed(m.joint_max_rad[j] - q, up, brake, end), fastest) - up
-        mem.margin_down_rad_s[j] = min(stop_speed(q - m.joint_min_rad[j], down, brake, end), fastest) - down
-        least = min(least, mem.margin_up_rad_s[j], mem.margin_down_rad_s[j])
+        up, down = max(moved, most - noise), -min(moved, least_seen + noise)
+        up_margin = min(stop_speed(above, up, brake, end), fastest) - up
+        down_margin = min(stop_speed(below, down, brake, end), fastest) - down
+        mem.margin_up_rad_s[j], mem.margin_down_rad_s[j] = up_margin, down_margin
+        least = min(least, up_margin, down_margin)
     mem.least_margin_rad_s[f], mem.inside[f] = least, inside
 
 

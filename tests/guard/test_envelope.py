@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from guard.carried import TAKEN_ALONG, arm_m, note_carriers
 from guard.envelope import (
     APPROACH_1_S,
     BACK_1_S,
@@ -17,11 +18,8 @@ from guard.envelope import (
     OVER_REFERENCE,
     REACTION_S,
     SETTLE_1_S,
-    TAKEN_ALONG,
     allowed_speed,
-    arm_m,
     joint_envelope,
-    note_carriers,
     stop_speed,
 )
 from guard.memory import new_guard_memory

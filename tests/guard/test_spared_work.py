@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from guard.channel_checks import LOST_S
-from guard.envelope import SOFT_STOP_RAD, arm_m, joint_margins, joints_free, note_turns
+from guard.carried import arm_m
+from guard.envelope import SOFT_STOP_RAD, joint_margins, joints_free, note_turns
 from guard.guard import check_command, shared_bounds
 from guard.hold import begin_hold
 from guard.letting_go import GIVE_UP_S, is_released, left_n, note_way, shared_release_nm

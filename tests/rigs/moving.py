@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from guard.envelope import joint_margins, note_carriers, tension_envelope
+from guard.carried import note_carriers
+from guard.envelope import joint_margins, tension_envelope
 from guard.limits import envelope_bounds
 from signals.modes import Clip
 from tests.rigs.bare import Bare
