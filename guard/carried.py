@@ -1,4 +1,4 @@
-"""Joints that another one takes along: a dip goes with its pip where the tendons over both stand in their guides.
+"""Joints that another one takes along: a dip goes with its pip where the tendons over both stand in guides.
 
 They stand because their motors do, or because friction holds them while their motors turn: then a joint is
 moved by a motor whose tendon does not run over it.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from guard.channel_checks import LOST_S
 from guard.carried import arm_m
+from guard.channel_checks import LOST_S
 from guard.envelope import SOFT_STOP_RAD, joint_margins, joints_free, note_turns
 from guard.guard import check_command, shared_bounds
 from guard.hold import begin_hold
