@@ -30,12 +30,13 @@ def note_carriers(m: Model, mem: GuardMemory) -> None:
         mem.carrier[j], mem.carried_turn[j] = j, 0.0
         for b in range(m.finger_n_joints[f]):
             i = m.finger_joint[f, b]
-            both = own = 0.0
+            both = own = alone = 0.0
             for k in range(m.finger_n_tendons[f]):
                 t = m.finger_tendon[f, k]
                 both += P[t, i] * P[t, j]
                 own += P[t, j] * P[t, j]
-            turn = -both / own if i != j and own > 0.0 else 0.0
+                alone = max(alone, abs(P[t, i]) if P[t, j] == 0.0 else 0.0)
+            turn = -both / own if i != j and own > 0.0 and alone > 0.0 else 0.0
             if abs(turn) > max(TAKEN_ALONG, abs(mem.carried_turn[j])):
                 mem.carrier[j], mem.carried_turn[j] = i, turn
 

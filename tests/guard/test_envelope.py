@@ -171,23 +171,19 @@ def test_a_joint_is_taken_along_as_tendons_over_both_turn_it_if_they_stand(hand:
     for j in range(n):
         f = int(m["joint_finger"][j])
         rows = P[m["finger_tendon"][f, : m["finger_n_tendons"][f]]]
-        turns = (
-            {0: 0.0}
-            if not rows[:, j].any()
-            else {
-                int(i): float(np.linalg.lstsq(rows[:, [j]], -rows[:, i], rcond=None)[0][0])
-                for i in m["finger_joint"][f, : m["finger_n_joints"][f]]
-                if i != j
-            }
-        )
+        beside = rows[rows[:, j] == 0.0]  # tendons whose motors turn joint i and not j
+        turns = {
+            int(i): float(np.linalg.lstsq(rows[:, [j]], -rows[:, i], rcond=None)[0][0])
+            for i in m["finger_joint"][f, : m["finger_n_joints"][f]]
+            if rows[:, j].any() and beside[:, i].any()
+        }
         most = max(turns.values(), key=abs, default=0.0)
         if abs(most) <= TAKEN_ALONG:
             assert mem["carried_turn"][0, j] == 0.0
             continue
         i = int(mem["carrier"][0, j])
-        assert mem["carried_turn"][0, j] == pytest.approx(turns[i]) and abs(turns[i]) == pytest.approx(
-            abs(most)
-        )
+        assert mem["carried_turn"][0, j] == pytest.approx(turns[i])
+        assert abs(turns[i]) == pytest.approx(abs(most))
         for t in m["finger_tendon"][f, : m["finger_n_tendons"][f]]:
             # turned by a little and the joint taken along with it: the tendon's way is the same
             way = P[t, i] if P[t, j] == 0.0 else P[t, j] * turns[i]
