@@ -79,15 +79,8 @@ class Scene:
         substeps: int | None = None,
     ) -> None:
         self.hand = replace(hand, model=hand.model.copy())
-        options = RunOptions(
-            hand=hand.name,
-            motion=motion,
-            lockstep=True,
-            seconds=1.0,
-            mismatch=mismatch or None,
-            seed=seed,
-            substeps=substeps,
-        )
+        options = RunOptions(hand=hand.name, motion=motion, lockstep=True, seconds=1.0, seed=seed)
+        options = replace(options, mismatch=mismatch or None, substeps=substeps)
         self.channel, self._frames = channel, frames_of(channel.slots)
         self.rig: Rig = build(options, self.hand, channel, segment=segment)
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz, ahead=Stretch(self.rig.pipeline))

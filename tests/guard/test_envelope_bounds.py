@@ -155,7 +155,7 @@ def test_bounds_beyond_what_a_motor_gives_are_its_limit(t: int) -> None:
     beyond = alone(t, -0.01, 0.1)
     assert envelope(beyond, t)[1] < -limit
     assert beyond.bounded(t, 0.0) == (-limit, TENSION_MAX)
-    joint = int(np.flatnonzero(Moving().P[t])[0])
+    joint = int(np.flatnonzero(Moving().P[t])[-1])  # the last one, that takes no other along
     for sign in (1.0, -1.0):
         bench = towards_the_end(joint)
         bench.turn(40.0 * np.eye(4)[joint])
