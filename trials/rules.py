@@ -238,3 +238,10 @@ SEEN_AXES: Final = frozenset({1})
 """Wrist axes whose error the fingers' residuals show; flexion hardly does near the neutral pose."""
 ALL_AT_ONCE: Final = ("motor-lost", "motor-reset", "not-a-number")
 """Kinds that also befall every motor at once, as when a supply browns out: the hand-wide second fault."""
+STANDING: Final = {
+    "encoder-stuck": frozenset({"encoder-jump"}),
+    "hall-stuck": frozenset(
+        {"hall-offset", "hall-saturated", "hall-wrap", "hall-spike", "hall-spikes", "hall-noise"}
+    ),
+}
+"""What a value that stands hides of its own sensor: nobody can tell it before that one is told."""

@@ -207,6 +207,25 @@ def test_a_second_fault_has_a_first_moment_of_its_own(finger: Hand, at_s: float,
         assert bool(verdict.breaches) != first_moment
 
 
+@pytest.mark.parametrize("wound", [False, True])
+@pytest.mark.parametrize("same", [False, True])
+def test_what_befalls_a_sensor_that_stands_shows_when_that_does(
+    finger: Hand, same: bool, wound: bool
+) -> None:
+    """A jump of an encoder is seen at once, but not of one that stands until its motor has wound."""
+    second = Struck(kind="encoder-jump", part=1 if same else 2, size=0.5, at_s=0.1)
+    trial = Trial(
+        seed=0, kind="encoder-stuck", motion="hold", mismatch=0, part=1, moment=0.0, size=0.0, second=second
+    )
+    recording = quiet(finger, 1.0)
+    if wound:
+        recording.of("truth", "motor_angle_rad")[recording.after(0.6) :, 1] += 1.0
+    judge = Judge(finger.names, finger.model)
+    verdict = judge.judge(trial, recording, (lambda _: recording,), lambda *_: recording)
+    assert verdict.shown == (wound or not same)
+    assert ("reaction: none" in verdict.breaches) == verdict.shown
+
+
 @pytest.mark.parametrize("stopped_s", [None, 0.04, 0.12])
 @pytest.mark.parametrize("shows_s", [None, 0.08])
 def test_what_shows_by_winding_can_be_told_as_it_shows_or_as_the_finger_is_stopped_for_it(
