@@ -106,6 +106,7 @@ def test_a_motor_without_a_slot_is_named() -> None:
         entries(BOARD, replace(HAND, motor_ids=(7, 65, 4)))
 
 
+@pytest.mark.realtime
 def test_a_board_reads_what_the_hand_file_says() -> None:
     """Every motor and every Hall sensor in its own slot, on the wire."""
     side = SpringSide(7, 7, 0)
