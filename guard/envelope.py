@@ -106,7 +106,7 @@ def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
 @law
 def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     """Speeds [m/s] at which motors and wrist shorten finger ``f``'s paths, into ``mem.row``; the greatest."""
-    mem.fastest_m_s[f] = 0.0
+    fastest = 0.0
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         if s.elongation_m[t] > m.elongation_min_m[t]:
@@ -117,7 +117,8 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
                 j = m.finger_joint[f, b]
                 speed -= mem.P_tj_m[t, j] * s.joint_speed_rad_s[j]
         mem.row[k] = speed
-        mem.fastest_m_s[f] = max(mem.fastest_m_s[f], abs(speed))
+        fastest = max(fastest, abs(speed))
+    mem.fastest_m_s[f] = fastest
 
 
 @law
@@ -155,11 +156,11 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             mem.margin_up_rad_s[j] = mem.margin_down_rad_s[j] = NO_LIMIT
             continue
         moved, fastest = mem.motor_joint_rad_s[j], OVER_REFERENCE * m.joint_speed_max_rad_s[j]
-        most = least_seen = s.joint_speed_rad_s[j]
+        rising = falling = s.joint_speed_rad_s[j]
         if mem.carried_turn[j] != 0.0:  # friction may take it along
             along = mem.carried_turn[j] * mem.motor_joint_rad_s[mem.carrier[j]]
-            most, least_seen = max(most, along), min(least_seen, along)
-        up, down = max(moved, most - noise), -min(moved, least_seen + noise)
+            rising, falling = max(rising, along), min(falling, along)
+        up, down = max(moved, rising - noise), -min(moved, falling + noise)
         up_margin = min(stop_speed(above, up, brake, end), fastest) - up
         down_margin = min(stop_speed(below, down, brake, end), fastest) - down
         mem.margin_up_rad_s[j], mem.margin_down_rad_s[j] = up_margin, down_margin

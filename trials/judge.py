@@ -46,10 +46,7 @@ class Judge(Naming):
         """
         found: list[Shown] = []
         for fault in trial.faults:
-            rule = self.rule_of(fault)
-            shows_s = self.shows_s(fault, rule, recording.since(fault.at_s))
-            found.append((fault, rule, None if shows_s is None else fault.at_s + shows_s))
-            found[-1] = self._unhidden(found)
+            found.append(self._shown(fault, recording, found))
         verdict = Verdict(trial=trial, must_react=any(rule.must_react for _, rule, _ in found))
         verdict.shown = any(shows_s is not None for _, _, shows_s in found)
         self._tensions(recording, verdict, twins[0])
@@ -63,14 +60,15 @@ class Judge(Naming):
         fallen = self._fallen(trial, recording, twins[0])
         return self._answers(found, recording, verdict, fallen) if fallen else strict
 
-    @staticmethod
-    def _unhidden(found: list[Shown]) -> Shown:
-        """The newest fault; one of a sensor that stands already shows when that does."""
-        fault, rule, shows_s = found[-1]
-        first, _, first_s = found[0]
-        if fault.part == first.part and fault.kind in rules.STANDING.get(first.kind, ()):
-            return fault, rule, None if first_s is None or shows_s is None else max(first_s, shows_s)
-        return fault, rule, shows_s
+    def _shown(self, fault: Struck, recording: Recording, before: list[Shown]) -> Shown:
+        """A fault, its rule and when it shows; one of a sensor that stands already, when that does."""
+        rule = self.rule_of(fault)
+        shown_s = [self.shows_s(fault, rule, recording.since(fault.at_s))]
+        for other, _, other_s in before:
+            if other.part == fault.part and fault.kind in rules.STANDING.get(other.kind, ()):
+                shown_s.append(None if other_s is None else other_s - fault.at_s)
+        known_s = [s for s in shown_s if s is not None]
+        return fault, rule, fault.at_s + max(known_s) if len(known_s) == len(shown_s) else None
 
     def _answers(
         self, found: list[Shown], recording: Recording, limits: Verdict, fallen: set[int]

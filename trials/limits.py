@@ -75,7 +75,7 @@ class Limits(Stops):
 
     def _stops(self, recording: Recording, verdict: Verdict | None) -> dict[tuple[object, ...], str]:
         found: dict[tuple[object, ...], str] = {}
-        for (j, side), (speed, when) in self.hits(recording, whole=True).items():
+        for (j, side), (speed, when) in self.hits(recording.since(float(recording.time_s[0]))).items():
             found["stop", j, side] = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
             if verdict is not None:
                 verdict.stop_rad_s = max(verdict.stop_rad_s, speed)

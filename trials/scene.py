@@ -79,8 +79,15 @@ class Scene:
         substeps: int | None = None,
     ) -> None:
         self.hand = replace(hand, model=hand.model.copy())
-        options = RunOptions(hand=hand.name, motion=motion, lockstep=True, seconds=1.0, seed=seed)
-        options = replace(options, mismatch=mismatch or None, substeps=substeps)
+        options = RunOptions(
+            hand=hand.name,
+            motion=motion,
+            lockstep=True,
+            seconds=1.0,
+            mismatch=mismatch or None,
+            seed=seed,
+            substeps=substeps,
+        )
         self.channel, self._frames = channel, frames_of(channel.slots)
         self.rig: Rig = build(options, self.hand, channel, segment=segment)
         self.loop = Loop(self.rig.pipeline.tick, self.hand.rate_hz, ahead=Stretch(self.rig.pipeline))
@@ -126,7 +133,7 @@ class Scene:
         done, head, frames = 0, self.channel.head, self._frames
         while done < cycles:
             step, first = min(BATCH, cycles - done), int(head[0])
-            self.loop.run_lockstep(step, _yes, step)
+            self.loop.run_lockstep(step, lambda: True, step)
             done += step
             if see is not None:
                 for _ in range(2):  # the ring's end lies between two parts
@@ -289,7 +296,3 @@ class Scene:
         path = p["length_m"][t] + p["wrist_length_m"][t] - m["wrist_neutral_length_m"][t]
         wound = m["spool_radius_m"][t] * p["theta_rad"][m["tendon_motor"][t]]
         return max(float(path + wound + p["e0_m"][t]), 0.0)
-
-
-def _yes() -> bool:
-    return True

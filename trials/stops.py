@@ -175,13 +175,13 @@ class Stops:
         return False
 
     def hits(
-        self, recording: Recording, above_rad_s: float = rules.STOP_SPEED_RAD_S, *, whole: bool = False
+        self, recording: Recording, above_rad_s: float = rules.STOP_SPEED_RAD_S
     ) -> dict[tuple[int, int], tuple[float, float]]:
         """(joint, side) -> (speed [rad/s], time [s]) of its fastest hit of that stop, where that is too fast.
 
-        Side 1 is the upper stop, -1 the lower one. From the fault on, or over the ``whole`` recording.
+        Side 1 is the upper stop, -1 the lower one. From time zero of the recording on.
         """
-        m, first = self.model[0], 0 if whole else recording.after(0.0) - 1
+        m, first = self.model[0], max(recording.after(0.0) - 1, 0)  # -1 would be the last frame
         q = recording.of("truth", "joint_angle_rad")[first:]
         speed = recording.of("truth", "joint_speed_rad_s")[first:]
         n = q.shape[1]

@@ -174,7 +174,6 @@ def test_every_step_solves_its_equation(seed: int, lost: int) -> None:
 # --- its course -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("lost", "spring_nm_rad", "row_n_m"),
     [(0, 0.0, 0.0), (1, 0.0, 0.0), (4, 0.0, 0.0), (6, 0.0, 0.0), (1, 0.3, 0.0), (1, 0.0, 3000.0)],

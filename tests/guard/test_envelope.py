@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.carried import TAKEN_ALONG, arm_m, note_carriers
@@ -207,9 +207,6 @@ def test_a_joint_counts_only_where_it_is_clearly_faster_than_its_motors(
     calm = Moving()
     calm.turn(motors)
     still = calm.margins()
-    if bench.mem["carried_turn"][joint] != 0.0:  # friction may take it faster than it is seen
-        along = bench.mem["carried_turn"][joint] * motors[bench.mem["carrier"][joint]]
-        assume(abs(along - motors[joint]) <= NOISE_RAD_S)
     rises = swing[joint] > 0.0
     assert up[joint] == pytest.approx(one[joint] if rises else still[0][joint], abs=1e-6)
     assert down[joint] == pytest.approx(still[1][joint] if rises else other[joint], abs=1e-6)

@@ -30,13 +30,8 @@ def loaded(hand: str) -> Any:
     return load_hand(hand)
 
 
-@cache
-def _assembled(hand: str) -> RecordArray:
-    return model_of(loaded(hand))
-
-
 def model_record(hand: str) -> RecordArray:
-    return _assembled(hand).copy()
+    return model_of(loaded(hand))
 
 
 @law

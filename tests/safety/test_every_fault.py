@@ -27,7 +27,6 @@ def judged(kind: str) -> list[Verdict]:
     return [worker().judged(trial) for trial in trials]
 
 
-@pytest.mark.sample(10)
 @pytest.mark.parametrize("kind", [k for k, rule in KINDS.items() if rule.space != "axis"])
 def test_a_fault_is_made_safe_and_named_right(kind: str) -> None:
     for verdict in judged(kind):
