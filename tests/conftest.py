@@ -18,6 +18,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
+import tools as tools  # before numpy loads: small matrices get no threads
 from hand.hand import Hand
 from hand.options import RunOptions
 from runtime.setup import read_hand

@@ -384,6 +384,14 @@ def test_ctrl_c_that_an_import_swallows_ends_the_command_all_the_same(module):
     assert "Traceback" not in done.stderr
 
 
+def test_small_matrices_get_no_threads():
+    """numpy's own would wait for each other, and control has one thread."""
+    text = "import tools.cli, numpy, os; print(*os.listdir('/proc/self/task'))"
+    bare = {name: value for name, value in ENVIRONMENT.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=bare, check=True)
+    assert len(done.stdout.split()) == 1
+
+
 def test_the_example_controller_runs_as_its_text_says():
     text = Path("examples/controller/soft_springs/__init__.py").read_text()
     line = next(x.strip() for x in text.splitlines() if x.strip().startswith("flexor run"))
