@@ -40,7 +40,7 @@ FAR: Final = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A tendon's course, ready for the fit, shape (n,) each.
+    """A tendon's course, ready for the fit, shape (n,) each but the last two.
 
     Attributes:
         angle_rad: of its motor, growing as it is wound in.
@@ -48,9 +48,10 @@ class Swept:
         torque_nm: of it, without its inertia.
         count: of the lever's Hall sensor, with the magnet's play put back.
         start_count: at the reversal before.
-        stretch: number of the stretch between two reversals.
         used: samples of the fit.
         time_s: of the samples.
+        first: of each stretch between two reversals, its first sample, shape (stretches,).
+        side: which way each stretch goes, 1 or -1, shape (stretches,).
     """
 
     time_s: FloatArray
@@ -59,8 +60,9 @@ class Swept:
     torque_nm: FloatArray
     count: FloatArray
     start_count: FloatArray
-    stretch: IntArray
     used: BoolArray
+    first: IntArray
+    side: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +91,18 @@ def swept(
     if len(edges) < 4:
         raise ValueError("the tendon was not moved both ways")
     put_back, start = count.copy(), np.empty_like(count)
-    stretch, begun = np.empty(len(count), dtype=np.int64), float(count[0])
-    for k, (a, b) in enumerate(zip(edges, edges[1:], strict=False)):
+    begun, sides = float(count[0]), []
+    for a, b in zip(edges, edges[1:], strict=False):
         side = tight * way[a]
         put_back[a:b] += side * 0.5 * sensor.play_count
-        start[a:b], stretch[a:b] = begun, k
+        start[a:b] = begun
+        sides.append(float(np.sign(np.median(speed_rad_s[a:b]))) or 1.0)
         # at rest before it turns, the count is the extreme of both stretches
         near = count[max(a, b - 4) : b + 4]
         begun = float((near.max() if side > 0.0 else near.min()) + side * 0.5 * sensor.play_count)
     used = (np.abs(speed_rad_s) > SLOW_RAD_S) & (np.abs(put_back - start) > 1.2 * sensor.play_count)
-    return Swept(time_s, angle_rad, speed_rad_s, torque_nm, put_back, start, stretch, used)
+    first = np.array(edges[:-1])
+    return Swept(time_s, angle_rad, speed_rad_s, torque_nm, put_back, start, used, first, np.array(sides))
 
 
 def _filled(way: FloatArray) -> FloatArray:
@@ -112,20 +116,16 @@ def _filled(way: FloatArray) -> FloatArray:
 def loop_states(data: Swept, counts_rad: float, presliding_rad: float) -> tuple[FloatArray, BoolArray]:
     """(state of the loop, whether it is known), shape (n,) both: Dahl's law from stretch to stretch."""
     travel = np.abs(data.count - data.start_count) / abs(counts_rad)
-    states, known = np.empty_like(travel), np.empty(len(travel), dtype=np.bool_)
-    before, sure, last = 0.0, False, -1
-    firsts = np.flatnonzero(np.diff(data.stretch, prepend=-1))
-    for a, b in zip(firsts, [*firsts[1:], len(travel)], strict=True):
-        side = float(np.sign(np.median(data.speed_rad_s[a:b]))) or 1.0
-        gone = np.exp(-travel[a:b] / presliding_rad)
-        states[a:b] = side - (side - before) * gone
-        known[a:b] = sure | (travel[a:b] > FAR * presliding_rad)
-        last = b - 1
+    ends, long = np.maximum.reduceat(travel, data.first), np.diff(data.first, append=len(travel))
+    before, sure = np.zeros(len(ends)), np.zeros(len(ends), dtype=np.bool_)
+    for k, end in enumerate(ends[:-1]):
         # the next stretch begins where this one turned, a little beyond its last sample
-        end = travel[a:b].max()
-        before = side - (side - before) * float(np.exp(-end / presliding_rad))
-        sure = sure or bool(end > FAR * presliding_rad)
-    assert last == len(travel) - 1
+        side = data.side[k]
+        before[k + 1] = side - (side - before[k]) * math.exp(-end / presliding_rad)
+        sure[k + 1] = sure[k] or end > FAR * presliding_rad
+    gone = np.exp(-travel / presliding_rad)
+    states = np.repeat(data.side, long) - np.repeat(data.side - before, long) * gone
+    known = np.repeat(sure, long) | (travel > FAR * presliding_rad)
     return states, known
 
 

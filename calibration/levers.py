@@ -23,7 +23,7 @@ from calibration.part import BAD, GOOD, Part
 from calibration.tendon_means import Course
 from hand.hand import Hand
 from hand.options import RunOptions
-from mechanics.springs import spring_at
+from mechanics.springs import forces_at
 from signals.layout import FloatArray
 
 SPRINGS: Final = "springs"
@@ -75,7 +75,9 @@ def forces_of(hand: Hand, t: int) -> tuple[FloatArray, FloatArray]:
     m, s = hand.model[0], int(hand.model[0]["tendon_spring"][t])
     margin = 0.2 * float(m["lever_max_rad"][s] - m["lever_min_rad"][s])
     lever = np.linspace(float(m["lever_min_rad"][s]) - margin, float(m["lever_max_rad"][s]) + margin, 1025)
-    return lever, np.array([spring_at(m, t, float(x))[0] for x in lever])
+    force = np.empty_like(lever)
+    forces_at(m, t, lever, force)
+    return lever, force
 
 
 def ripple_left_nm(hand: Hand, i: int) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from mechanics.interpolation import hermite, hermite_or_line, interval_of, value_or_line
 from signals.compiled import law
+from signals.layout import FloatArray
 from signals.typed import Model
 
 
@@ -58,6 +59,13 @@ def spring_at(m: Model, t: int, lever_rad: float) -> tuple[float, float, float, 
     )
     scale = m.spring_scale[t]
     return scale * f, scale * df, path, dpath
+
+
+@law
+def forces_at(m: Model, t: int, lever_rad: FloatArray, force_n: FloatArray) -> None:
+    """Tendon forces [N] of ``spring_at`` at lever angles, shape (n,) both; the second is written."""
+    for k in range(len(lever_rad)):
+        force_n[k], _, _, _ = spring_at(m, t, lever_rad[k])
 
 
 @law

@@ -15,6 +15,7 @@ from mechanics.motor import torque_bounds_nm
 from mechanics.ripple import ripple_nm
 from mechanics.springs import (
     count_of_lever,
+    forces_at,
     lever_of_count,
     spring_at,
     spring_energy_j,
@@ -47,8 +48,9 @@ levers_rad = st.floats(GEOMETRY.lever_min_rad, GEOMETRY.lever_max_rad)
 @given(lever=levers_rad)
 def test_tables_interpolate_the_exact_curves(lever: float) -> None:
     force, force_slope, path, path_slope = spring_at(MODEL[0], 0, lever)
-    exact = np.array([lever])
-    assert force == pytest.approx(GEOMETRY.force_n(exact)[0], rel=1e-7)
+    exact, forces = np.array([lever]), np.zeros(1)
+    forces_at(MODEL[0], 0, exact, forces)
+    assert force == forces[0] == pytest.approx(GEOMETRY.force_n(exact)[0], rel=1e-7)
     assert force_slope == pytest.approx(GEOMETRY.force_slope_n_rad(exact)[0], rel=1e-5)
     assert path == pytest.approx(GEOMETRY.path_m(exact)[0], abs=1e-12)
     assert path_slope == pytest.approx(GEOMETRY.path_slope_m_rad(exact)[0], abs=1e-9)
