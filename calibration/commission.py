@@ -13,6 +13,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -173,13 +174,20 @@ def _same_subject(folder: Path, hand: Hand, options: RunOptions) -> None:
 
 
 def _patches(folder: Path) -> list[str]:
-    """Lines for the hand file of the steps that were made, in their order."""
+    """Lines for the hand file of the steps that were made and found some, in their order."""
     made = [folder / step for step in ALL_STEPS if (folder / step / RESULT).exists()]
-    return [(step / PATCH).read_text(encoding="utf-8") for step in made]
+    texts = [(step / PATCH).read_text(encoding="utf-8") for step in made]
+    return [text for text in texts if text.strip()]
+
+
+@lru_cache(maxsize=8)
+def _with(text: str, *patches: str) -> str:
+    """A hand file with the steps' lines in it; after a step that found none, the same is asked for again."""
+    return merged(text, *patches)[0]
 
 
 def _write_hand(folder: Path, hand: Hand) -> None:
-    text = merged(hand.text, *_patches(folder))[0]
+    text = _with(hand.text, *_patches(folder))
     parse_hand(text, str(folder / HAND))
     write_text(folder / HAND, text)
 
@@ -223,7 +231,7 @@ def _whole(
 ) -> dict[str, Any]:
     """All steps as one run."""
     parts = [Part.of(part) for result in results for part in result["parts"]]
-    patch = merged("", *_patches(folder))[0]
+    patch = _with("", *_patches(folder))
     rows = [
         (r["command"], str(sum(p["verdict"] == GOOD for p in r["parts"])), str(len(r["parts"])), r["report"])
         for r in results
