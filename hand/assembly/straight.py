@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mechanics.springs import greatest_tension_n
@@ -61,9 +63,10 @@ def lever_of_tension_rad(model: RecordArray, tension_n: float | FloatArray) -> F
     spring = m["tendon_spring"][:count]
     scale = m["spring_scale"][:count]
     low, high = m["lever_min_rad"][spring].copy(), m["lever_max_rad"][spring].copy()
+    force_n = _table(m, spring, "spring_force_n", "spring_force_slope_n_rad")
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        tight = scale * _table(m, spring, middle, "spring_force_n", "spring_force_slope_n_rad") > tension_n
+        tight = scale * force_n(middle) > tension_n
         low, high = np.where(tight, middle, low), np.where(tight, high, middle)
     lever: FloatArray = 0.5 * (low + high)
     return lever
@@ -74,29 +77,33 @@ def elongation_of_tension_m(model: RecordArray, tension_n: float | FloatArray) -
     m = model[0]
     count = int(m["n_tendons"])
     spring, lever = m["tendon_spring"][:count], lever_of_tension_rad(model, tension_n)
-    path = _table(m, spring, lever, "spring_path_m", "spring_path_slope_m_rad")
+    path = _table(m, spring, "spring_path_m", "spring_path_slope_m_rad")(lever)
     elongation = np.zeros(len(m["tendon_kind"]))
     elongation[:count] = tension_n * m["tendon_compliance_m_n"][:count] - path
     return elongation
 
 
-def _table(m: np.void, spring: IntArray, lever: FloatArray, value: str, slope: str) -> FloatArray:
-    """A Hermite table at one lever angle per tendon, shape (nt,)."""
+def _table(m: np.void, spring: IntArray, value: str, slope: str) -> Callable[[FloatArray], FloatArray]:
+    """A Hermite table over one lever angle per tendon, shape (nt,) -> (nt,)."""
     y, d = m[value], m[slope]
     nodes = y.shape[1]
     low, high = m["lever_min_rad"][spring], m["lever_max_rad"][spring]
     h = (high - low) / (nodes - 1)
-    place = np.clip((lever - low) / h, 0.0, nodes - 1.0)
-    k = np.minimum(place.astype(np.int64), nodes - 2)
-    u = place - k
-    y0, y1, d0, d1 = y[spring, k], y[spring, k + 1], h * d[spring, k], h * d[spring, k + 1]
-    result: FloatArray = (
-        (1.0 + 2.0 * u) * (1.0 - u) ** 2 * y0
-        + u * (1.0 - u) ** 2 * d0
-        + u * u * (3.0 - 2.0 * u) * y1
-        + u * u * (u - 1.0) * d1
-    )
-    return result
+
+    def at(lever: FloatArray) -> FloatArray:
+        place = np.minimum(np.maximum((lever - low) / h, 0.0), nodes - 1.0)
+        k = np.minimum(place.astype(np.int64), nodes - 2)
+        u = place - k
+        y0, y1, d0, d1 = y[spring, k], y[spring, k + 1], h * d[spring, k], h * d[spring, k + 1]
+        result: FloatArray = (
+            (1.0 + 2.0 * u) * (1.0 - u) ** 2 * y0
+            + u * (1.0 - u) ** 2 * d0
+            + u * u * (3.0 - 2.0 * u) * y1
+            + u * u * (u - 1.0) * d1
+        )
+        return result
+
+    return at
 
 
 def set_start(model: RecordArray, pretension_n: float) -> None:

@@ -10,17 +10,31 @@ import bisect
 import re
 import tomllib
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 Path = tuple[str | int, ...]
 """Keys and list indices from the root, as ``("fingers", "index", "joints", 2, "name")``."""
 
-_SPACE = " \t"
+_SPACES = re.compile(r"[ \t]*")
+_BLANKS = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+"""Blanks, line ends and comments."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_SCALAR_END = re.compile(r"[,\]}\n#]")
+_SCALAR = re.compile(r"[^,\]}\n#]+")
+_ASSIGNED = re.compile(r"([A-Za-z0-9_-]+)[ \t]*=[ \t]*")
+"""What most pairs begin with; any other key is read part by part."""
+_STRINGS = {
+    mark: re.compile(pattern, re.DOTALL)
+    for mark, pattern in (
+        ("'", r"'[^'\n]*'"),
+        ('"', r'"(?:[^"\\\n]|\\.)*"'),
+        ("'''", r"'''.*?'''+"),
+        ('"""', r'"""(?:[^\\]|\\.)*?"""+'),
+    )
+}
+"""Each kind of string; up to two quotes may stand right before the closing three."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """Line and column, both from 1, and the offset of the key's (or item's) first character."""
 
     line: int
@@ -138,9 +152,15 @@ class Locator:
 
     def _pair(self, base: Path) -> None:
         self._skip_spaces()
-        start = self._at
+        start, path = self._at, base
+        plain = _ASSIGNED.match(self.text, start)
+        if plain is not None:
+            path = (*base, plain.group(1))
+            self._note(path, start)
+            self._at = plain.end()
+            self._value(path)
+            return
         parts = self._key()
-        path: Path = base
         for part in parts[:-1]:
             path = (*path, part)
             self.keys.setdefault(path, self._here(start))
@@ -181,11 +201,10 @@ class Locator:
         elif char in "\"'":
             self._at = self._string()
         else:
-            match = _SCALAR_END.search(self.text, self._at)
-            end = match.start() if match else len(self.text)
-            if end == self._at:
+            match = _SCALAR.match(self.text, self._at)
+            if match is None:
                 raise _Lost
-            self._at += len(self.text[self._at : end].rstrip())
+            self._at += len(match.group().rstrip())
         self.ends[path] = self._at
 
     def _array(self, path: Path) -> None:
@@ -212,33 +231,18 @@ class Locator:
         """Offset behind the string that begins here."""
         quote = self.text[self._at]
         mark = quote * 3 if self.text.startswith(quote * 3, self._at) else quote
-        at = self._at + len(mark)
-        while not self.text.startswith(mark, at):
-            if at >= len(self.text) or (len(mark) == 1 and self.text[at] == "\n"):
-                raise _Lost
-            at += 2 if quote == '"' and self.text[at] == "\\" else 1
-        at += len(mark)
-        if len(mark) == 3:  # up to two quotes may stand right before the closing three
-            while self.text.startswith(quote, at):
-                at += 1
-        return at
+        match = _STRINGS[mark].match(self.text, self._at)
+        if match is None:
+            raise _Lost
+        return match.end()
 
     def _skip_spaces(self) -> None:
-        while self._at < len(self.text) and self.text[self._at] in _SPACE:
-            self._at += 1
+        self._at = _SPACES.match(self.text, self._at).end()  # type: ignore[union-attr]  # it matches nothing too
 
     def _skip(self) -> bool:
         """Skip blanks, line ends and comments; False at the end of the text."""
-        while self._at < len(self.text):
-            char = self.text[self._at]
-            if char == "#":
-                end = self.text.find("\n", self._at)
-                self._at = len(self.text) if end < 0 else end
-            elif char in " \t\r\n":
-                self._at += 1
-            else:
-                return True
-        return False
+        self._at = _BLANKS.match(self.text, self._at).end()  # type: ignore[union-attr]
+        return self._at < len(self.text)
 
     def _expect(self, mark: str) -> None:
         if not self.text.startswith(mark, self._at):
