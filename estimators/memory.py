@@ -25,6 +25,8 @@ class EstimatorMemory(FingerRows, SpringTables, Protocol):
     last_motor_ns: Annotated[IntArray, MOTORS]
     last_axis_ns: Annotated[IntArray, AXES]
     motor_dt_s: Annotated[FloatArray, MOTORS]
+    one_dt_s: float
+    one_share: float
     last_motor_angle_rad: Annotated[FloatArray, MOTORS]
     last_joint_angle_rad: Annotated[FloatArray, JOINTS]
     last_axis_angle_rad: Annotated[FloatArray, AXES]

@@ -51,6 +51,7 @@ def motor_speeds(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> No
     """Motor angles in use [rad] and filtered speeds [rad/s] into ``s``; a missing motor seems to rest."""
     angle, last, speed = mem.motor_angle_rad, mem.last_motor_angle_rad, s.motor_speed_rad_s
     share_of_s = share = 0.0  # most motors share one time between samples: one exponential for all
+    times = sampled = 0
     for i in range(m.n_motors):
         ok, time_ns = mem.motor_ok[i] != 0, z.motor_time_ns[i]
         dt_s = since_last_s(m, s, ok, time_ns, mem.last_motor_ns[i])
@@ -59,12 +60,17 @@ def motor_speeds(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> No
         elif dt_s > 0.0:
             if dt_s != share_of_s:
                 share_of_s, share = dt_s, filter_share(m.velocity_filter_hz, dt_s)
+                times += 1
             speed[i] = filtered_speed(speed[i], angle[i], last[i], dt_s, share)
+            sampled += 1
         mem.motor_dt_s[i] = dt_s
         if ok:
             mem.last_motor_ns[i] = time_ns
         last[i] = angle[i]
         s.motor_angle_rad[i] = angle[i]
+    mem.one_dt_s, mem.one_share = 0.0, 0.0
+    if times == 1 and sampled == m.n_motors:
+        mem.one_dt_s, mem.one_share = share_of_s, share
 
 
 @law
@@ -84,9 +90,11 @@ def joint_speeds(m: Model, mem: EstimatorMemory, s: State) -> None:
     say between two of them counts with the next one.
     """
     angle, last, speed = s.joint_angle_rad, mem.last_joint_angle_rad, s.joint_speed_rad_s
-    share_of_s = share = 0.0
+    share_of_s, share = mem.one_dt_s, mem.one_share
     for f in range(m.n_fingers):
-        dt_s = finger_dt_s(m, mem, f)
+        dt_s = mem.one_dt_s
+        if dt_s == 0.0 or m.finger_n_tendons[f] == 0:
+            dt_s = finger_dt_s(m, mem, f)
         if dt_s != share_of_s:
             share_of_s, share = dt_s, filter_share(m.velocity_filter_hz, dt_s)
         for b in range(m.finger_n_joints[f]):

@@ -21,6 +21,7 @@ potentiometer differentiated at the control rate."""
 def read_axes(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> None:
     """Axis angles [rad] and filtered speeds [rad/s] into ``s``."""
     cutoff_hz = min(m.velocity_filter_hz, AXIS_SPEED_HZ)
+    share_of_s = share = 0.0  # as in ``motor_speeds``
     for a in range(m.n_axes):
         angle, time_ns = mem.axis_angle_rad[a], z.axis_time_ns[a]
         ok = mem.axis_ok[a] != 0
@@ -28,13 +29,10 @@ def read_axes(m: Model, z: Measurement, mem: EstimatorMemory, s: State) -> None:
         if mem.started == 0:
             s.axis_speed_rad_s[a] = 0.0
         elif dt_s > 0.0:
-            s.axis_speed_rad_s[a] = filtered_speed(
-                s.axis_speed_rad_s[a],
-                angle,
-                mem.last_axis_angle_rad[a],
-                dt_s,
-                filter_share(cutoff_hz, dt_s),
-            )
+            if dt_s != share_of_s:
+                share_of_s, share = dt_s, filter_share(cutoff_hz, dt_s)
+            speed, before = s.axis_speed_rad_s[a], mem.last_axis_angle_rad[a]
+            s.axis_speed_rad_s[a] = filtered_speed(speed, angle, before, dt_s, share)
         if ok:
             mem.last_axis_ns[a] = time_ns
         mem.last_axis_angle_rad[a] = angle

@@ -49,6 +49,9 @@ APPROACH_1_S: Final = 12.0
 """How much faster per way before it [1/s]: a brake that fades lets the bones come to rest."""
 BACK_1_S: Final = 10.0
 """How much less of it per way beyond [1/s]."""
+AT_STOP_1_S: Final = 50.0
+"""How much less of a joint's own speed is noise per way before its stop [1/s]; twice as much is at the stop,
+where it cannot become fast any more."""
 COULOMB_SHARE: Final = 0.5 * math.pi
 """Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
 WIND_BACK: Final = 2.0
@@ -94,9 +97,9 @@ def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float, e
 @law
 def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
     """Speeds of the paths through the wrist [m/s] into ``mem``, low-passed."""
-    share, dt_s = filter_share(WRIST_HZ, m.dt_s), m.dt_s
     length, before, speed = s.wrist_length_m, mem.wrist_before_m, mem.wrist_m_s
     if mem.started != 0:
+        share, dt_s = mem.path_share, m.dt_s
         for t in range(m.n_tendons):
             speed[t] += share * ((length[t] - before[t]) / dt_s - speed[t])
     for t in range(m.n_tendons):
@@ -123,8 +126,11 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 
 @law
 def note_turns(m: Model, mem: GuardMemory) -> None:
-    """The least turn of a joint per turn of each motor into ``mem``; 0 where it depends on the pose."""
+    """What stays as it is into ``mem``: the least turn of a joint per turn of each motor, 0 where that depends
+    on the pose; who takes whom along; the low-pass of ``path_speeds``.
+    """
     note_carriers(m, mem)
+    mem.path_share = filter_share(WRIST_HZ, m.dt_s)
     for t in range(m.n_tendons):
         f, least = m.tendon_finger[t], NO_LIMIT
         for b in range(m.finger_n_joints[f]):
@@ -143,23 +149,28 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     margins, and whether all its joints are within their soft stops.
     """
     least, inside = NO_LIMIT, 1
-    end, noise = m.stop_speed_rad_s, m.joint_noise_rad_s
+    end, calm = m.stop_speed_rad_s, m.joint_noise_rad_s
     motor_paths(m, mem, s, f)
     from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
         q, brake = s.joint_angle_rad[j], m.joint_brake_rad_s2[j]
         above, below = m.joint_max_rad[j] - q, q - m.joint_min_rad[j]
-        if not (above >= -SOFT_STOP_RAD and below >= -SOFT_STOP_RAD):
+        nearest = min(above, below)
+        if not nearest >= -SOFT_STOP_RAD:
             inside = 0
         if brake <= 0.0:  # a mechanism's joint, without tendons
             mem.margin_up_rad_s[j] = mem.margin_down_rad_s[j] = NO_LIMIT
             continue
         moved, fastest = mem.motor_joint_rad_s[j], OVER_REFERENCE * m.joint_speed_max_rad_s[j]
         rising = falling = s.joint_speed_rad_s[j]
-        if mem.carried_turn[j] != 0.0:  # friction may take it along
-            along = mem.carried_turn[j] * mem.motor_joint_rad_s[mem.carrier[j]]
-            rising, falling = max(rising, along), min(falling, along)
+        turn = mem.carried_turn[j]
+        if turn != 0.0:  # friction may hold its tendons, or the joint that takes it along
+            wound = mem.motor_joint_rad_s[mem.carrier[j]]
+            went = min(max(s.joint_speed_rad_s[mem.carrier[j]], min(wound, 0.0)), max(wound, 0.0))
+            along, left = turn * wound, moved - turn * (wound - went)
+            rising, falling = max(rising, along, left), min(falling, along, left)
+        noise = max(calm, 2.0 * calm - AT_STOP_1_S * nearest)
         up, down = max(moved, rising - noise), -min(moved, falling + noise)
         up_margin = min(stop_speed(above, up, brake, end), fastest) - up
         down_margin = min(stop_speed(below, down, brake, end), fastest) - down

@@ -105,6 +105,7 @@ class GuardMemory(FingerRows, Protocol):
     look_torque_nm: Annotated[FloatArray, FINGER_TENDONS]
     look_slack: Annotated[IntArray, FINGER_TENDONS]
     # speed envelope
+    path_share: float
     wrist_before_m: Annotated[FloatArray, TENDONS]
     wrist_m_s: Annotated[FloatArray, TENDONS]
     motor_joint_rad_s: Annotated[FloatArray, JOINTS]
@@ -141,6 +142,7 @@ class GuardMemory(FingerRows, Protocol):
     friction_slow_nm: Annotated[FloatArray, MOTORS]
     law_fast_nm: Annotated[FloatArray, MOTORS]
     law_slow_nm: Annotated[FloatArray, MOTORS]
+    snap_share: float
     slack_s: Annotated[FloatArray, TENDONS]
     slack_from_m: Annotated[FloatArray, TENDONS]
     taut_s: Annotated[FloatArray, TENDONS]

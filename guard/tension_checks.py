@@ -174,7 +174,9 @@ def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
 @law
 def check_tensions(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
     """Latch lost and excessive tensions. What a push made slack is wound in as at the start."""
-    share = filter_share(SNAP_HZ, m.dt_s)
+    if mem.started == 0:
+        mem.snap_share = filter_share(SNAP_HZ, m.dt_s)
+    share = mem.snap_share
     for t in range(m.n_tendons):
         if m.hall_weight[t] > 0.0 and not usable(int(z.hall_status[t]), z.hall_fine_count[t]):
             continue

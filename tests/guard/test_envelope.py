@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from guard.carried import TAKEN_ALONG, arm_m, note_carriers
 from guard.envelope import (
     APPROACH_1_S,
+    AT_STOP_1_S,
     BACK_1_S,
     COULOMB_SHARE,
     NO_LIMIT,
@@ -125,9 +126,11 @@ def test_margins_are_what_the_way_to_each_end_and_the_greatest_speed_leave(
     for j in range(4):
         fastest = OVER_REFERENCE * bench.m["joint_speed_max_rad_s"][j]
         brake = float(bench.m["joint_brake_rad_s2"][j])
+        above, below = bench.high[j] - q[j], q[j] - bench.low[j]
+        noise = max(NOISE_RAD_S, 2.0 * NOISE_RAD_S - AT_STOP_1_S * min(above, below))
         for margin, way, v in (
-            (up[j], bench.high[j] - q[j], max(speed[j], carried[j] - NOISE_RAD_S)),
-            (down[j], q[j] - bench.low[j], max(-speed[j], -carried[j] - NOISE_RAD_S)),
+            (up[j], above, max(speed[j], carried[j] - noise)),
+            (down[j], below, max(-speed[j], -carried[j] - noise)),
         ):
             allowed = min(stop_speed(way, v, brake, STOP_RAD_S), fastest)
             assert margin == pytest.approx(allowed - v, abs=1e-6)
@@ -145,21 +148,56 @@ def pip_alone(bench: Moving, winds: bool) -> int:
 
 
 @pytest.mark.parametrize(
-    ("way_rad", "pip_rad_s", "binds"), [(0.01, 4.0, True), (0.01, -4.0, False), (1.0, 4.0, False)]
+    ("way_rad", "pip_rad_s", "stands", "binds"),
+    [
+        (0.01, 4.0, False, True),
+        (0.01, 4.0, True, True),
+        (0.01, -4.0, False, False),
+        (0.01, -4.0, True, True),
+        (1.0, 4.0, False, False),
+        (1.0, -4.0, True, False),
+    ],
 )
 def test_a_pip_brakes_where_friction_may_take_the_dip_along_into_its_stop(
-    way_rad: float, pip_rad_s: float, binds: bool
+    way_rad: float, pip_rad_s: float, stands: bool, binds: bool
 ) -> None:
-    """Its motors let the dip stand; if friction holds the tendons over both in their guides it goes along."""
+    """Its motors let the dip stand. If friction holds the tendons over both in their guides, it goes along.
+
+    If friction holds the pip, what they wind over both turns the dip the other way.
+    """
     bench = Moving()
     bench.s["joint_angle_rad"][3] = bench.high[3] - way_rad
     bench.turn(np.array([0.0, 0.0, pip_rad_s, 0.0]))
-    bench.s["joint_speed_rad_s"][:4] = 0.0
-    bench.look()
+    if stands:
+        bench.s["joint_speed_rad_s"][:4] = 0.0
+        bench.look()
     assert bench.mem["motor_joint_rad_s"][3] == pytest.approx(0.0, abs=1e-9)
     for winds in (True, False):
         t = pip_alone(bench, winds)
         assert bool(bench.bounded(t, STILL_NM if winds else -STILL_NM)[1] & JOINT_RANGE) == binds
+
+
+@given(st.floats(-8.0, 8.0), st.floats(-8.0, 8.0), st.floats(-12.0, 12.0))
+def test_a_dip_counts_with_what_its_motors_leave_it_where_the_pip_lags_behind_its_own(
+    wound: float, moved: float, went: float
+) -> None:
+    """Bones follow their tendons: what the pip does not make of ``P dq = -R w``, the dip does."""
+    bench = Moving()
+    bench.turn(np.array([0.0, 0.0, wound, moved]))
+    bench.s["joint_speed_rad_s"][:4] = [0.0, 0.0, went, moved]
+    bench.look()
+    P = bench.P[(bench.P[:, 3] != 0.0)][:, 2:4]
+    pip = float(np.clip(went, min(wound, 0.0), max(wound, 0.0)))
+    dip = moved + P[:, 1] @ (P[:, 0] * (wound - pip)) / (P[:, 1] @ P[:, 1])
+    along = -P[:, 1] @ P[:, 0] / (P[:, 1] @ P[:, 1]) * wound
+    rising = max(moved, max(along, dip) - NOISE_RAD_S)
+    falling = min(moved, min(along, dip) + NOISE_RAD_S)
+    up, down = bench.margins()
+    brake, fastest = bench.m["joint_brake_rad_s2"][3], OVER_REFERENCE * bench.m["joint_speed_max_rad_s"][3]
+    way = 0.5 * (bench.high[3] - bench.low[3])
+    for margin, v in ((up[3], rising), (down[3], -falling)):
+        allowed = min(stop_speed(way, v, brake, STOP_RAD_S), fastest)
+        assert margin == pytest.approx(allowed - v, abs=1e-6)
 
 
 @pytest.mark.parametrize("hand", ["finger_bench", "hasy", "leap_v1", "orca_v2", "n_plus_one", "sdm"])
@@ -190,24 +228,24 @@ def test_a_joint_is_taken_along_as_tendons_over_both_turn_it_if_they_stand(hand:
             assert arm_m(mem[0], P, t, j) * turns[i] == pytest.approx(way)
 
 
-@given(st.integers(0, 3), SPEEDS, SPEEDS)
+@given(st.integers(0, 3), SPEEDS, st.floats(-3.0, 3.0))
 def test_a_joint_counts_only_where_it_is_clearly_faster_than_its_motors(
-    joint: int, motors: np.ndarray, swing: np.ndarray
+    joint: int, motors: np.ndarray, swing: float
 ) -> None:
     """It lies on a spring and is noisy: what it adds counts from ``NOISE_RAD_S`` on."""
     bench = Moving()
     bench.turn(motors)
-    bench.s["joint_speed_rad_s"][:4] = motors + swing
+    bench.s["joint_speed_rad_s"][joint] += swing
     bench.look()
     up, down = bench.margins()
-    over = max(abs(swing[joint]) - NOISE_RAD_S, 0.0)
+    over = max(abs(swing) - NOISE_RAD_S, 0.0)
     seen = Moving()
-    seen.turn(motors + math.copysign(over, swing[joint]) * np.eye(4)[joint])
+    seen.turn(motors + math.copysign(over, swing) * np.eye(4)[joint])
     one, other = seen.margins()
     calm = Moving()
     calm.turn(motors)
     still = calm.margins()
-    rises = swing[joint] > 0.0
+    rises = swing > 0.0
     assert up[joint] == pytest.approx(one[joint] if rises else still[0][joint], abs=1e-6)
     assert down[joint] == pytest.approx(still[1][joint] if rises else other[joint], abs=1e-6)
 

@@ -13,6 +13,7 @@ from guard.envelope import (
     WRIST_CARE,
     WRIST_HZ,
     WRIST_SHARE,
+    note_turns,
     path_speeds,
     wrist_envelope,
     wrist_load,
@@ -119,6 +120,7 @@ def test_an_axis_that_bears_little_bounds_nothing_while_the_other_one_bears_much
 def test_every_cycle_of_the_guard_looks_at_the_wrist_and_at_every_joint_anew() -> None:
     bench = Guarded("hasy")
     bench.m["measurement_age_s"] = 0.0
+    note_turns(bench.m, bench.mem)
     bench.mem["margin_up_rad_s"], bench.mem["wrist_load"] = 99.0, 99.0
     bench.s["wrist_torque_nm"] = 0.25 * bench.m["axis_torque_limit_nm"]
     bench.cycle()
@@ -166,6 +168,7 @@ def test_a_torque_falls_faster_where_it_makes_a_tension_too_high_and_never_rises
 def test_the_speed_of_a_path_through_the_wrist_is_low_passed_from_the_second_cycle_on() -> None:
     bench = Bare()
     speed = np.linspace(-0.3, 0.4, 8)
+    note_turns(bench.m, bench.mem)
     bench.mem["started"] = 0
     bench.mem["wrist_before_m"][:8] = 1.0
     for k in range(1, 60):
