@@ -126,8 +126,9 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 
 @law
 def note_turns(m: Model, mem: GuardMemory) -> None:
-    """What stays as it is into ``mem``: the least turn of a joint per turn of each motor, 0 where that depends
-    on the pose; who takes whom along; the low-pass of ``path_speeds``.
+    """What stays as it is into ``mem``: carriers, the low-pass of paths, the least turn of a joint per turn.
+
+    That is by motor, and 0 where it depends on the pose.
     """
     note_carriers(m, mem)
     mem.path_share = filter_share(WRIST_HZ, m.dt_s)
