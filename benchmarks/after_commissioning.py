@@ -3,7 +3,8 @@
 Each hand is drawn from the tolerances of its file; its sensors have their noise. Before: the controller has
 the file. After: it has the file with what ``flexor commission`` measured on this very hand. One JSON object
 per hand and motion: tracking [deg rms], true tension error [N rms], faults; then the means, and how many
-hands got worse. With ``--out FILE`` what is done is kept there, and the same command goes on.
+hands got worse. With ``--out FILE`` what is done is kept there, and the same command goes on. A hand that
+could not be commissioned is told on stderr; the exit code is 1 then.
 """
 
 from __future__ import annotations
@@ -93,8 +94,18 @@ def main() -> int:
     done = {(row["hand"], row["motion"], row["seed"]) for row in rows}
     asked = range(1, words.hands + 1)
     seeds = [s for s in asked if not all((words.hand, motion, s) in done for motion in words.motion)]
+    failed = 0
+
+    def tried(seed: int) -> list[dict[str, Any]]:
+        try:
+            return one(words.hand, words.motion, seed)
+        except RuntimeError as reason:  # the other hands go on
+            print(f"hand {seed}: {reason}", file=sys.stderr, flush=True)
+            return []
+
     with ThreadPoolExecutor(words.processes) as pool:
-        for found in pool.map(lambda seed: one(words.hand, words.motion, seed), seeds):
+        for found in pool.map(tried, seeds):
+            failed += not found
             found = [row for row in found if (row["hand"], row["motion"], row["seed"]) not in done]
             rows += found
             lines = "".join(json.dumps(row) + "\n" for row in found)
@@ -105,7 +116,7 @@ def main() -> int:
                 kept = lines
     for motion in words.motion:
         print(json.dumps(told(rows, words.hand, motion)))
-    return 0
+    return int(failed > 0)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,12 @@ class Worker:
         """Verdict on a trial."""
         if not trial.faults:
             limits = Limits(self.hand.names, self.hand.model)
-            return limits.judge_whole(trial, self.record(trial), lambda: self.record(trial, held=True))
+            return limits.judge_whole(
+                trial,
+                self.record(trial),
+                lambda: self.record(trial, held=True),
+                lambda brake, after_s: self.record(trial, brake=brake, brake_after_s=after_s),
+            )
         judge = Judge(self.hand.names, self.hand.model)
         return judge.judge(
             trial,

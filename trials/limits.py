@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from signals.faults import Cause, part_name
+from signals.layout import FloatArray
 from trials import rules
 from trials.record import Recording
 from trials.stops import Stops
-from trials.trial import Trial
+from trials.trial import Touch, Trial
 from trials.verdict import Verdict
 
 
@@ -30,7 +31,13 @@ def longest_s(over: Any, dt_s: float) -> Any:
 class Limits(Stops):
     """Judges trials of one hand in which nothing is broken."""
 
-    def judge_whole(self, trial: Trial, recording: Recording, held: Callable[[], Recording]) -> Verdict:
+    def judge_whole(
+        self,
+        trial: Trial,
+        recording: Recording,
+        held: Callable[[], Recording],
+        braked: Callable[[FloatArray, float], Recording],
+    ) -> Verdict:
         """Verdict on a storm or a touch.
 
         Args:
@@ -38,6 +45,8 @@ class Limits(Stops):
             recording: what happened.
             held: the same with motors that keep their currents from the touch on; asked only of a touch
                 that broke a limit.
+            braked: the same with these currents [A] from that time after the moment on [s]; asked only of a
+                touch that threw a joint into its stop.
         """
         verdict = Verdict(trial=trial, must_react=False)
         verdict.tension_n = float(recording.of("truth", "tension_n").max())
@@ -45,12 +54,46 @@ class Limits(Stops):
         if broken and trial.touch is not None:
             passive = self._over(held()) | self._stops(held(), None)
             broken = {key: text for key, text in broken.items() if key not in passive}
+            self._spring_back(trial.touch, recording, broken, verdict, braked)
         verdict.breaches += broken.values()
         verdict.breaches += self._alarms(recording)
         if recording.of("timing", "bus_status").any():
             verdict.breaches.append("simulation: diverged")
         verdict.cause = Cause(int(recording.of("state", "hand_cause")[-1])).name
         return verdict
+
+    def _spring_back(
+        self,
+        touch: Touch,
+        recording: Recording,
+        broken: dict[tuple[object, ...], str],
+        verdict: Verdict,
+        braked: Callable[[FloatArray, float], Recording],
+    ) -> None:
+        """From ``broken`` to what is unavoidable: hits after the touch fell that no brake spares.
+
+        What pressed a finger, or was pressed by it, goes: tendons throw the joint back. Anyone can tell once
+        it is faster towards its stop than it may hit it. The brake from then on is that of a fault, with the
+        motors of the joint's own finger.
+        """
+        falls_s = touch.falls_s - touch.before_s
+        early, speeds = (
+            self._stops(recording.until(falls_s), None),
+            recording.of("truth", "joint_speed_rad_s"),
+        )
+        for (j, side), (_, when) in self.hits(recording.since(falls_s)).items():
+            key, hit = ("stop", j, side), recording.after(falls_s + when) - 1
+            if key not in broken or key in early:
+                continue
+            slow = np.flatnonzero(side * speeds[: hit - 1, j] <= rules.STOP_SPEED_RAD_S)
+            tell = max(int(slow[-1]), recording.after(falls_s) - 1)
+            pose = recording.of("truth", "joint_angle_rad")[tell]
+            brake = self.brake_of_finger_a(int(self.model[0]["joint_finger"][j]), j, side, pose)
+            least = self.hits(braked(brake, float(recording.time_s[tell])).since(falls_s))
+            if (j, side) in least:
+                verdict.unavoidable.append(
+                    f"{broken.pop(key)}; {least[j, side][0]:.1f} under the strongest brake"
+                )
 
     def _over(self, recording: Recording) -> dict[tuple[object, ...], str]:
         """Broken limits of tension, by limit and tendon."""

@@ -52,6 +52,11 @@ class Recording:
         """The same frames with times counted from another moment."""
         return Recording(self.time_s - time_s, self.columns) if time_s else self
 
+    def until(self, time_s: float) -> Recording:
+        """The frames up to a time since the fault."""
+        n = self.after(time_s)
+        return Recording(self.time_s[:n], {key: column[:n] for key, column in self.columns.items()})
+
     def after(self, time_s: float) -> int:
         """First frame later than a time since the fault."""
         return int(np.searchsorted(self.time_s, time_s + 1e-9))

@@ -122,7 +122,11 @@ class Stops:
 
     def nothing_a(self, trial: Trial | Struck) -> FloatArray:
         """Currents [A] that switch the motors of the faulted finger off; NaN: not touched."""
-        m, own = self.model[0], self.finger_of(trial)
+        return self.nothing_of_finger_a(self.finger_of(trial))
+
+    def nothing_of_finger_a(self, own: int | None) -> FloatArray:
+        """The same for one finger, or (``None``) for the whole hand."""
+        m = self.model[0]
         current = np.full(int(m["n_motors"]), np.nan)
         for t in range(int(m["n_tendons"])):
             if own is None or int(m["tendon_finger"][t]) == own:
@@ -148,8 +152,14 @@ class Stops:
         are off: no motor of a faulted finger may pull. Motors of other fingers are NaN, not touched. Of a
         joint of another finger all of the faulted one unwind.
         """
-        m, rows, own = self.model[0], self.coupling(q_rad), self.finger_of(trial)
-        current = self.nothing_a(trial)
+        return self.brake_of_finger_a(self.finger_of(trial), j, side, q_rad)
+
+    def brake_of_finger_a(
+        self, own: int | None, j: int, side: int, q_rad: FloatArray | None = None
+    ) -> FloatArray:
+        """The same with the motors of one finger, or (``None``) of the whole hand."""
+        m, rows = self.model[0], self.coupling(q_rad)
+        current = self.nothing_of_finger_a(own)
         foreign = own is not None and int(m["joint_finger"][j]) != own
         for t in range(int(m["n_tendons"])):
             if own is None or int(m["tendon_finger"][t]) == own:

@@ -61,6 +61,11 @@ class Touch:
     stiffness_n_m: float = 0.0
     gap_m: float = 0.0
 
+    @property
+    def falls_s(self) -> float:
+        """Time after its begin from which on its force only falls: of a jab the half, else its end."""
+        return 0.5 * self.seconds if self.shape == "jab" else self.seconds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:

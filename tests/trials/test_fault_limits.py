@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -58,8 +59,17 @@ STORMY = Trial(
 )
 
 
-def whole_verdict(hand: Hand, recording: Recording, trial: Trial = STORMY, held: Recording | None = None):
-    return Limits(hand.names, hand.model).judge_whole(trial, recording, lambda: held or quiet(hand))
+def whole_verdict(
+    hand: Hand,
+    recording: Recording,
+    trial: Trial = STORMY,
+    held: Recording | None = None,
+    braked: Callable[[np.ndarray, float], Recording] | None = None,
+) -> Verdict:
+    still = quiet(hand)
+    return Limits(hand.names, hand.model).judge_whole(
+        trial, recording, lambda: held or still, braked or (lambda brake_a, after_s: still)
+    )
 
 
 @given(peak_n=st.floats(100.0, 250.0), cycles=st.integers(1, 120), tendon=st.integers(0, 7))
@@ -119,6 +129,46 @@ def test_only_a_touch_is_excused_by_a_hand_that_does_not_react_at_all(finger: Ha
     trial = replace(STORMY, kind="push", storm="", touch=touch) if touched else STORMY
     assert bool(whole_verdict(finger, high, trial, held=high).breaches) != touched
     assert whole_verdict(finger, high, trial, held=quiet(finger)).breaches
+
+
+def springs_back(hand: Hand, joint: int, fast_s: float, hit_s: float) -> Recording:
+    """A joint that is faster than it may hit its upper stop from one time on, and hits it at another."""
+    recording = quiet(hand)
+    k, end = round(fast_s * hand.rate_hz), round(hit_s * hand.rate_hz)
+    recording.of("truth", "joint_speed_rad_s")[k : end + 1, joint] = 2.0 * rules.STOP_SPEED_RAD_S
+    recording.of("truth", "joint_angle_rad")[end:, joint] = hand.model["joint_max_rad"][0, joint] + 1e-3
+    return recording
+
+
+@pytest.mark.parametrize("shape", ["push", "jab", "soft", "stiff"])
+@pytest.mark.parametrize("joint", [0, 3])
+def test_a_joint_that_springs_back_from_a_touch_is_judged_by_the_brake_from_the_moment_that_tells(
+    finger: Hand, shape: str, joint: int
+) -> None:
+    touch = Touch(finger=0, shape=shape, force_n=30.0, seconds=0.1, direction=(1.0, 0.0, 0.0))
+    trial = replace(STORMY, kind=shape, storm="", touch=touch)
+    falls_s = 0.05 if shape == "jab" else 0.1
+    asked: list[float] = []
+
+    def braked(brake_a: np.ndarray, after_s: float) -> Recording:
+        asked.append(after_s)
+        limits = Limits(finger.names, finger.model)
+        assert np.array_equal(brake_a, limits.brake_of_finger_a(0, joint, 1, np.full(4, 0.1)))
+        return hit
+
+    cycle_s = 1.0 / finger.rate_hz
+    for fast_s, tell_s in ((falls_s - 0.02, falls_s), (falls_s + 0.02, falls_s + 0.02 - cycle_s)):
+        hit = springs_back(finger, joint, fast_s, falls_s + 0.03)
+        verdict = whole_verdict(finger, hit, trial, braked=braked)
+        assert verdict.breaches == [] and len(verdict.unavoidable) == 1
+        assert finger.names.joints[joint] in verdict.unavoidable[0]
+        assert asked.pop() == pytest.approx(tell_s, abs=0.5 * cycle_s)
+        spared = whole_verdict(finger, hit, trial)
+        assert len(spared.breaches) == 1 and spared.unavoidable == [], "the brake spares it, so could we"
+    pressed = springs_back(finger, joint, 0.01, falls_s - 0.01)
+    assert len(whole_verdict(finger, pressed, trial, braked=braked).breaches) == 1, "still under the touch"
+    assert len(whole_verdict(finger, hit, STORMY, braked=braked).breaches) == 1, "no touch"
+    assert asked == []
 
 
 # --- the judge of two faults ------------------------------------------------------------------------------
