@@ -43,6 +43,8 @@ REACH_DEG: Final = (4.0, 6.0)
 """How far beyond its range each press would take a joint that has no stop there."""
 WIDER_DEG: Final = 8.0
 """By how much the controller takes the ranges for wider on each side."""
+SURE: Final = 4.0
+"""Standard deviations of arms and spools that no fault is made of."""
 TOUCH: Final = 0.6
 """Share of the way of a free joint from press to press below which it is at a stop."""
 SHARE_GOOD: Final = 0.06
@@ -212,10 +214,26 @@ def stop_of(
     return float(angles[0] - give * max(torques[0] - own, 0.0)), half
 
 
+def unknown_m(hand: Hand, f: int) -> float:
+    """How far lengths of finger ``f`` may err at widened ends before its arms and spools are known [m].
+
+    ``SURE`` standard deviations of both, for the tendon that they change most.
+    """
+    m, n = hand.model[0], int(hand.model[0]["n_tendons"])
+    ends = np.maximum(abs(m["joint_min_rad"]), abs(m["joint_max_rad"])) + math.radians(WIDER_DEG)
+    own = np.flatnonzero(m["tendon_finger"][:n] == f)
+    ways = abs(m["P_tj_m"][own] * ends)  # an arm errs by its own way, a spool by that of all joints
+    moved = np.sqrt((ways**2).sum(axis=1) + ways.sum(axis=1) ** 2)
+    return float(SURE * hand.file.tolerances.pulley_radius * moved.max(initial=0.0))
+
+
 def widened(hand: Hand, folder: Path) -> Path:
-    """Copy of the hand's file in which all joints go further."""
+    """Copy of the hand's file in which all joints go further, and lengths may err as arms are unknown."""
     document = tomlkit.parse(hand.text)
-    for finger in document["fingers"].values():
+    for name, finger in document["fingers"].items():
+        if "residual_limit_m" in finger:
+            unknown = unknown_m(hand, hand.names.fingers.index(name))
+            finger["residual_limit_m"] = max(float(finger["residual_limit_m"]), unknown)
         for joint in finger["joints"]:
             low, high = joint["range_deg"]
             joint["range_deg"] = [float(low) - WIDER_DEG, float(high) + WIDER_DEG]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from calibration.patching import apply
-from calibration.travel import joints_of
+from calibration.travel import SURE, WIDER_DEG, joints_of, unknown_m, widened
 from calibration.travel_page import motor_parts
 from hand.file.loader import load_hand
 from hand.options import RunOptions
@@ -122,3 +123,27 @@ def test_motors_of_joints_that_were_not_travelled_get_no_row():
     assert {part.verdict for part in rows} == {"open"}
     thumb = {m for m in hand.names.motors if m.startswith("m_thumb")}
     assert {part.name for part in rows} == set(hand.names.motors) - thumb and thumb
+
+
+@pytest.mark.parametrize("name", ["finger_bench", "hasy", "leap_v1", "n_plus_one"])
+def test_before_arms_are_known_lengths_may_err_as_drawn_hands_do_at_widened_ends(name, tmp_path):
+    """Standard deviations of arms and spools, over joints that stand at their ends; a slip is more."""
+    hand = read_hand(RunOptions(hand=name))
+    m, n, tolerance = hand.model[0], int(hand.model[0]["n_tendons"]), hand.file.tolerances.pulley_radius
+    wider = read_hand(RunOptions(hand=str(widened(hand, tmp_path))))
+    rng = np.random.default_rng(0)
+    for f, limit in enumerate(m["residual_limit_m"][: len(hand.names.fingers)]):
+        own = np.flatnonzero(m["tendon_finger"][:n] == f)
+        P, low, high = m["P_tj_m"][own], m["joint_min_rad"], m["joint_max_rad"]
+        q = np.where(abs(low) > abs(high), low, high)
+        q = q + np.sign(q) * math.radians(WIDER_DEG)
+        errs = []
+        for _ in range(2000):
+            arms = P * (1.0 + tolerance * rng.standard_normal(P.shape))
+            spools = 1.0 + tolerance * rng.standard_normal(len(own))
+            errs.append(arms @ q - spools * (P @ q))
+        unknown = unknown_m(hand, f)
+        assert np.std(errs, axis=0).max(initial=0.0) <= 1.05 * unknown / SURE
+        if limit > 0.0:
+            assert wider.model[0]["residual_limit_m"][f] == pytest.approx(max(limit, unknown))
+            assert max(limit, unknown) < 0.003, "the least slip of the fault trials"
