@@ -21,6 +21,7 @@ from guard.envelope import (
     SETTLE_1_S,
     allowed_speed,
     joint_envelope,
+    note_turns,
     stop_speed,
 )
 from guard.memory import new_guard_memory
@@ -226,6 +227,22 @@ def test_a_joint_is_taken_along_as_tendons_over_both_turn_it_if_they_stand(hand:
             # turned by a little and the joint taken along with it: the tendon's way is the same
             way = P[t, i] if P[t, j] == 0.0 else P[t, j] * turns[i]
             assert arm_m(mem[0], P, t, j) * turns[i] == pytest.approx(way)
+
+
+@given(st.floats(0.05, 3.0), st.sampled_from([-1.0, 1.0]))
+def test_only_what_takes_a_joint_along_by_half_of_its_own_turn_is_its_carrier(
+    turn: float, sense: float
+) -> None:
+    """Pulleys of the dip drawn so that tendons over both turn it so far per turn of the pip."""
+    bench = Moving()
+    P = bench.m["P_tj_m"][: bench.n]
+    both = P[:, 3] != 0.0
+    P[both, 3] = -sense * P[both, 2] / turn
+    note_turns(bench.m, bench.mem)
+    if abs(turn - 0.5) > 1e-9:
+        assert bench.mem["carried_turn"][3] == pytest.approx(sense * turn if turn > 0.5 else 0.0)
+        assert bench.mem["carrier"][3] == (2 if turn > 0.5 else 3)
+    assert np.count_nonzero(bench.mem["carried_turn"]) == (turn > 0.5)
 
 
 @given(st.integers(0, 3), SPEEDS, st.floats(-3.0, 3.0))
