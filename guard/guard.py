@@ -68,7 +68,8 @@ def begin_states(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             for k in range(m.finger_n_tendons[f]):
                 t = m.finger_tendon[f, k]
                 mem.slack_s[t] = 0.0
-                if mem.last_finger_state[f] == FAULT:
+                # a hand that was off may have let its tendons go
+                if mem.last_finger_state[f] == FAULT or mem.last_finger_state[f] < HOLDING:
                     mem.taut[t] = 0
             mem.last_finger_state[f] = state
         elif state == FAULT:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from guard.tension_checks import SLACK_START_S
 from mechanics.friction import motor_friction_nm
 from mechanics.springs import spring_at
 from signals.faults import Cause
-from signals.modes import ChannelStatus, MachineState, Mode
+from signals.modes import ChannelStatus, MachineState, Mode, Request
 from tests.rigs.desk import Desk, shift, slacken
 
 FAULT = int(MachineState.FAULT)
@@ -299,6 +300,28 @@ def test_a_tendon_never_taut_may_be_wound_in(desk: Desk) -> None:
     fresh.to_active()
     fresh.cycle(round(0.4 / fresh.dt_s))
     assert Cause.TENSION_LOST not in fresh.causes()
+
+
+@pytest.mark.parametrize("slack", [False, True])
+def test_a_tendon_that_became_slack_while_the_hand_was_off_is_wound_in_as_at_the_start(slack: bool) -> None:
+    desk = Desk("finger_bench")
+    desk.to_active()
+    desk.cycle(round(0.1 / desk.dt_s))
+    assert desk.keeper["taut"][0, 2] == 1
+    desk.ask(Request.OFF)
+    desk.cycle(100)
+    if slack:
+        slacken(desk, 2)
+    desk.cycle(100)
+    desk.to_holding()
+    desk.cycle(round(0.4 / desk.dt_s))
+    assert not any(desk.causes())
+    if slack:
+        desk.ask(Request.ACTIVATE)
+        assert cycles_to_fault(desk, desk.cycle, 2000) * desk.dt_s == pytest.approx(SLACK_START_S, abs=0.15)
+    else:
+        slacken(desk, 2)
+        assert cycles_to_fault(desk, desk.cycle, 60) <= round(0.012 / desk.dt_s), "taut again"
 
 
 def test_too_much_tension_lets_the_finger_go(limp: Desk) -> None:
