@@ -22,6 +22,8 @@ SLOPE_LOW: Final = 0.4
 SLOPE_HIGH: Final = 1.6
 """Slope, as a share of the calibrated one, beyond which a part of the travel is not usable."""
 
+SURE: Final = 2.0
+
 
 def knots_of(curve: Curve) -> FloatArray:
     """(expected, read) count of the bins of a curve, shape (k, 2), in rising order of the expected count.
@@ -57,9 +59,29 @@ def slopes_of(knots: FloatArray) -> FloatArray:
     return slopes
 
 
+def slope_errors(knots: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Standard errors of the slopes, shape (k,): by what their knots are beside their line.
+
+    What is expected of a sensor comes from its neighbours: bad ones make it noisy.
+    """
+    errors = np.zeros(len(knots))
+    for k in range(len(knots)):
+        first = min(max(k - SPAN // 2, 0), max(len(knots) - SPAN, 0))
+        x, y = knots[first : first + SPAN].T
+        x, y = x - x.mean(), y - y.mean()
+        beside = y - slopes[k] * x
+        freedom = max(len(x) - 2, 1) * max(float(x @ x), 1e-12)
+        errors[k] = np.sqrt(float(beside @ beside) / freedom)
+    return errors
+
+
 def usable_range(knots: FloatArray, slopes: FloatArray, full_scale: int) -> tuple[int, int] | None:
-    """First and last knot of the longest stretch with a sound slope, off the rails; ``None``: none."""
-    sound = (slopes >= SLOPE_LOW) & (slopes <= SLOPE_HIGH)
+    """First and last knot of the longest stretch with a sound slope, off the rails; ``None``: none.
+
+    A slope is not sound where its knots leave no doubt of it, by ``SURE`` standard errors.
+    """
+    doubt = SURE * slope_errors(knots, slopes)
+    sound = (slopes + doubt >= SLOPE_LOW) & (slopes - doubt <= SLOPE_HIGH)
     sound &= (knots[:, 1] > 0.5) & (knots[:, 1] < full_scale - 0.5)
     best: tuple[int, int] | None = None
     first = None

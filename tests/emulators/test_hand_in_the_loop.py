@@ -29,7 +29,7 @@ from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BackendSide
 
-SECONDS = 1.5
+SECONDS = 2.0
 OLDER_DEG = 0.03
 """A joint moves that far, at the motion's fastest, while a sample waits for a period on the board."""
 
