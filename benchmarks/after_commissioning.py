@@ -114,7 +114,7 @@ def main() -> int:
                 with words.out.open("a", encoding="utf-8") as file:
                     file.write(lines if kept.endswith("\n") or not kept else f"\n{lines}")
                 kept = lines
-    for motion in words.motion:
+    for motion in words.motion if rows else ():
         print(json.dumps(told(rows, words.hand, motion)))
     return int(failed > 0)
 

@@ -217,7 +217,8 @@ def stop_of(
 def unknown_m(hand: Hand, f: int) -> float:
     """How far lengths of finger ``f`` may err at widened ends before its arms and spools are known [m].
 
-    ``SURE`` standard deviations of both, for the tendon that they change most.
+    ``SURE`` standard deviations of both, for the tendon on pulleys that they change most. Tendons of a
+    thumb's base have no constant arms: it stands meanwhile, and its file's limit holds.
     """
     m, n = hand.model[0], int(hand.model[0]["n_tendons"])
     ends = np.maximum(abs(m["joint_min_rad"]), abs(m["joint_max_rad"])) + math.radians(WIDER_DEG)

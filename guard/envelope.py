@@ -10,7 +10,8 @@ drive answers. It does this twice:
 
 * elongation: the way up to ``elongation_max_m``; its speed is ``R w`` and what joints and wrist add;
 * joints: the way up to the end of the range; the speed is the one that the motors make,
-  ``-P^+ (R w + dh_wrist/dt)``: the joint's own is behind a spring, a brake on it would shake.
+  ``-P^+ (R w + dh_wrist/dt)``: the joint's own is behind a spring, a brake on it would shake, and counts
+  from ``joint_noise_rad_s`` on. A joint that another one takes along counts with what friction makes of it.
 
 And the wrist: all tendons together can pull it four times as hard as its drive holds; then it runs away and
 stretches them. As its torque nears the drive's, those that add to it wind more slowly, at last not at all.
@@ -128,7 +129,7 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 def note_turns(m: Model, mem: GuardMemory) -> None:
     """What stays as it is into ``mem``: carriers, the low-pass of paths, the least turn of a joint per turn.
 
-    That is by motor, and 0 where it depends on the pose.
+    The turn is that of a tendon's motor, and 0 where it depends on the pose.
     """
     note_carriers(m, mem)
     mem.path_share = filter_share(WRIST_HZ, m.dt_s)
@@ -171,7 +172,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             went = min(max(s.joint_speed_rad_s[mem.carrier[j]], min(wound, 0.0)), max(wound, 0.0))
             along, left = turn * wound, moved - turn * (wound - went)
             rising, falling = max(rising, along, left), min(falling, along, left)
-        noise = max(calm, 2.0 * calm - AT_STOP_1_S * nearest)
+        noise = min(max(calm, 2.0 * calm - AT_STOP_1_S * nearest), 2.0 * calm)
         up, down = max(moved, rising - noise), -min(moved, falling + noise)
         up_margin = min(stop_speed(above, up, brake, end), fastest) - up
         down_margin = min(stop_speed(below, down, brake, end), fastest) - down

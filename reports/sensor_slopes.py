@@ -21,8 +21,9 @@ TURN_COUNTS: Final = 2.0
 SLOPE_LOW: Final = 0.4
 SLOPE_HIGH: Final = 1.6
 """Slope, as a share of the calibrated one, beyond which a part of the travel is not usable."""
-
 SURE: Final = 2.0
+"""Standard errors of a slope in whose favour it is taken, but for no more than half of ``SLOPE_LOW``: what is
+so noisy that it has no slope is not sound."""
 
 
 def knots_of(curve: Curve) -> FloatArray:
@@ -49,7 +50,7 @@ def knots_of(curve: Curve) -> FloatArray:
 
 
 def slopes_of(knots: FloatArray) -> FloatArray:
-    """Slope of the line through the five knots around each, shape (k,); 1: as calibrated."""
+    """Slope of the line through the seven knots around each, shape (k,); 1: as calibrated."""
     slopes = np.zeros(len(knots))
     for k in range(len(knots)):
         first = min(max(k - SPAN // 2, 0), max(len(knots) - SPAN, 0))
@@ -80,7 +81,7 @@ def usable_range(knots: FloatArray, slopes: FloatArray, full_scale: int) -> tupl
 
     A slope is not sound where its knots leave no doubt of it, by ``SURE`` standard errors.
     """
-    doubt = SURE * slope_errors(knots, slopes)
+    doubt = np.minimum(SURE * slope_errors(knots, slopes), 0.5 * SLOPE_LOW)
     sound = (slopes + doubt >= SLOPE_LOW) & (slopes - doubt <= SLOPE_HIGH)
     sound &= (knots[:, 1] > 0.5) & (knots[:, 1] < full_scale - 0.5)
     best: tuple[int, int] | None = None

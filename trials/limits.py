@@ -11,7 +11,7 @@ from signals.faults import Cause, part_name
 from signals.layout import FloatArray
 from trials import rules
 from trials.record import Recording
-from trials.stops import Stops
+from trials.stops import AFTER_HIT_S, Stops
 from trials.trial import Touch, Trial
 from trials.verdict import Verdict
 
@@ -76,17 +76,18 @@ class Limits(Stops):
         it is faster towards its stop than it may hit it. The brake from then on is that of a fault, with the
         motors of the joint's own finger.
         """
-        falls_s = touch.falls_s - touch.before_s
+        falls_s = max(touch.falls_s - touch.before_s, 0.0)
+        over_s = touch.seconds - touch.before_s + AFTER_HIT_S
         early, speeds = (
             self._stops(recording.until(falls_s), None),
             recording.of("truth", "joint_speed_rad_s"),
         )
         for (j, side), (_, when) in self.hits(recording.since(falls_s)).items():
             key, hit = ("stop", j, side), recording.after(falls_s + when) - 1
-            if key not in broken or key in early:
+            if key not in broken or key in early or falls_s + when > over_s:
                 continue
             slow = np.flatnonzero(side * speeds[: hit - 1, j] <= rules.STOP_SPEED_RAD_S)
-            tell = max(int(slow[-1]), recording.after(falls_s) - 1)
+            tell = max(int(slow.max(initial=0)), recording.after(falls_s) - 1)
             pose = recording.of("truth", "joint_angle_rad")[tell]
             brake = self.brake_of_finger_a(int(self.model[0]["joint_finger"][j]), j, side, pose)
             least = self.hits(braked(brake, float(recording.time_s[tell])).since(falls_s))

@@ -30,6 +30,8 @@ from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import BackendSide
 
 SECONDS = 2.0
+"""Friction lets go at another moment over the wire: of finger_bench the rms of both differ by 0.030 deg after
+1.5 s, by 0.018 after 2 s and by 0.002 after 3 s."""
 OLDER_DEG = 0.03
 """A joint moves that far, at the motion's fastest, while a sample waits for a period on the board."""
 

@@ -314,7 +314,9 @@ def test_a_tendon_that_became_slack_while_the_hand_was_off_is_wound_in_as_at_the
         slacken(desk, 2)
     desk.cycle(100)
     desk.to_holding()
+    assert desk.keeper["taut"][0, 2] == 0, "what it was is forgotten"
     desk.cycle(round(0.4 / desk.dt_s))
+    assert desk.keeper["taut"][0, 2] == (not slack)
     assert not any(desk.causes())
     if slack:
         desk.ask(Request.ACTIVATE)

@@ -128,7 +128,8 @@ def test_margins_are_what_the_way_to_each_end_and_the_greatest_speed_leave(
         fastest = OVER_REFERENCE * bench.m["joint_speed_max_rad_s"][j]
         brake = float(bench.m["joint_brake_rad_s2"][j])
         above, below = bench.high[j] - q[j], q[j] - bench.low[j]
-        noise = max(NOISE_RAD_S, 2.0 * NOISE_RAD_S - AT_STOP_1_S * min(above, below))
+        way = min(max(min(above, below), 0.0), NOISE_RAD_S / AT_STOP_1_S)  # beyond it is as at the stop
+        noise = 2.0 * NOISE_RAD_S - AT_STOP_1_S * way
         for margin, way, v in (
             (up[j], above, max(speed[j], carried[j] - noise)),
             (down[j], below, max(-speed[j], -carried[j] - noise)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 
 from reports.finding import Level
 from reports.sensor_curves import Curve, take_homing
-from reports.sensor_slopes import SLOPE_HIGH, SLOPE_LOW, SPAN, knots_of, slopes_of
+from reports.sensor_slopes import (
+    SLOPE_HIGH,
+    SLOPE_LOW,
+    SPAN,
+    knots_of,
+    slope_errors,
+    slopes_of,
+    usable_range,
+)
 from reports.sensors import Sensor, judge
 from signals.modes import ChannelStatus
 from telemetry.columns import Columns, counts_of
@@ -258,3 +267,26 @@ def test_the_log_of_a_mechanism_is_refused_by_the_logs_name(tmp_path, capsys) ->
     text = capsys.readouterr().err
     assert done.value.code == 2 and str(log) in text and "no tendons" in text
     assert "/tmp" not in text.replace(str(tmp_path), "")
+
+
+@given(noise=st.floats(0.0, 300.0), slope=st.sampled_from([0.0, 1.0]), seed=st.integers(0, 999))
+def test_noise_neither_makes_a_flat_curve_sound_nor_a_quiet_one_doubtful(
+    noise: float, slope: float, seed: int
+) -> None:
+    """Standard errors are those of a line; a sound sensor's are forgiven, a dead one's stay."""
+    x = 100.0 + 12.0 * np.arange(60.0)
+    y = 800.0 + slope * x + noise * np.random.default_rng(seed).standard_normal(60)
+    knots = np.column_stack((x, y))
+    slopes = slopes_of(knots)
+    errors = slope_errors(knots, slopes)
+    line, cov = np.polyfit(x[10 : 10 + SPAN], y[10 : 10 + SPAN], 1, cov="unscaled")
+    left = y[10 : 10 + SPAN] - np.polyval(line, x[10 : 10 + SPAN])
+    assert errors[10 + SPAN // 2] == pytest.approx(
+        math.sqrt(float(left @ left) / (SPAN - 2) * cov[0, 0]), rel=1e-6, abs=1e-9
+    )
+    stretch = usable_range(knots, slopes, 4095)
+    if slope == 1.0 and noise < 1.0:
+        assert stretch == (0, 59)
+    if slope == 0.0:
+        doubtful = slopes >= 0.5 * SLOPE_LOW  # only where its own noise looks like half a sound slope
+        assert stretch is None or doubtful[stretch[0] : stretch[1] + 1].all()

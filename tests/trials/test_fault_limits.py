@@ -165,6 +165,11 @@ def test_a_joint_that_springs_back_from_a_touch_is_judged_by_the_brake_from_the_
         assert asked.pop() == pytest.approx(tell_s, abs=0.5 * cycle_s)
         spared = whole_verdict(finger, hit, trial)
         assert len(spared.breaches) == 1 and spared.unavoidable == [], "the brake spares it, so could we"
+    hit = springs_back(finger, joint, 0.0, falls_s + 0.03)
+    assert whole_verdict(finger, hit, trial, braked=braked).breaches == [], "fast from the first frame on"
+    assert asked.pop() == pytest.approx(falls_s, abs=0.5 * cycle_s)
+    late = springs_back(finger, joint, 0.22, 0.23)
+    assert len(whole_verdict(finger, late, trial, braked=braked).breaches) == 1, "long after the touch"
     pressed = springs_back(finger, joint, 0.01, falls_s - 0.01)
     assert len(whole_verdict(finger, pressed, trial, braked=braked).breaches) == 1, "still under the touch"
     assert len(whole_verdict(finger, hit, STORMY, braked=braked).breaches) == 1, "no touch"
