@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from guard.tension_checks import SLACK_START_S
+from guard.tension_checks import SLACK_START_S, TAUT_S
 from mechanics.friction import motor_friction_nm
 from mechanics.springs import spring_at
 from signals.faults import Cause
@@ -314,6 +314,7 @@ def test_a_tendon_that_became_slack_while_the_hand_was_off_is_wound_in_as_at_the
         slacken(desk, 2)
     desk.cycle(100)
     desk.to_holding()
+    desk.cycle(round(0.6 * TAUT_S / desk.dt_s))
     assert desk.keeper["taut"][0, 2] == 0, "what it was is forgotten"
     desk.cycle(round(0.4 / desk.dt_s))
     assert desk.keeper["taut"][0, 2] == (not slack)

@@ -246,6 +246,20 @@ def test_only_what_takes_a_joint_along_by_half_of_its_own_turn_is_its_carrier(
     assert np.count_nonzero(bench.mem["carried_turn"]) == (turn > 0.5)
 
 
+@pytest.mark.parametrize(("beyond_rad", "noise"), [(-0.02, 1.0), (0.0, 2.0), (0.02, 2.0), (0.1, 2.0)])
+def test_at_its_stop_and_beyond_twice_the_noise_of_a_joint_is_left_out(
+    beyond_rad: float, noise: float
+) -> None:
+    bench = Moving()
+    bench.turn(np.zeros(4))
+    bench.s["joint_angle_rad"][0] = bench.high[0] + beyond_rad
+    bench.s["joint_speed_rad_s"][0] = 4.0
+    bench.look()
+    counted = 4.0 - noise * NOISE_RAD_S
+    allowed = stop_speed(-beyond_rad, counted, float(bench.m["joint_brake_rad_s2"][0]), STOP_RAD_S)
+    assert bench.margins()[0][0] == pytest.approx(allowed - counted)
+
+
 @given(st.integers(0, 3), SPEEDS, st.floats(-3.0, 3.0))
 def test_a_joint_counts_only_where_it_is_clearly_faster_than_its_motors(
     joint: int, motors: np.ndarray, swing: float

@@ -19,6 +19,7 @@ from guard.envelope import (
     wrist_load,
 )
 from guard.limits import LETTING_GO, envelope_bounds, rate_bounds
+from guard.tension_checks import SNAP_HZ
 from hand.assembly.figures import FIGURES
 from signals.modes import Clip, MachineState
 from tests.rigs.bare import Bare, Guarded
@@ -129,6 +130,15 @@ def test_every_cycle_of_the_guard_looks_at_the_wrist_and_at_every_joint_anew() -
     assert bench.mem["wrist_load"][:2] == pytest.approx(0.25 / WRIST_SHARE)
     assert np.all(bench.mem["margin_up_rad_s"][: bench.joints] < 99.0)
     assert np.all(bench.mem["wrist_m_s"][: bench.n] > 0.0)
+
+
+@pytest.mark.parametrize("started", [0, 1])
+def test_the_share_of_a_snap_is_worked_out_where_a_guard_begins_and_kept(started: int) -> None:
+    bench = Guarded("hasy")
+    bench.mem["started"], bench.mem["snap_share"] = started, 0.5
+    bench.cycle()
+    begun = 1.0 - math.exp(-2.0 * math.pi * SNAP_HZ * bench.dt_s)
+    assert bench.mem["snap_share"] == pytest.approx(0.5 if started else begun)
 
 
 @pytest.mark.parametrize("fault", [False, True])
