@@ -25,6 +25,7 @@ class EstimatorMemory(FingerRows, SpringTables, Protocol):
     last_motor_ns: Annotated[IntArray, MOTORS]
     last_axis_ns: Annotated[IntArray, AXES]
     motor_dt_s: Annotated[FloatArray, MOTORS]
+    # that time and its low-pass's share where all motors have the same; else 0
     one_dt_s: float
     one_share: float
     last_motor_angle_rad: Annotated[FloatArray, MOTORS]

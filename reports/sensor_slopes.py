@@ -49,14 +49,19 @@ def knots_of(curve: Curve) -> FloatArray:
     return np.array(both if len(both) >= SPAN else any_way).reshape(-1, 2)
 
 
+def _around(knots: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """(expected, read) counts of the seven knots around one, each less its mean."""
+    first = min(max(k - SPAN // 2, 0), max(len(knots) - SPAN, 0))
+    x, y = knots[first : first + SPAN].T
+    return x - x.mean(), y - y.mean()
+
+
 def slopes_of(knots: FloatArray) -> FloatArray:
     """Slope of the line through the seven knots around each, shape (k,); 1: as calibrated."""
     slopes = np.zeros(len(knots))
     for k in range(len(knots)):
-        first = min(max(k - SPAN // 2, 0), max(len(knots) - SPAN, 0))
-        x, y = knots[first : first + SPAN].T
-        x = x - x.mean()
-        slopes[k] = float(x @ (y - y.mean())) / max(float(x @ x), 1e-12)
+        x, y = _around(knots, k)
+        slopes[k] = float(x @ y) / max(float(x @ x), 1e-12)
     return slopes
 
 
@@ -67,9 +72,7 @@ def slope_errors(knots: FloatArray, slopes: FloatArray) -> FloatArray:
     """
     errors = np.zeros(len(knots))
     for k in range(len(knots)):
-        first = min(max(k - SPAN // 2, 0), max(len(knots) - SPAN, 0))
-        x, y = knots[first : first + SPAN].T
-        x, y = x - x.mean(), y - y.mean()
+        x, y = _around(knots, k)
         beside = y - slopes[k] * x
         freedom = max(len(x) - 2, 1) * max(float(x @ x), 1e-12)
         errors[k] = np.sqrt(float(beside @ beside) / freedom)

@@ -78,10 +78,8 @@ class Limits(Stops):
         """
         falls_s = max(touch.falls_s - touch.before_s, 0.0)
         over_s = touch.seconds - touch.before_s + AFTER_HIT_S
-        early, speeds = (
-            self._stops(recording.until(falls_s), None),
-            recording.of("truth", "joint_speed_rad_s"),
-        )
+        early = self._stops(recording.until(falls_s), None)
+        speeds = recording.of("truth", "joint_speed_rad_s")
         for (j, side), (_, when) in self.hits(recording.since(falls_s)).items():
             key, hit = ("stop", j, side), recording.after(falls_s + when) - 1
             if key not in broken or key in early or falls_s + when > over_s:
