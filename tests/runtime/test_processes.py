@@ -17,7 +17,7 @@ from runtime.processes.phases import STOP_BUDGET_S, Exit, Phase, Released
 from runtime.processes.supervisor import Supervisor
 from signals.modes import MachineState
 from telemetry.record.reader import read_log
-from tests.rigs.runs import MOVING, START_S, blocks, gone
+from tests.rigs.runs import MOVING, START_S, blocks, gone, on_time
 
 
 @pytest.mark.sample(1)
@@ -234,7 +234,7 @@ def test_a_client_watches_and_moves_the_hand_and_nonsense_changes_nothing(start,
 
     run = start("--for", "60", "--record", "--out", str(tmp_path))
     assert run.wait_until_running()["machine"] == MachineState.ACTIVE  # it holds, and clients may command
-    with flexor.Hand(port_base=port_base, timeout_s=5.0) as hand, hand.control("test") as control:
+    with on_time(), flexor.Hand(port_base=port_base, timeout_s=5.0) as hand, hand.control("test") as control:
         with zmq.Context() as context, context.socket(zmq.DEALER) as rough:
             rough.setsockopt(zmq.LINGER, 0)
             rough.connect(hand.command)
@@ -267,7 +267,7 @@ def test_a_client_watches_and_moves_the_hand_and_nonsense_changes_nothing(start,
 def test_what_is_acknowledged_happens_or_raises_with_what_the_hand_is_doing(start, port_base):
     run = start("--for", "60")
     run.wait_until_running()
-    with flexor.Hand(port_base=port_base, timeout_s=5.0) as hand, hand.control("test") as control:
+    with on_time(), flexor.Hand(port_base=port_base, timeout_s=5.0) as hand, hand.control("test") as control:
         with pytest.raises(TypeError, match="joints: 'index_pip' is 'up'; legal is a number"):
             control.goal({"index_pip": "up"})
         control.activate()
@@ -309,7 +309,7 @@ def test_what_is_acknowledged_happens_or_raises_with_what_the_hand_is_doing(star
 def test_the_end_of_control_is_no_fault_and_a_notebook_may_think(start, port_base):
     run = start("--for", "60")
     run.wait_until_running()
-    with flexor.Hand(port_base=port_base, timeout_s=5.0) as hand:
+    with on_time(), flexor.Hand(port_base=port_base, timeout_s=5.0) as hand:
         hand.listen("raw")
         with hand.control("script") as control:
             control.activate()
