@@ -20,6 +20,7 @@ from sim.emulators.collector import CollectorEmulator
 from sim.emulators.loop import EmulatorThread
 from sim.emulators.side import SpringSide
 from tests.rigs.emulated import hall_count, names
+from tests.rigs.runs import on_time
 
 BOARD = '[[bus]]\nname = "board"\nfamily = "collector"\nhost = "127.0.0.1"\n'
 SERVOS = '[[bus]]\nname = "servos"\nfamily = "dynamixel"\nport = "/dev/ttyUSB0"\nbaud = 1000000\n' + "".join(
@@ -116,7 +117,7 @@ def test_a_board_reads_what_the_hand_file_says() -> None:
     settings = CollectorSettings(
         name="board", family="collector", host=board.host, port=board.port, reply_timeout_us=20_000
     )
-    with EmulatorThread([board]):
+    with on_time(), EmulatorThread([board]):  # one exchange, and it has 20 ms
         bus = CollectorBus(settings.fitted(HAND), HAND, readonly=True)
         try:
             measurement = new(MEASUREMENT)

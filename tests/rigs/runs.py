@@ -115,7 +115,8 @@ class Run:
 def on_time() -> Iterator[None]:
     """The caller, and threads that it begins meanwhile, go before ordinary work, where that is allowed.
 
-    A hand waits 0.1 s for its client's next goal; beside other tests a thread has waited 0.4 s for its turn.
+    A hand waits 0.1 s for its client's next goal, a bus 20 ms for an emulator's answer; beside other
+    tests a thread has waited 0.4 s for its turn.
     Start no process in here: it would go before others too.
     """
     try:
