@@ -70,8 +70,14 @@ def test_a_failure_of_either_part_is_the_failure_of_the_whole(clone: Path, part:
     python.write_text(
         f'{python.read_text(encoding="utf-8")}case "$*" in *"-m {part}") exit 1 ;; esac\n', encoding="utf-8"
     )
-    with pytest.raises(subprocess.CalledProcessError):
-        calls(clone, "test")
+    for _ in ("one part after the other", "both at once"):
+        with pytest.raises(subprocess.CalledProcessError):
+            calls(clone, "test")
+
+
+def test_before_the_first_whole_run_tests_without_clocks_come_first(clone: Path) -> None:
+    parts = [line.partition(" -m ")[2] for line in calls(clone, "test") if "pytest" in line]
+    assert [part.rpartition("-m ")[2] for part in parts] == ["not realtime", "realtime"]
 
 
 @pytest.mark.parametrize(
