@@ -12,6 +12,8 @@ drive answers. It does this twice:
 * joints: the way up to the end of the range; the speed is the one that the motors make,
   ``-P^+ (R w + dh_wrist/dt)``: the joint's own is behind a spring, a brake on it would shake, and counts
   from ``joint_noise_rad_s`` on. A joint that another one takes along counts with what friction makes of it.
+  In a finger whose paths move fast the range ends ``joint_care_rad`` sooner: what friction holds just before
+  its stop slips when others pull, later than any brake can act.
 
 And the wrist: all tendons together can pull it four times as hard as its drive holds; then it runs away and
 stretches them. As its torque nears the drive's, those that add to it wind more slowly, at last not at all.
@@ -53,6 +55,8 @@ BACK_1_S: Final = 10.0
 AT_STOP_1_S: Final = 50.0
 """How much less of a joint's own speed is noise per way before its stop [1/s]; twice as much is at the stop,
 where it cannot become fast any more."""
+REST_S: Final = 0.15
+"""Time constant with which what was fast is forgotten [s]: kicks of a goal follow each other within it."""
 COULOMB_SHARE: Final = 0.5 * math.pi
 """Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
 WIND_BACK: Final = 2.0
@@ -126,13 +130,21 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 
 
 @law
+def unrest(m: Model, mem: GuardMemory, f: int) -> float:
+    """Share 0..1 of its joints' care that finger ``f`` takes: all, where a path was lately twice as fast."""
+    mem.unrest_m_s[f] = max(mem.fastest_m_s[f], mem.unrest_kept * mem.unrest_m_s[f])
+    return min(max(mem.unrest_m_s[f] / m.unrest_speed_m_s - 1.0, 0.0), 1.0)
+
+
+@law
 def note_turns(m: Model, mem: GuardMemory) -> None:
-    """What stays as it is into ``mem``: carriers, the low-pass of paths, the least turn of a joint per turn.
+    """What stays as it is into ``mem``: carriers, shares of a cycle, the least turn of a joint per turn.
 
     The turn is that of a tendon's motor, and 0 where it depends on the pose.
     """
     note_carriers(m, mem)
     mem.path_share = filter_share(WRIST_HZ, m.dt_s)
+    mem.unrest_kept = math.exp(-m.dt_s / REST_S)
     for t in range(m.n_tendons):
         f, least = m.tendon_finger[t], NO_LIMIT
         for b in range(m.finger_n_joints[f]):
@@ -153,6 +165,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     least, inside = NO_LIMIT, 1
     end, calm = m.stop_speed_rad_s, m.joint_noise_rad_s
     motor_paths(m, mem, s, f)
+    careful = unrest(m, mem, f)
     from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -174,8 +187,9 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             rising, falling = max(rising, along, left), min(falling, along, left)
         noise = min(max(calm, 2.0 * calm - AT_STOP_1_S * nearest), 2.0 * calm)
         up, down = max(moved, rising - noise), -min(moved, falling + noise)
-        up_margin = min(stop_speed(above, up, brake, end), fastest) - up
-        down_margin = min(stop_speed(below, down, brake, end), fastest) - down
+        care = careful * m.joint_care_rad[j]
+        up_margin = min(stop_speed(above - care, up, brake, end), fastest) - up
+        down_margin = min(stop_speed(below - care, down, brake, end), fastest) - down
         mem.margin_up_rad_s[j], mem.margin_down_rad_s[j] = up_margin, down_margin
         least = min(least, up_margin, down_margin)
     mem.least_margin_rad_s[f], mem.inside[f] = least, inside

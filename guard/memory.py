@@ -112,6 +112,8 @@ class GuardMemory(FingerRows, Protocol):
     wrist_loaded: int
     wrist_load: Annotated[FloatArray, AXES]
     fastest_m_s: Annotated[FloatArray, FINGERS]
+    unrest_m_s: Annotated[FloatArray, FINGERS]
+    unrest_kept: float
     carrier: Annotated[IntArray, JOINTS]
     carried_turn: Annotated[FloatArray, JOINTS]
     least_turn: Annotated[FloatArray, TENDONS]

@@ -311,6 +311,7 @@ joint_speed_max_rad_s      | rad/s | joint  | f8 | configs | greatest speed of t
 joint_acceleration_max_rad_s2 | rad/s2 | joint | f8 | configs | greatest acceleration of the joint's reference
 joint_torque_rate_nm_s     | N m/s | joint  | f8 | configs | greatest change of a joint torque that a goal asks for
 joint_brake_rad_s2         | rad/s2 | joint | f8 | configs | deceleration with which the guard counts on the joint's motors
+joint_care_rad             | rad   | joint  | f8 | configs | way before its stop at which a joint of a fast finger is kept
 finger_kind                | enum  | finger | i8 | configs | signals.modes.FingerKind
 finger_n_joints            | 1     | finger | i8 | configs | joints of the finger
 finger_joint               | index | finger x finger_joint | i8 | configs | its joints, proximal first
@@ -410,6 +411,7 @@ running_speed_rad_s        | rad/s | -      | f8 | configs | motor speed that a 
 turning_speed_rad_s        | rad/s | -      | f8 | configs | motor speed from which its friction is followed
 stop_speed_rad_s           | rad/s | -      | f8 | configs | speed with which a joint may come to the end of its range
 joint_noise_rad_s          | rad/s | -      | f8 | configs | by how much a joint may be faster than its motors make it
+unrest_speed_m_s           | m/s   | -      | f8 | configs | speed of a path from which on its finger's joints are kept from their stops
 wrist_wind_rad_s           | rad/s | -      | f8 | configs | speed at which a motor may wind that loads the wrist, at no load
 hit_speed_rad_s            | rad/s | -      | f8 | configs | joint speed at which a stop is hit hard
 spared_speed_rad_s         | rad/s | -      | f8 | configs | looked ahead joint speed below which a stop is not hit

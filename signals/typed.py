@@ -299,6 +299,7 @@ class Model(Protocol):
     joint_acceleration_max_rad_s2: Annotated[FloatArray, "joint"]
     joint_torque_rate_nm_s: Annotated[FloatArray, "joint"]
     joint_brake_rad_s2: Annotated[FloatArray, "joint"]
+    joint_care_rad: Annotated[FloatArray, "joint"]
     finger_kind: Annotated[IntArray, "finger"]
     finger_n_joints: Annotated[IntArray, "finger"]
     finger_joint: Annotated[IntArray, "finger", "finger_joint"]
@@ -398,6 +399,7 @@ class Model(Protocol):
     turning_speed_rad_s: float
     stop_speed_rad_s: float
     joint_noise_rad_s: float
+    unrest_speed_m_s: float
     wrist_wind_rad_s: float
     hit_speed_rad_s: float
     spared_speed_rad_s: float

@@ -29,6 +29,10 @@ WRIST_SHARE: Final = 0.1
 BRAKE_SHARE: Final = 0.2
 """Share of the motors' greatest torque with which the guard brakes a joint: a harder one shakes the bones on
 their springs, and the shaking reaches the stop."""
+CARE_RAD: Final = math.radians(3.4)
+"""How far from its stop a joint is kept while its finger moves fast: half of it is the error of its estimate."""
+CARE_SHARE: Final = 0.25
+"""No more of a joint's range than this is kept free at either end."""
 JOINT_SPEED_DEG_S: Final = 360.0
 """No joint whose file says nothing is asked to move faster: a finger closes in a quarter of a second."""
 TENSION_SHARE: Final = 0.96
@@ -57,6 +61,8 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
     m["joint_acceleration_max_rad_s2"][:n_joints] = hardest
     m["joint_torque_rate_nm_s"][:n_joints] = limits.tension_rate_n_s * arms.max(axis=0)
     m["joint_brake_rad_s2"][:n_joints] = BRAKE_SHARE * acceleration
+    range_rad = (m["joint_max_rad"] - m["joint_min_rad"])[:n_joints]
+    m["joint_care_rad"][:n_joints] = np.minimum(CARE_RAD, CARE_SHARE * range_rad)
     most = TENSION_SHARE * greatest_tensions_n(model) / (1.0 + m["lever_friction_frac"][:n_tendons])
     m["elongation_max_m"] = elongation_of_tension_m(model, most)
     m["elongation_min_m"] = elongation_of_tension_m(model, LEAST_SHARE * m["tension_min_n"][:n_tendons])

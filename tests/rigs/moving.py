@@ -19,10 +19,16 @@ TENDONS = st.integers(0, 7)
 
 
 class Moving(Bare):
-    """A finger with all joints in the middle of their ranges, tendons taut, motors as told."""
+    """A finger with all joints in the middle of their ranges, tendons taut, motors as told.
 
-    def __init__(self) -> None:
+    Args:
+        careful: its joints are kept from their stops while it moves fast, as in any hand.
+    """
+
+    def __init__(self, careful: bool = False) -> None:
         super().__init__()
+        if not careful:
+            self.m["joint_care_rad"] = 0.0
         self.low, self.high = (self.m[f"joint_{end}_rad"][: self.joints].copy() for end in ("min", "max"))
         self.s["joint_angle_rad"][: self.joints] = 0.5 * (self.low + self.high)
         self.P = self.mem["P_tj_m"][: self.n, : self.joints]

@@ -1,0 +1,88 @@
+"""A finger that moves fast ends its joints' ranges sooner, and for how long."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from guard.envelope import REST_S, note_turns
+from hand.assembly.pace import CARE_RAD, CARE_SHARE
+from tests.rigs.desk import model_record
+from tests.rigs.moving import JOINT_RANGE, Moving
+
+PLACES = st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4).map(np.array)
+WAYS = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).map(np.array)
+
+
+def at(place: np.ndarray, speed_rad_s: np.ndarray, careful: bool, shorter_rad: np.ndarray) -> Moving:
+    """A finger there and as fast, its range shorter by so much at both ends."""
+    bench = Moving(careful)
+    bench.s["joint_angle_rad"][:4] = bench.low + place * (bench.high - bench.low)
+    bench.m["joint_min_rad"][:4] += shorter_rad
+    bench.m["joint_max_rad"][:4] -= shorter_rad
+    bench.turn(speed_rad_s)
+    return bench
+
+
+def as_fast_as(share: float, way: np.ndarray) -> np.ndarray:
+    """Speeds of the joints that wind the fastest path with that share of ``unrest_speed_m_s``."""
+    bench = Moving()
+    return way * share * float(bench.m["unrest_speed_m_s"]) / float(np.abs(bench.P @ way).max())
+
+
+@given(PLACES, WAYS, st.floats(0.0, 3.0))
+def test_a_fast_finger_has_the_margins_of_a_shorter_range(
+    place: np.ndarray, way: np.ndarray, share: float
+) -> None:
+    """By nothing up to the speed of unrest, by all of each joint's care from twice that speed on."""
+    assume(np.abs(way).max() > 0.01)
+    speed = as_fast_as(share, way)
+    fast = at(place, speed, True, np.zeros(4))
+    care = fast.m["joint_care_rad"][:4] * min(max(share - 1.0, 0.0), 1.0)
+    shorter = at(place, speed, False, care)
+    shorter.m["joint_noise_rad_s"] = fast.m["joint_noise_rad_s"] = 0.0  # noise goes by the stop itself
+    fast.look()
+    shorter.look()
+    for one, other in zip(fast.margins(), shorter.margins(), strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+    assert fast.mem["inside"][0] == 1, "its range is as long as ever"
+
+
+def test_a_joint_just_before_its_stop_is_braked_only_in_a_fast_finger() -> None:
+    """The dip stands in the last degrees, the base moves: slowly, then fast."""
+    for share, binds in ((0.9, False), (2.0, True)):
+        bench = Moving(careful=True)
+        bench.s["joint_angle_rad"][3] = bench.low[3] + 0.25 * bench.m["joint_care_rad"][3]
+        bench.turn(as_fast_as(share, np.array([0.0, 1.0, 0.0, 0.0])))
+        assert bench.mem["motor_joint_rad_s"][3] == pytest.approx(0.0, abs=1e-9)
+        down = next(t for t in range(8) if bench.P[t, 3] > 0.0)  # its winding turns the dip down
+        assert bool(bench.bounded(down, 1.5)[1] & JOINT_RANGE) == binds
+
+
+@given(st.floats(0.5, 4.0), st.integers(0, 1500))
+def test_what_was_fast_is_forgotten_in_time(share: float, cycles: int) -> None:
+    bench = Moving(careful=True)
+    note_turns(bench.m, bench.mem)
+    bench.turn(as_fast_as(share, np.array([0.3, 1.0, -0.5, 0.2])))
+    first = share * float(bench.m["unrest_speed_m_s"])
+    assert bench.mem["unrest_m_s"][0] == pytest.approx(first), "at once"
+    bench.turn(np.zeros(4))
+    for _ in range(cycles):
+        bench.look()
+    past_s = (cycles + 1) * float(bench.m["dt_s"])
+    assert bench.mem["unrest_m_s"][0] == pytest.approx(first * math.exp(-past_s / REST_S))
+    assert np.count_nonzero(bench.mem["unrest_m_s"]) == 1, "no other finger is kept"
+
+
+@pytest.mark.parametrize("hand", ["finger_bench", "hasy", "leap_v1", "orca_v2", "n_plus_one", "sdm"])
+def test_care_leaves_half_of_every_range(hand: str) -> None:
+    m = model_record(hand)[0]
+    n = int(m["n_joints"])
+    range_rad, care = (m["joint_max_rad"] - m["joint_min_rad"])[:n], m["joint_care_rad"][:n]
+    assert (care <= 0.25 * range_rad).all() and (care > 0.0).all()
+    wide = CARE_SHARE * range_rad >= CARE_RAD
+    assert (care[wide] == CARE_RAD).all() and (care[~wide] == CARE_SHARE * range_rad[~wide]).all()
