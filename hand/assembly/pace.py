@@ -30,7 +30,7 @@ BRAKE_SHARE: Final = 0.2
 """Share of the motors' greatest torque with which the guard brakes a joint: a harder one shakes the bones on
 their springs, and the shaking reaches the stop."""
 CARE_RAD: Final = math.radians(3.4)
-"""How far from its stop a joint is kept while its finger moves fast: half of it is the error of its estimate."""
+"""How far from its stop a joint is kept in a fast finger: its estimate may err by a third of that."""
 CARE_SHARE: Final = 0.25
 """No more of a joint's range than this is kept free at either end."""
 JOINT_SPEED_DEG_S: Final = 360.0
