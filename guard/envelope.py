@@ -133,7 +133,7 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 def unrest(m: Model, mem: GuardMemory, f: int) -> float:
     """Share 0..1 of its joints' care that finger ``f`` takes: all, where a path was lately twice as fast."""
     mem.unrest_m_s[f] = max(mem.fastest_m_s[f], mem.unrest_kept * mem.unrest_m_s[f])
-    return min(max(mem.unrest_m_s[f] / m.unrest_speed_m_s - 1.0, 0.0), 1.0)
+    return float(min(max(mem.unrest_m_s[f] / m.unrest_speed_m_s - 1.0, 0.0), 1.0))
 
 
 @law
