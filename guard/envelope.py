@@ -30,6 +30,7 @@ from typing import Final
 
 from guard.carried import arm_m, note_carriers
 from guard.memory import GuardMemory
+from guard.paths import REST_S, WRIST_HZ, motor_paths, unrest
 from mechanics.collocated import from_tendons
 from mechanics.curves import CURVED
 from mechanics.lines import load_nm, sense_of
@@ -55,8 +56,6 @@ BACK_1_S: Final = 10.0
 AT_STOP_1_S: Final = 50.0
 """How much less of a joint's own speed is noise per way before its stop [1/s]; twice as much is at the stop,
 where it cannot become fast any more."""
-REST_S: Final = 0.15
-"""Time constant with which what was fast is forgotten [s]: kicks of a goal follow each other within it."""
 COULOMB_SHARE: Final = 0.5 * math.pi
 """Of a motor's ``gamma_2``: its friction at speed, eq. (3.8)."""
 WIND_BACK: Final = 2.0
@@ -66,8 +65,6 @@ WRIST_SHARE: Final = 0.8
 """Share of the wrist drive's torque that tendons may put on it."""
 WRIST_CARE: Final = 0.5
 """Share of that from which on it counts at all."""
-WRIST_HZ: Final = 20.0
-"""Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
 
 
 @law
@@ -100,40 +97,12 @@ def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float, e
 
 
 @law
-def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
-    """Speeds of the paths through the wrist [m/s] into ``mem``, low-passed."""
-    length, before, speed = s.wrist_length_m, mem.wrist_before_m, mem.wrist_m_s
-    if mem.started != 0:
-        share, dt_s = mem.path_share, m.dt_s
-        for t in range(m.n_tendons):
-            speed[t] += share * ((length[t] - before[t]) / dt_s - speed[t])
-    for t in range(m.n_tendons):
-        before[t] = length[t]
+def kept_rad(way_rad: float, care_rad: float) -> float:
+    """By how much the range of a joint ends sooner, ``way_rad`` before its nearer stop [rad].
 
-
-@law
-def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
-    """Speeds [m/s] at which motors and wrist shorten finger ``f``'s paths, into ``mem.row``; the greatest."""
-    fastest = 0.0
-    for k in range(m.finger_n_tendons[f]):
-        t = m.finger_tendon[f, k]
-        if s.elongation_m[t] > m.elongation_min_m[t]:
-            speed = m.spool_radius_m[t] * s.motor_speed_rad_s[m.tendon_motor[t]] + mem.wrist_m_s[t]
-        else:  # a slack tendon moves nothing: as if it went along
-            speed = 0.0
-            for b in range(m.finger_n_joints[f]):
-                j = m.finger_joint[f, b]
-                speed -= mem.P_tj_m[t, j] * s.joint_speed_rad_s[j]
-        mem.row[k] = speed
-        fastest = max(fastest, abs(speed))
-    mem.fastest_m_s[f] = fastest
-
-
-@law
-def unrest(m: Model, mem: GuardMemory, f: int) -> float:
-    """Share 0..1 of its joints' care that finger ``f`` takes: all, where a path was lately twice as fast."""
-    mem.unrest_m_s[f] = max(mem.fastest_m_s[f], mem.unrest_kept * mem.unrest_m_s[f])
-    return float(min(max(mem.unrest_m_s[f] / m.unrest_speed_m_s - 1.0, 0.0), 1.0))
+    By ``care_rad`` up to that way, by nothing at three times as much: there a goal is followed as ever.
+    """
+    return min(max(1.5 * care_rad - 0.5 * way_rad, 0.0), care_rad)
 
 
 @law
@@ -187,7 +156,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             rising, falling = max(rising, along, left), min(falling, along, left)
         noise = min(max(calm, 2.0 * calm - AT_STOP_1_S * nearest), 2.0 * calm)
         up, down = max(moved, rising - noise), -min(moved, falling + noise)
-        care = careful * m.joint_care_rad[j]
+        care = kept_rad(nearest, careful * m.joint_care_rad[j])
         up_margin = min(stop_speed(above - care, up, brake, end), fastest) - up
         down_margin = min(stop_speed(below - care, down, brake, end), fastest) - down
         mem.margin_up_rad_s[j], mem.margin_down_rad_s[j] = up_margin, down_margin

@@ -11,7 +11,7 @@ from typing import Final
 
 from guard.channel_checks import complete, degraded
 from guard.detectors import detect
-from guard.envelope import joint_margins, note_turns, path_speeds, wrist_load
+from guard.envelope import joint_margins, note_turns, wrist_load
 from guard.hold import begin_hold, hold_torque_nm
 from guard.latch import FAULT, latch_finger
 from guard.limits import NOT_FINITE, envelope_bounds, motor_bounds, range_bounds, rate_bounds
@@ -19,6 +19,7 @@ from guard.lookahead import look_ahead
 from guard.machine import ACTIVE, HOLDING, advance, fall_with_fingers, take_request
 from guard.memory import GUARD_MEMORY as GUARD_MEMORY
 from guard.memory import GuardMemory
+from guard.paths import path_speeds
 from guard.probe import WINDING, judge_probe
 from guard.reaction import begin_reaction, change_choice, fault_torque_nm, note_lost_sight, reaction_of
 from guard.servos import command_servos, note_torques

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from guard.envelope import (
     WRIST_CARE,
-    WRIST_HZ,
     WRIST_SHARE,
     note_turns,
-    path_speeds,
     wrist_envelope,
     wrist_load,
 )
 from guard.limits import LETTING_GO, envelope_bounds, rate_bounds
+from guard.paths import WRIST_HZ, path_speeds
 from guard.tension_checks import SNAP_HZ
 from hand.assembly.figures import FIGURES
 from signals.modes import Clip, MachineState

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from guard.envelope import REST_S, note_turns
+from guard.envelope import kept_rad, note_turns
+from guard.paths import REST_S
 from hand.assembly.pace import CARE_RAD, CARE_SHARE
 from tests.rigs.desk import model_record
 from tests.rigs.moving import JOINT_RANGE, Moving
@@ -38,11 +39,14 @@ def as_fast_as(share: float, way: np.ndarray) -> np.ndarray:
 def test_a_fast_finger_has_the_margins_of_a_shorter_range(
     place: np.ndarray, way: np.ndarray, share: float
 ) -> None:
-    """By nothing up to the speed of unrest, by all of each joint's care from twice that speed on."""
+    """By nothing up to the speed of unrest, by all that is kept at that way from twice that speed on."""
     assume(np.abs(way).max() > 0.01)
     speed = as_fast_as(share, way)
     fast = at(place, speed, True, np.zeros(4))
-    care = fast.m["joint_care_rad"][:4] * min(max(share - 1.0, 0.0), 1.0)
+    taken = fast.m["joint_care_rad"][:4] * min(max(share - 1.0, 0.0), 1.0)
+    q = fast.s["joint_angle_rad"][:4]
+    way = np.minimum(fast.high - q, q - fast.low)
+    care = np.array([kept_rad(w, c) for w, c in zip(way, taken, strict=True)])
     shorter = at(place, speed, False, care)
     shorter.m["joint_noise_rad_s"] = fast.m["joint_noise_rad_s"] = 0.0  # noise goes by the stop itself
     fast.look()
@@ -50,6 +54,16 @@ def test_a_fast_finger_has_the_margins_of_a_shorter_range(
     for one, other in zip(fast.margins(), shorter.margins(), strict=True):
         assert one == pytest.approx(other, abs=1e-6)
     assert fast.mem["inside"][0] == 1, "its range is as long as ever"
+
+
+@given(st.floats(-0.1, 1.0), st.floats(0.0, 0.1))
+def test_a_joint_is_kept_near_its_stop_and_free_far_from_it(way: float, care: float) -> None:
+    """And no closer to its stop is it allowed more way: what is left never falls as the way grows."""
+    kept = kept_rad(way, care)
+    assert kept == (
+        care if way <= care else 0.0 if way >= 3.0 * care else pytest.approx(1.5 * care - 0.5 * way)
+    )
+    assert way - kept <= (way + 1e-3) - kept_rad(way + 1e-3, care)
 
 
 def test_a_joint_just_before_its_stop_is_braked_only_in_a_fast_finger() -> None:
