@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,27 @@ def test_a_failure_of_either_part_is_the_failure_of_the_whole(clone: Path, part:
 def test_before_the_first_whole_run_tests_without_clocks_come_first(clone: Path) -> None:
     parts = [line.partition(" -m ")[2] for line in calls(clone, "test") if "pytest" in line]
     assert [part.rpartition("-m ")[2] for part in parts] == ["not realtime", "realtime"]
+
+
+def test_who_interrupts_the_tests_ends_both_parts(clone: Path) -> None:
+    calls(clone, "test")
+    pid = clone / "pid"
+    (clone / ".venv" / "bin" / "python").write_text(
+        f'#!/bin/sh\ncase "$*" in *"-m not realtime") echo $$ > "{pid}.new"; mv "{pid}.new" "{pid}" ;; esac\n'
+        "exec sleep 60\n",
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "PATH": "/usr/bin:/bin"}
+    running = subprocess.Popen(["./dev", "test"], cwd=clone, env=environment, start_new_session=True)
+    end_s = time.monotonic() + 20.0
+    while not pid.exists() and time.monotonic() < end_s:
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait(20.0) == 130
+    beside = Path(f"/proc/{pid.read_text(encoding='utf-8').strip()}")
+    while beside.exists() and time.monotonic() < end_s:
+        time.sleep(0.02)
+    assert not beside.exists()
 
 
 @pytest.mark.parametrize(
