@@ -13,7 +13,7 @@ drive answers. It does this twice:
   ``-P^+ (R w + dh_wrist/dt)``: the joint's own is behind a spring, a brake on it would shake, and counts
   from ``joint_noise_rad_s`` on. A joint that another one takes along counts with what friction makes of it.
   In a finger whose paths move fast the range ends ``joint_care_rad`` sooner: what friction holds just before
-  its stop slips when others pull, later than any brake can act.
+  its stop slips when others pull, later than any brake can act. Far from the stop nothing is kept.
 
 And the wrist: all tendons together can pull it four times as hard as its drive holds; then it runs away and
 stretches them. As its torque nears the drive's, those that add to it wind more slowly, at last not at all.
@@ -134,7 +134,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     least, inside = NO_LIMIT, 1
     end, calm = m.stop_speed_rad_s, m.joint_noise_rad_s
     motor_paths(m, mem, s, f)
-    careful = unrest(m, mem, f)
+    share = unrest(m, mem, f)
     from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -156,7 +156,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             rising, falling = max(rising, along, left), min(falling, along, left)
         noise = min(max(calm, 2.0 * calm - AT_STOP_1_S * nearest), 2.0 * calm)
         up, down = max(moved, rising - noise), -min(moved, falling + noise)
-        care = kept_rad(nearest, careful * m.joint_care_rad[j])
+        care = kept_rad(nearest, share * m.joint_care_rad[j])
         up_margin = min(stop_speed(above - care, up, brake, end), fastest) - up
         down_margin = min(stop_speed(below - care, down, brake, end), fastest) - down
         mem.margin_up_rad_s[j], mem.margin_down_rad_s[j] = up_margin, down_margin

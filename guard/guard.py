@@ -72,6 +72,8 @@ def begin_states(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
                 # a hand that was off may have let its tendons go
                 if mem.last_finger_state[f] == FAULT or mem.last_finger_state[f] < HOLDING:
                     mem.taut[t], mem.taut_s[t] = 0, 0.0
+            if mem.last_finger_state[f] < HOLDING:  # off it came to rest unseen
+                mem.unrest_m_s[f] = 0.0
             mem.last_finger_state[f] = state
         elif state == FAULT:
             mem.fault_age_s[f] += m.dt_s

@@ -1,4 +1,4 @@
-"""How fast the paths of tendons change, and whether a finger was lately at rest."""
+"""How fast the paths of tendons change, and how fast those of a finger were lately."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ WRIST_HZ: Final = 20.0
 """Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
 REST_S: Final = 0.15
 """Time constant with which what was fast is forgotten [s]: kicks of a goal follow each other within it."""
+
+MOST_UNREST: Final = 12.0
+"""Greatest speed that is remembered, in ``unrest_speed_m_s``: a path at the no-load speed of its motor."""
 
 
 @law
@@ -28,9 +31,10 @@ def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
 
 @law
 def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
-    """Speeds [m/s] at which motors and wrist shorten finger ``f``'s paths, into ``mem.row``; the greatest.
+    """Speeds [m/s] at which motors and wrist shorten finger ``f``'s paths, into ``mem.row``.
 
-    And the greatest of late of what pulls: a motor whose tendon is off its spool disturbs nobody.
+    The greatest into ``mem.fastest_m_s``, the greatest of late of what pulls into ``mem.unrest_m_s``: a motor
+    whose tendon is off its spool disturbs nobody.
     """
     pulling = idle = 0.0
     for k in range(m.finger_n_tendons[f]):
@@ -46,7 +50,8 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             idle = max(idle, abs(speed))
         mem.row[k] = speed
     mem.fastest_m_s[f] = max(pulling, idle)
-    mem.unrest_m_s[f] = max(pulling, mem.unrest_kept * mem.unrest_m_s[f])
+    lately = max(pulling, mem.unrest_kept * mem.unrest_m_s[f])
+    mem.unrest_m_s[f] = min(lately, MOST_UNREST * m.unrest_speed_m_s)
 
 
 @law

@@ -31,8 +31,8 @@ BRAKE_SHARE: Final = 0.2
 their springs, and the shaking reaches the stop."""
 CARE_RAD: Final = math.radians(3.4)
 """How far from its stop a joint is kept in a fast finger: its estimate may err by a third of that."""
-CARE_SHARE: Final = 0.25
-"""No more of a joint's range than this is kept free at either end."""
+CARE_SHARE: Final = 1.0 / 6.0
+"""No more of a joint's range than this is kept free at either end: in its middle nothing is kept."""
 JOINT_SPEED_DEG_S: Final = 360.0
 """No joint whose file says nothing is asked to move faster: a finger closes in a quarter of a second."""
 TENSION_SHARE: Final = 0.96

@@ -10,9 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from guard.envelope import kept_rad, note_turns
-from guard.paths import REST_S
-from hand.assembly.pace import CARE_RAD, CARE_SHARE
-from tests.rigs.desk import model_record
+from guard.paths import MOST_UNREST, REST_S
+from hand.assembly.pace import CARE_RAD
+from signals.modes import Request
+from tests.rigs.desk import Desk, model_record
 from tests.rigs.moving import JOINT_RANGE, Moving
 
 PLACES = st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4).map(np.array)
@@ -45,8 +46,8 @@ def test_a_fast_finger_has_the_margins_of_a_shorter_range(
     fast = at(place, speed, True, np.zeros(4))
     taken = fast.m["joint_care_rad"][:4] * min(max(share - 1.0, 0.0), 1.0)
     q = fast.s["joint_angle_rad"][:4]
-    way = np.minimum(fast.high - q, q - fast.low)
-    care = np.array([kept_rad(w, c) for w, c in zip(way, taken, strict=True)])
+    nearest = np.minimum(fast.high - q, q - fast.low)
+    care = np.array([kept_rad(w, c) for w, c in zip(nearest, taken, strict=True)])
     shorter = at(place, speed, False, care)
     shorter.m["joint_noise_rad_s"] = fast.m["joint_noise_rad_s"] = 0.0  # noise goes by the stop itself
     fast.look()
@@ -56,14 +57,16 @@ def test_a_fast_finger_has_the_margins_of_a_shorter_range(
     assert fast.mem["inside"][0] == 1, "its range is as long as ever"
 
 
-@given(st.floats(-0.1, 1.0), st.floats(0.0, 0.1))
-def test_a_joint_is_kept_near_its_stop_and_free_far_from_it(way: float, care: float) -> None:
-    """And no closer to its stop is it allowed more way: what is left never falls as the way grows."""
-    kept = kept_rad(way, care)
-    assert kept == (
-        care if way <= care else 0.0 if way >= 3.0 * care else pytest.approx(1.5 * care - 0.5 * way)
+@given(st.floats(-0.1, 1.0), st.floats(-0.1, 1.0), st.floats(0.0, 0.1))
+def test_a_joint_is_kept_near_its_stop_and_free_far_from_it(one: float, other: float, care: float) -> None:
+    """And the closer it is to its stop, the less way it is allowed, without a step."""
+    near, far = min(one, other), max(one, other)
+    assert kept_rad(care, care) == pytest.approx(care) and kept_rad(3.0 * care, care) == pytest.approx(
+        0.0, abs=1e-12
     )
-    assert way - kept <= (way + 1e-3) - kept_rad(way + 1e-3, care)
+    assert 0.0 <= kept_rad(far, care) <= kept_rad(near, care) <= care
+    assert near - kept_rad(near, care) <= far - kept_rad(far, care) + 1e-12
+    assert kept_rad(near, care) - kept_rad(far, care) <= 0.5 * (far - near) + 1e-12
 
 
 def test_a_joint_just_before_its_stop_is_braked_only_in_a_fast_finger() -> None:
@@ -92,11 +95,43 @@ def test_what_was_fast_is_forgotten_in_time(share: float, cycles: int) -> None:
     assert np.count_nonzero(bench.mem["unrest_m_s"]) == 1, "no other finger is kept"
 
 
+@given(st.floats(1.0, 1e6), st.integers(0, 7))
+def test_a_motor_without_its_tendon_disturbs_nobody(rad_s: float, t: int) -> None:
+    bench = Moving(careful=True)
+    bench.s["elongation_m"][t] = bench.least_m[t] - 1e-4
+    bench.s["motor_speed_rad_s"][t] = rad_s
+    bench.look()
+    assert bench.mem["unrest_m_s"][0] == 0.0
+    bench.s["elongation_m"][t] = bench.least_m[t] + 1e-4
+    bench.look()
+    most = MOST_UNREST * float(bench.m["unrest_speed_m_s"])
+    assert bench.mem["unrest_m_s"][0] == pytest.approx(min(rad_s * bench.radius[t], most)), "taut it does"
+    assert most >= 0.99 * float(bench.m["motor_speed_limit_rad_s"][t]) * bench.radius[t]
+
+
+@given(st.floats(-0.1, 0.1))
+def test_a_wrist_that_takes_the_paths_along_disturbs_its_fingers(speed_m_s: float) -> None:
+    bench = Moving(careful=True)
+    bench.mem["wrist_m_s"][:8] = speed_m_s
+    bench.look()
+    assert bench.mem["unrest_m_s"][0] == pytest.approx(abs(speed_m_s))
+
+
+def test_what_was_fast_before_it_was_off_is_forgotten() -> None:
+    desk = Desk("finger_bench")
+    desk.to_active()
+    desk.keeper["unrest_m_s"][0, 0] = 0.1
+    desk.ask(Request.OFF)
+    desk.cycle(50)
+    desk.to_active()
+    assert desk.keeper["unrest_m_s"][0, 0] < 0.001
+
+
 @pytest.mark.parametrize("hand", ["finger_bench", "hasy", "leap_v1", "orca_v2", "n_plus_one", "sdm"])
-def test_care_leaves_half_of_every_range(hand: str) -> None:
+def test_in_the_middle_of_every_range_nothing_is_kept(hand: str) -> None:
     m = model_record(hand)[0]
     n = int(m["n_joints"])
     range_rad, care = (m["joint_max_rad"] - m["joint_min_rad"])[:n], m["joint_care_rad"][:n]
-    assert (care <= 0.25 * range_rad).all() and (care > 0.0).all()
-    wide = CARE_SHARE * range_rad >= CARE_RAD
-    assert (care[wide] == CARE_RAD).all() and (care[~wide] == CARE_SHARE * range_rad[~wide]).all()
+    assert (care > 0.0).all() and (care <= CARE_RAD).all()
+    for way, kept in zip(0.5 * range_rad, care, strict=True):
+        assert kept_rad(way, kept) == pytest.approx(0.0, abs=1e-12)
