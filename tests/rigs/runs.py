@@ -119,15 +119,13 @@ def on_time() -> Iterator[None]:
     tests a thread has waited 0.4 s for its turn.
     Start no process in here: it would go before others too.
     """
-    try:
+    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+    with suppress(OSError):  # without the right a witness sees such stalls, and the test is tried again
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(CLIENT_PRIORITY))
-    except OSError:  # then a witness has no more rights, sees such stalls, and the test is tried again
-        yield
-        return
     try:
         yield
     finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setscheduler(0, policy, parameters)
 
 
 def nothing_starts(patch: pytest.MonkeyPatch) -> None:
