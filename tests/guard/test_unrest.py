@@ -15,6 +15,7 @@ from hand.assembly.pace import CARE_RAD
 from signals.modes import Request
 from tests.rigs.desk import Desk, model_record
 from tests.rigs.moving import JOINT_RANGE, Moving
+from tests.rigs.mutations import HANDS
 
 PLACES = st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4).map(np.array)
 WAYS = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).map(np.array)
@@ -127,7 +128,7 @@ def test_what_was_fast_before_it_was_off_is_forgotten() -> None:
     assert desk.keeper["unrest_m_s"][0, 0] < 0.001
 
 
-@pytest.mark.parametrize("hand", ["finger_bench", "hasy", "leap_v1", "orca_v2", "n_plus_one", "sdm"])
+@pytest.mark.parametrize("hand", sorted(path.stem for path in HANDS.glob("*.toml")))
 def test_in_the_middle_of_every_range_nothing_is_kept(hand: str) -> None:
     m = model_record(hand)[0]
     n = int(m["n_joints"])
