@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from trials.record import Recording
 from trials.stops import AFTER_HIT_S, Stops
 from trials.trial import Touch, Trial
 from trials.verdict import Verdict
+
+LOST_S: Final = 0.05
+"""Time within which a contact that is lost throws a joint into its stop, or another cause is looked for."""
 
 
 def longest_s(over: Any, dt_s: float) -> Any:
@@ -70,29 +73,59 @@ class Limits(Stops):
         verdict: Verdict,
         braked: Callable[[FloatArray, float], Recording],
     ) -> None:
-        """From ``broken`` to what is unavoidable: hits after the touch fell that no brake spares.
+        """From ``broken`` to what is unavoidable: hits after a touch went that no brake spares.
 
         What pressed a finger, or was pressed by it, goes: tendons throw the joint back. Anyone can tell once
         it is faster towards its stop than it may hit it. The brake from then on is that of a fault, with the
-        motors of the joint's own finger.
+        motors of the joint's own finger. A stop that is hit before, or again later, is not excused.
         """
-        falls_s = max(touch.falls_s - touch.before_s, 0.0)
-        over_s = touch.seconds - touch.before_s + AFTER_HIT_S
-        early = self._stops(recording.until(falls_s), None)
-        speeds = recording.of("truth", "joint_speed_rad_s")
-        for (j, side), (_, when) in self.hits(recording.since(falls_s)).items():
-            key, hit = ("stop", j, side), recording.after(falls_s + when) - 1
-            if key not in broken or key in early or falls_s + when > over_s:
+        first_s, speeds = float(recording.time_s[0]), recording.of("truth", "joint_speed_rad_s")
+        for (j, side), (_, when) in self.hits(recording.since(first_s)).items():
+            key, hit = ("stop", j, side), recording.after(first_s + when) - 1
+            goes = self._goes(touch, recording, j, hit) if key in broken else None
+            if goes is None:
                 continue
             slow = np.flatnonzero(side * speeds[: hit - 1, j] <= rules.STOP_SPEED_RAD_S)
-            tell = max(int(slow.max(initial=0)), recording.after(falls_s) - 1)
+            tell = max(int(slow.max(initial=0)), goes)
+            tell_s, over_s = float(recording.time_s[tell]), float(recording.time_s[hit]) + AFTER_HIT_S
+            if key in self._stops(recording.until(tell_s), None) or key[1:] in self.hits(
+                recording.since(over_s)
+            ):
+                continue
             pose = recording.of("truth", "joint_angle_rad")[tell]
             brake = self.brake_of_finger_a(int(self.model[0]["joint_finger"][j]), j, side, pose)
-            least = self.hits(braked(brake, float(recording.time_s[tell])).since(falls_s))
+            least = self.hits(braked(brake, tell_s).since(tell_s))
             if (j, side) in least:
                 verdict.unavoidable.append(
                     f"{broken.pop(key)}; {least[j, side][0]:.1f} under the strongest brake"
                 )
+
+    def _goes(self, touch: Touch, recording: Recording, j: int, hit: int) -> int | None:
+        """Frame at which what a joint's hit at a frame comes from begins to go; ``None``: nothing goes.
+
+        The touch itself, up to ``AFTER_HIT_S`` after it; while it lasts, the contact of the fingertips that
+        the joint moves: its force was greatest less than ``LOST_S`` before the hit and is less than half now.
+        """
+        falls_s = max(touch.falls_s - touch.before_s, 0.0)
+        hit_s = float(recording.time_s[hit])
+        if hit_s > falls_s:
+            soon = hit_s <= touch.seconds - touch.before_s + AFTER_HIT_S
+            return recording.after(falls_s) - 1 if soon else None
+        first = recording.after(hit_s - LOST_S)
+        force_n = recording.of("truth", "contact_force_n")[first : hit + 1, self.tips_of(j)].sum(axis=1)
+        peak = int(force_n.argmax())
+        return first + peak if force_n[-1] < 0.5 * force_n[peak] else None
+
+    def tips_of(self, j: int) -> list[int]:
+        """Fingers whose fingertips a joint moves."""
+        m, found = self.model[0], []
+        for f in range(int(m["n_fingers"])):
+            body = int(m["finger_tip_body"][f])
+            while body > 0 and int(m["body_joint"][body]) != j:
+                body = int(m["body_parent"][body])
+            if body > 0:
+                found.append(f)
+        return found
 
     def _over(self, recording: Recording) -> dict[tuple[object, ...], str]:
         """Broken limits of tension, by limit and tendon."""
@@ -118,7 +151,8 @@ class Limits(Stops):
     def _stops(self, recording: Recording, verdict: Verdict | None) -> dict[tuple[object, ...], str]:
         found: dict[tuple[object, ...], str] = {}
         for (j, side), (speed, when) in self.hits(recording.since(float(recording.time_s[0]))).items():
-            found["stop", j, side] = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
+            at_ms = 1e3 * (recording.time_s[0] + when)
+            found["stop", j, side] = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {at_ms:.0f} ms"
             if verdict is not None:
                 verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
         return found

@@ -19,6 +19,7 @@ KEPT: Final = (
     ("truth", "joint_angle_rad"),
     ("truth", "joint_speed_rad_s"),
     ("truth", "tension_n"),
+    ("truth", "contact_force_n"),
     ("truth", "motor_angle_rad"),
     ("truth", "motor_torque_nm"),
     ("state", "machine"),

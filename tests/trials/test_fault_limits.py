@@ -19,7 +19,7 @@ from signals.records import new_frame
 from trials import rules
 from trials.campaigns import STORM_KINDS
 from trials.judge import Judge
-from trials.limits import Limits
+from trials.limits import LOST_S, Limits
 from trials.record import KEPT, Recording
 from trials.trial import CLIENT, EVERY, Struck, Touch, Trial
 from trials.verdict import Verdict
@@ -174,6 +174,81 @@ def test_a_joint_that_springs_back_from_a_touch_is_judged_by_the_brake_from_the_
     assert len(whole_verdict(finger, pressed, trial, braked=braked).breaches) == 1, "still under the touch"
     assert len(whole_verdict(finger, hit, STORMY, braked=braked).breaches) == 1, "no touch"
     assert asked == []
+
+
+PRESSES = Touch(
+    finger=4, shape="soft", force_n=0.0, seconds=0.25, direction=(1.0, 0.0, 0.0), stiffness_n_m=500.0
+)
+PEAK_S, HIT_S = 0.10, 0.12
+
+
+def slips_off(hand: Hand, joint: int, fast_s: float, finger: int = 4, left: float = 0.0) -> Recording:
+    """``springs_back``, while the force on a fingertip rises to 6 N and falls to a share of it in 10 ms."""
+    recording = springs_back(hand, joint, fast_s, HIT_S)
+    force_n = np.interp(recording.time_s, (0.0, PEAK_S, PEAK_S + 0.01), (0.0, 6.0, 6.0 * left))
+    recording.columns["truth", "contact_force_n"] = np.zeros((len(force_n), len(hand.names.fingers)))
+    recording.of("truth", "contact_force_n")[:, finger] = force_n
+    return recording
+
+
+@pytest.mark.parametrize("joint", ["fifth_pip", "hmc_flexion"])
+def test_a_joint_that_is_thrown_as_a_contact_is_lost_is_judged_by_the_brake_from_where_both_tell(
+    whole: Hand, joint: str
+) -> None:
+    """The contact is that of a fingertip that the joint moves: the hand's edge carries the fifth finger."""
+    j, asked = whole.names.joints.index(joint), []
+    trial = replace(STORMY, kind="soft", storm="", touch=PRESSES)
+
+    def braked(brake_a: np.ndarray, after_s: float) -> Recording:
+        own = int(whole.model[0]["joint_finger"][j])
+        limits, pose = Limits(whole.names, whole.model), np.full(len(whole.names.joints), 0.1)
+        assert np.array_equal(brake_a, limits.brake_of_finger_a(own, j, 1, pose), equal_nan=True)
+        asked.append(after_s)
+        return hit
+
+    cycle_s = 1.0 / whole.rate_hz
+    for fast_s, tell_s in ((0.03, PEAK_S), (PEAK_S + 0.01, PEAK_S + 0.01 - cycle_s)):
+        hit = slips_off(whole, j, fast_s)
+        verdict = whole_verdict(whole, hit, trial, braked=braked)
+        assert verdict.breaches == [] and len(verdict.unavoidable) == 1
+        assert asked.pop() == pytest.approx(tell_s, abs=1.5 * cycle_s) and asked == []
+        spared = whole_verdict(whole, hit, trial)
+        assert len(spared.breaches) == 1 and spared.unavoidable == [], "the brake spares it, so could we"
+
+
+@pytest.mark.parametrize(
+    ("change", "excused"),
+    [
+        ({}, True),
+        ({"left": 0.45}, True),
+        ({"left": 0.55}, False),
+        ({"finger": 2}, False),
+        ({"force": "long ago"}, False),
+        ({"force": "none"}, False),
+        ({"before_s": 0.08}, False),
+        ({"again_s": HIT_S + 0.11}, False),
+        ({"touch": None}, False),
+    ],
+)
+def test_what_no_lost_contact_throws_is_not_excused(
+    whole: Hand, change: dict[str, object], excused: bool
+) -> None:
+    j = whole.names.joints.index("fifth_pip")
+    hit = slips_off(whole, j, 0.105, **{k: change[k] for k in ("left", "finger") if k in change})
+    angle, speed = (hit.of("truth", f"joint_{name}") for name in ("angle_rad", "speed_rad_s"))
+    if change.get("force") == "long ago":
+        moved = np.roll(hit.of("truth", "contact_force_n"), -round((LOST_S + 0.02) * whole.rate_hz), axis=0)
+        hit.columns["truth", "contact_force_n"] = moved
+    elif "force" in change:
+        hit.of("truth", "contact_force_n")[:] = 0.0
+    for at_s in (change[k] for k in ("before_s", "again_s") if k in change):
+        k, dip = round(at_s * whole.rate_hz), angle[0, j]
+        angle[k - 2 : k, j], angle[k, j] = dip, whole.model[0]["joint_max_rad"][j] + 1e-3
+        angle[k + 1 : round(HIT_S * whole.rate_hz), j] = dip
+        speed[k - 1, j] = 1.5 * rules.STOP_SPEED_RAD_S
+    trial = replace(STORMY, kind="soft", storm="", touch=PRESSES) if "touch" not in change else STORMY
+    verdict = whole_verdict(whole, hit, trial, braked=lambda brake_a, after_s: hit)
+    assert (verdict.breaches == [], len(verdict.unavoidable)) == (excused, int(excused))
 
 
 # --- the judge of two faults ------------------------------------------------------------------------------
