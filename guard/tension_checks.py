@@ -159,14 +159,16 @@ def far_from_limit(m: Model, s: State, t: int) -> bool:
 
 @law
 def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
-    """Latch tendon ``t``, which is at its slack stop, once it counts as lost."""
+    """Latch tendon ``t``, which is at its slack stop, once it counts as lost.
+
+    A goal may want less than its lever shows: it is at its stop then, whole, but lacks no length.
+    """
     wanted, taut, slack_s = wanted_tension_n(m, mem, s, t), mem.taut[t] != 0, mem.slack_s[t]
-    if wanted <= m.least_wanted_n:
-        return
     allowed = allowed_slack_s(m, wanted, taut, mem.snapped[t] != 0)
     if mem.thrown[t] != 0:
         allowed = max(allowed, DIP_S)
     lost = slack_s > allowed and (slack_s > SLACK_START_S or not is_slack(m, s, f, t))
+    lost = lost and wanted > m.least_wanted_n
     if lost or (taut and slack_s > LOST_S and is_torn(m, mem, s, f, t)):
         latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
 

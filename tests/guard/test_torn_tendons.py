@@ -60,9 +60,15 @@ def test_what_begins_to_lack_later_is_named_as_it_does() -> None:
     assert Torn(0.0).named_s(0.5, after_s=0.030) == pytest.approx(0.030, abs=0.0007)
 
 
+def test_a_goal_that_wants_next_to_nothing_makes_no_torn_tendon_whole() -> None:
+    """Its lever would stand at its stop all the same; but a whole one does not lack length."""
+    little_n = 0.9 * FIGURES["least_wanted_n"].reference
+    assert Torn(0.0, wanted_n=little_n).named_s(0.8) == pytest.approx(0.010, abs=0.0007)
+    assert Torn(0.0, wanted_n=little_n).named_s(0.0, most_s=0.7) == math.inf
+
+
 def test_no_more_is_made_of_it_than_of_any_slack_tendon() -> None:
-    """Not wanted, or never taut yet: it is being wound in."""
-    assert Torn(0.0, wanted_n=0.9 * FIGURES["least_wanted_n"].reference).named_s(0.8) == math.inf
+    """Never taut yet: it is being wound in."""
     fresh = Torn(0.0)
     fresh.bench.mem["taut"][T] = fresh.bench.mem["taut_s"][T] = 0
     assert fresh.named_s(0.8) == math.inf

@@ -31,7 +31,7 @@ KEPT: Final = {
     "least_wanted_n": 4.0,
     "probe_way_m": 0.003,
     "jump_count": 40.0,
-    "still_residual_m_n": 4.0e-6,
+    "still_residual_m_n": 3.0e-6,
     "enter_axis_rad_s": 0.5,
 }
 """What campaigns on the reference hand have found, as it was before it was derived."""
