@@ -77,7 +77,7 @@ class Limits(Stops):
 
         What pressed a finger, or was pressed by it, goes: tendons throw the joint back. Anyone can tell once
         it is faster towards its stop than it may hit it. The brake from then on is that of a fault, with the
-        motors of the joint's own finger. A stop that is hit before, or again later, is not excused.
+        motors of the joint's own finger. A stop that was hit before is not excused, nor is its next hit.
         """
         first_s, speeds = float(recording.time_s[0]), recording.of("truth", "joint_speed_rad_s")
         for (j, side), (_, when) in self.hits(recording.since(first_s)).items():
@@ -88,9 +88,7 @@ class Limits(Stops):
             slow = np.flatnonzero(side * speeds[: hit - 1, j] <= rules.STOP_SPEED_RAD_S)
             tell = max(int(slow.max(initial=0)), goes)
             tell_s, over_s = float(recording.time_s[tell]), float(recording.time_s[hit]) + AFTER_HIT_S
-            if key in self._stops(recording.until(tell_s), None) or key[1:] in self.hits(
-                recording.since(over_s)
-            ):
+            if key in self._stops(recording.until(tell_s), None):
                 continue
             pose = recording.of("truth", "joint_angle_rad")[tell]
             brake = self.brake_of_finger_a(int(self.model[0]["joint_finger"][j]), j, side, pose)
@@ -99,6 +97,8 @@ class Limits(Stops):
                 verdict.unavoidable.append(
                     f"{broken.pop(key)}; {least[j, side][0]:.1f} under the strongest brake"
                 )
+                again = self._stops(recording, None, over_s)
+                broken |= {key: again[key]} if key in again else {}
 
     def _goes(self, touch: Touch, recording: Recording, j: int, hit: int) -> int | None:
         """Frame at which what a joint's hit at a frame comes from begins to go; ``None``: nothing goes.
@@ -148,10 +148,14 @@ class Limits(Stops):
                 )
         return found  # type: ignore[return-value]  # two kinds of keys
 
-    def _stops(self, recording: Recording, verdict: Verdict | None) -> dict[tuple[object, ...], str]:
+    def _stops(
+        self, recording: Recording, verdict: Verdict | None, since_s: float = -np.inf
+    ) -> dict[tuple[object, ...], str]:
+        """Stops that are hit too fast from a time on, by joint and side."""
         found: dict[tuple[object, ...], str] = {}
-        for (j, side), (speed, when) in self.hits(recording.since(float(recording.time_s[0]))).items():
-            at_ms = 1e3 * (recording.time_s[0] + when)
+        since_s = max(since_s, float(recording.time_s[0]))
+        for (j, side), (speed, when) in self.hits(recording.since(since_s)).items():
+            at_ms = 1e3 * (since_s + when)
             found["stop", j, side] = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {at_ms:.0f} ms"
             if verdict is not None:
                 verdict.stop_rad_s = max(verdict.stop_rad_s, speed)

@@ -34,6 +34,9 @@ _OBJECT: Final = ("object_center_m", "object_radius_m", "object_stiffness_n_m", 
 class Touching:
     """Between the tick and the plant: the touch begins and ends by simulated time.
 
+    A hand that holds an object meets no other one: the plant has one, so the other would take what is held
+    out of the hand, and put it back where its fingertips are meanwhile.
+
     Args:
         bus: the plant.
         touch: the touch.
@@ -44,6 +47,7 @@ class Touching:
         self._bus, self._touch, self._begin_ns = bus, touch, begin_ns
         self._end_ns = begin_ns + round(1e9 * touch.seconds)
         self._before: dict[str, object] = {}
+        self._full = bool(bus.plant["contact_on"][0])
         self._on = False
         self._tip_m = np.zeros(3)
 
@@ -51,7 +55,7 @@ class Touching:
         """As the bus, under the touch."""
         on = self._begin_ns < now_ns <= self._end_ns
         if self._touch.shape in STIFFNESS_N_M:
-            if on != self._on:
+            if on != self._on and not self._full:
                 self._put() if on else self._take_away()
         elif on or self._on:
             size = self._touch.force_n * (self._share(now_ns) if on else 0.0)
@@ -70,7 +74,7 @@ class Touching:
     def _put(self) -> None:
         """An object in the way of the fingertip."""
         m, p, touch = self._bus.model, self._bus.plant, self._touch
-        self._before = {name: m[name].copy() for name in _OBJECT} | {"on": int(p["contact_on"][0])}
+        self._before = {name: m[name].copy() for name in _OBJECT}
         tip = self._bus.truth["fingertip_m"][0, touch.finger]
         speed = (tip - self._tip_m) / float(m["dt_s"][0])
         fast = float(np.linalg.norm(speed))
@@ -96,7 +100,7 @@ class Touching:
     def _take_away(self) -> None:
         for name in _OBJECT:
             self._bus.model[name] = self._before[name]
-        self._bus.plant["contact_on"] = self._before["on"]
+        self._bus.plant["contact_on"] = 0
         self._bus.plant["contact_n"] = 0.0
 
 

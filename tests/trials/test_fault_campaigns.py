@@ -18,6 +18,7 @@ from hand.options import RunOptions
 from runtime.setup import read_hand
 from signals.choices import WrongChoice
 from signals.modes import MachineState
+from signals.records import COMMAND, MEASUREMENT, new
 from tools.commands.faults import app
 from trials import client, rules
 from trials.campaign import Worker
@@ -29,6 +30,7 @@ from trials.notes import HEAD, NOTES, noted
 from trials.record import KEPT
 from trials.rules import KINDS
 from trials.storm import STORMS, storm_of
+from trials.touch import Touching
 from trials.trial import CLIENT, EVERY, OTHER_NOISE, Touch, Trial
 from trials.verdict import Verdict
 
@@ -192,6 +194,21 @@ def test_an_object_is_met_and_taken_away_again(worker: Worker) -> None:
         free = worker.record(replace(trial, touch=replace(touch, stiffness_n_m=0.0)))
         assert not np.array_equal(met.of("truth", "joint_angle_rad"), free.of("truth", "joint_angle_rad"))
         assert scene.bus.plant["contact_on"] == 0 and scene.bus.model["object_radius_m"] == before
+
+
+def test_a_hand_that_holds_an_object_meets_no_other_one(worker: Worker) -> None:
+    touch = Touch(
+        finger=0, shape="soft", force_n=0.0, seconds=0.3, direction=(1.0, 0.0, 0.0), stiffness_n_m=500.0
+    )
+    bus, command, measurement = worker.scene("hold", 0).bus, new(COMMAND), new(MEASUREMENT)
+    for held in (0, 1):
+        bus.plant["contact_on"] = held
+        bus.exchange(command, measurement, 1_000_000)
+        before, touching = bus.model.copy(), Touching(bus, touch, 1_000_000)
+        touching.exchange(command, measurement, 2_000_000)
+        assert np.array_equal(bus.model["object_center_m"], before["object_center_m"]) == bool(held)
+        touching.exchange(command, measurement, 400_000_000)
+        assert bus.model.tobytes() == before.tobytes() and bus.plant["contact_on"] == held
 
 
 # --- what a folder holds ----------------------------------------------------------------------------------

@@ -217,21 +217,21 @@ def test_a_joint_that_is_thrown_as_a_contact_is_lost_is_judged_by_the_brake_from
 
 
 @pytest.mark.parametrize(
-    ("change", "excused"),
+    ("change", "breach", "excused"),
     [
-        ({}, True),
-        ({"left": 0.45}, True),
-        ({"left": 0.55}, False),
-        ({"finger": 2}, False),
-        ({"force": "long ago"}, False),
-        ({"force": "none"}, False),
-        ({"before_s": 0.08}, False),
-        ({"again_s": HIT_S + 0.11}, False),
-        ({"touch": None}, False),
+        ({}, "", True),
+        ({"left": 0.45}, "", True),
+        ({"left": 0.55}, "4.0 rad/s at 120 ms", False),
+        ({"finger": 2}, "4.0 rad/s at 120 ms", False),
+        ({"force": "long ago"}, "4.0 rad/s at 120 ms", False),
+        ({"force": "none"}, "4.0 rad/s at 120 ms", False),
+        ({"before_s": 0.08}, "4.0 rad/s at 120 ms", False),
+        ({"again_s": HIT_S + 0.11}, "3.0 rad/s at 230 ms", True),
+        ({"touch": None}, "4.0 rad/s at 120 ms", False),
     ],
 )
 def test_what_no_lost_contact_throws_is_not_excused(
-    whole: Hand, change: dict[str, object], excused: bool
+    whole: Hand, change: dict[str, object], breach: str, excused: bool
 ) -> None:
     j = whole.names.joints.index("fifth_pip")
     hit = slips_off(whole, j, 0.105, **{k: change[k] for k in ("left", "finger") if k in change})
@@ -248,7 +248,8 @@ def test_what_no_lost_contact_throws_is_not_excused(
         speed[k - 1, j] = 1.5 * rules.STOP_SPEED_RAD_S
     trial = replace(STORMY, kind="soft", storm="", touch=PRESSES) if "touch" not in change else STORMY
     verdict = whole_verdict(whole, hit, trial, braked=lambda brake_a, after_s: hit)
-    assert (verdict.breaches == [], len(verdict.unavoidable)) == (excused, int(excused))
+    assert verdict.breaches == ([f"stop: fifth_pip {breach}"] if breach else [])
+    assert len(verdict.unavoidable) == int(excused)
 
 
 # --- the judge of two faults ------------------------------------------------------------------------------
