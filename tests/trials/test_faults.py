@@ -307,6 +307,46 @@ def test_one_of_two_stops_may_be_hit_if_neither_the_brake_nor_letting_all_be_spa
     assert tallies([verdict])[0].as_dict()["unavoidable_exchanges"] == excused
 
 
+@pytest.mark.parametrize(
+    ("drives_s", "rests_s", "helpless", "excused"),
+    [
+        (0.06, 0.15, True, True),  # at rest from 60 to 150 ms, on its way from then on
+        (0.06, 0.15, False, False),  # the brake spares it from there too
+        (0.06, 0.105, True, False),  # it rested for less than 50 ms
+        (0.17, 0.15, True, False),  # a motor had a torque meanwhile
+    ],
+)
+def test_a_finger_that_had_come_to_rest_is_braked_from_the_moment_at_which_it_moves_again(
+    hand: Hand, drives_s: float, rests_s: float, helpless: bool, excused: bool
+) -> None:
+    """The brake from the fault on spares the stop in all of them."""
+    hit = rested(hand, drives_s, rests_s)
+    asked: list[float] = []
+
+    def braked(brake_a: FloatArray, after_s: float, until_s: float) -> Recording:
+        asked.append(after_s)
+        return hit if helpless and len(asked) > 1 else recording_without(hit)
+
+    verdict = Judge(hand.names, hand.model).judge(BREAK, hit, (lambda _: recording_without(hit),), braked)
+    assert bool(verdict.unavoidable) == excused
+    assert any(text.startswith("stop: ") for text in verdict.breaches) != excused
+    if excused:
+        assert asked[1] == pytest.approx(0.18, abs=1.5 / RATE_HZ), "faster than it may hit its stop"
+
+
+def rested(hand: Hand, drives_s: float, rests_s: float) -> Recording:
+    """A finger led down until a time, at rest until another, fast from 180 ms on, at its stop at 200 ms."""
+    recording = thrown(hand, 1, 0.0, 1)
+    q, qd = recording.of("truth", "joint_angle_rad"), recording.of("truth", "joint_speed_rad_s")
+    q[: recording.after(0.2), 1] = 0.1
+    qd[: recording.after(0.05), 1] = 1.0
+    qd[recording.after(rests_s) :, 1] = 1.0
+    qd[recording.after(0.18) : recording.after(0.2) + 1, 1] = 2.0 * rules.STOP_SPEED_RAD_S
+    driven = recording.of("truth", "motor_torque_nm")
+    driven[recording.after(drives_s - 0.03) : recording.after(drives_s), 2] = -1.0
+    return recording
+
+
 def test_shares_count_what_was_asked_for() -> None:
     def verdict(kind: str, **said: object) -> Verdict:
         trial = Trial(seed=0, kind=kind, motion="hold", mismatch=0, part=0, moment=0.0, size=0.0)
