@@ -7,7 +7,8 @@ off. In a finger at ease every motor can follow that rate, whatever its friction
 the joints are thrown by who wins it. Beside a tendon that is lost nothing is in balance: there the rate is
 one. Nor is a motor unwound further than its tendon would need if the joints stood still: one that followed
 what is seen alone would give way to whoever pushes the finger, up to its stop, and without end where a count
-stands. Two are treated otherwise:
+stands. So too in a finger that a push has stopped, by its tensions or beyond its range: what a finger presses
+on may give way, who pushes it does not. Two are treated otherwise:
 
 * the partner of a lost tendon is let go at once and at full torque, or it would throw the joint into its
   stop, and so is what else pulls the joint that gets there first; but not a millimetre further than slack, so
@@ -43,6 +44,8 @@ RELEASE: Final = int(Reaction.RELEASE)
 HOLD: Final = int(Reaction.HOLD)
 OPERATOR_STOP: Final = int(Cause.OPERATOR_STOP)
 NONE: Final = int(Cause.NONE)
+TENSION_TOO_HIGH: Final = int(Cause.TENSION_TOO_HIGH)
+JOINT_OUT_OF_RANGE: Final = int(Cause.JOINT_OUT_OF_RANGE)
 HALL: Final = int(Blinds.HALL)
 MOTOR: Final = int(Blinds.MOTOR)
 
@@ -170,7 +173,8 @@ def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int)
         mem.led_n[t], mem.led_m[t] = s.tension_n[t], way_m(m, s, t)
         if mem.blind[t] == 0:
             most_n, least_n = max(most_n, s.tension_n[t]), min(least_n, s.tension_n[t])
-    fast = cause == TENSION_LOST or least_n < PRESSES_SHARE * most_n
+    pushed = cause == TENSION_TOO_HIGH or cause == JOINT_OUT_OF_RANGE
+    fast = cause == TENSION_LOST or (least_n < PRESSES_SHARE * most_n and not pushed)
     mem.release_n_s[f] = m.release_rate_n_s if fast else most_n / RELEASE_S
     in_proportion = cause != TENSION_LOST and m.finger_shares[f] == 0 and most_n > 0.0
     for k in range(m.finger_n_tendons[f]):

@@ -23,7 +23,7 @@ from mechanics.friction import motor_friction_nm
 from mechanics.springs import stiffness_of_force
 from mechanics.tension_loop import tension_torque_nm
 from signals.compiled import law
-from signals.faults import CAUSES, Cause
+from signals.faults import CAUSES, Cause, Scope
 from signals.modes import ChannelStatus, MachineState, Reaction
 from tests.rigs.faulted import HALLS, LIMIT_NM, MOTORS, PAIRS, Faulted
 from tests.rigs.probing import LEVER_MAX, MARGIN, RADIUS_M, Probe
@@ -287,6 +287,16 @@ def test_a_finger_that_lost_a_tendon_or_presses_on_something_is_led_down_at_once
         fault.torque(1)
         own = 500.0 if why == "lost" else 500.0 * 20.0 / 40.1
         assert fault.mem["release_n"][1] == pytest.approx(max(20.0 - own * k / 3000.0, 5.0))
+
+
+@pytest.mark.parametrize("cause", [c for c in CAUSES if CAUSES[c].scope == Scope.FINGER])
+def test_a_finger_that_a_push_stopped_is_led_down_as_one_at_ease(cause: Cause) -> None:
+    fault = Faulted(cause)
+    fault.s["tension_n"][4] = 100.0
+    fault.begin()
+    pushed = cause in (Cause.TENSION_TOO_HIGH, Cause.JOINT_OUT_OF_RANGE)
+    rate_n_s = 100.0 / RELEASE_S if pushed else float(fault.m["release_rate_n_s"])
+    assert fault.mem["release_n_s"][0] == pytest.approx(rate_n_s)
 
 
 @pytest.mark.parametrize("most_n", [0.0, 0.7, 40.0])
