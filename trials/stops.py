@@ -172,7 +172,13 @@ class Stops:
         return stop in still or bool(still - set(all_hits))
 
     def brake_of(self, faults: list[Struck], j: int, side: int, q_rad: FloatArray) -> FloatArray:
-        """``brake_a`` in the fingers of all these faults: where two differ, what unwinds."""
+        """``brake_a`` in the fingers of all these faults: where two differ, what unwinds.
+
+        Nothing after a fault of all motors at once: a lost one hears nothing, one that was reset is off, and
+        a drive turns its field by the angle that is no number.
+        """
+        if any(fault.part == EVERY for fault in faults):
+            return self.nothing_of_finger_a(None)
         brakes = [self.brake_a(fault, j, side, q_rad) for fault in faults]
         current: FloatArray = np.fmin.reduce(brakes)
         return current

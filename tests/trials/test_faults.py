@@ -29,6 +29,7 @@ from trials.record import KEPT, Recording
 from trials.rules import KINDS
 from trials.scene import REST_S, SLOTS, Scene
 from trials.tally import HEAD, cells, shares, table, tallies
+from trials.trial import EVERY, Struck
 from trials.verdict import Verdict
 
 FAULT, ACTIVE = int(MachineState.FAULT), int(MachineState.ACTIVE)
@@ -305,6 +306,17 @@ def test_one_of_two_stops_may_be_hit_if_neither_the_brake_nor_letting_all_be_spa
     verdict = Judge(hand.names, hand.model).judge(BREAK, hit, (lambda _: recording_without(hit),), braked)
     assert bool(verdict.unavoidable) == excused and bool(verdict.breaches) != excused
     assert tallies([verdict])[0].as_dict()["unavoidable_exchanges"] == excused
+
+
+@pytest.mark.parametrize("kind", rules.ALL_AT_ONCE)
+def test_nobody_brakes_by_motors_that_all_failed_at_once(whole_hand: Hand, kind: str) -> None:
+    judge, pose = Judge(whole_hand.names, whole_hand.model), np.zeros(len(whole_hand.names.joints))
+    first = Struck(kind="tendon-break", part=0, size=0.0, at_s=0.0)
+    assert np.nanmin(judge.brake_of([first], 0, 1, pose)) < 0.0
+    one = Struck(kind=kind, part=0, size=0.0, at_s=0.1)
+    assert np.nanmin(judge.brake_of([first, one], 0, 1, pose)) < 0.0
+    every = Struck(kind=kind, part=EVERY, size=0.0, at_s=0.1)
+    assert np.array_equal(judge.brake_of([first, every], 0, 1, pose), np.zeros(len(whole_hand.names.motors)))
 
 
 @pytest.mark.parametrize(
