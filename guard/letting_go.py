@@ -18,6 +18,8 @@ from signals.typed import Model, State
 
 RELEASED_S: Final = 0.005
 GIVE_UP_S: Final = 1.0
+HURRY: Final = 1.5
+"""As often the time at full torque a throw takes; then what is let go in a hurry is led like the others."""
 
 
 @law
@@ -80,7 +82,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     if is_released(m, mem, s, f, t):
         return 0.0
     early = mem.fault_age_s[f] < mem.urgent_s[f]
-    if mem.probe_phase[f] != 0 and mem.urgent[t] != 0:
+    if mem.probe_phase[f] != 0 and mem.urgent[t] != 0 and mem.fault_age_s[f] < HURRY * mem.urgent_s[f]:
         mem.release_n[t] = s.tension_n[t]
         limit = float(m.motor_torque_limit_nm[i])
         # on its ramp from then on, from what there was

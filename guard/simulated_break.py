@@ -26,8 +26,9 @@ from signals.typed import Model
 STEP_S: Final = 0.001
 LOOK_S: Final = 0.1
 """Time that is looked ahead: joints that can be kept from their stop reach it 20 to 95 ms after a break."""
-AWAY_RAD: Final = 0.02
-"""Way from a stop that a joint must have been before it can hit it: joints at rest there only tremble."""
+AWAY_RAD: Final = 0.002
+"""Way from a stop that a joint must have been before it can hit it: joints at rest on it only tremble.
+One that rests a tenth of a degree away is thrown there as another joint of its finger hits its own."""
 
 
 @law

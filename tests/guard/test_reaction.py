@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from guard.letting_go import HURRY
 from guard.probe import LONGEST_S
 from guard.reaction import partners
+from guard.urgent import URGENT_S
 from guard.winding import OBSERVER_S
 from hand.assembly.figures import FIGURES
 from signals.compiled import law
@@ -130,7 +132,8 @@ def test_a_tendon_that_moves_more_than_the_lost_one_is_not_let_go_hard(lost_tend
     assert hard_unwound(desk, 0.017) == {9 - lost_tendon}
 
 
-def test_what_is_let_go_hard_comes_down_on_its_ramp_and_stops_at_slack() -> None:
+def test_what_is_let_go_hard_comes_down_on_its_ramp_is_led_after_that_and_stops_at_slack() -> None:
+    """A throw is over once it took half as long again as the full torque: 29 ms."""
     desk = lost(2)
     partner = 1
     desk.cycle(round(0.018 / desk.dt_s))
@@ -140,7 +143,12 @@ def test_what_is_let_go_hard_comes_down_on_its_ramp_and_stops_at_slack() -> None
         desk.cycle()
         torques.append(-float(desk.state["motor_torque_nm"][0, partner]))
     assert np.all(np.diff(torques[2:]) <= 1e-12), "on its way down"
-    assert full * (1.0 - 0.05 / 0.1) < torques[-1] < full * (1.0 - 0.03 / 0.1)
+    led = float(desk.m["release_torque_nm"])
+    ramp_s = (1.0 - led / full) * 0.1
+    assert torques[round(0.01 / desk.dt_s)] > full * (1.0 - 0.011 / 0.1)
+    assert HURRY * URGENT_S < 0.018 + ramp_s, "sooner than on the ramp"
+    after_s = HURRY * URGENT_S - 0.018 + (full - led) / float(desk.m["torque_rate_nm_s"])
+    assert 0.0 < max(torques[round((after_s + 0.004) / desk.dt_s) :]) <= led
     slacken(desk, partner)
     desk.cycle(round(0.01 / desk.dt_s))
     assert desk.state["motor_torque_nm"][0, partner] == 0.0

@@ -402,7 +402,7 @@ def test_letting_go_never_winds_and_never_exceeds_its_torque(
         assert -1.37 <= fault.torque(1) <= 0.0
 
 
-def test_an_urgent_one_unwinds_at_full_torque_for_19_5_milliseconds_then_on_a_ramp() -> None:
+def test_an_urgent_one_unwinds_at_full_torque_for_19_5_milliseconds_then_on_a_ramp_then_it_is_led() -> None:
     fault = Faulted(Cause.TENSION_LOST, 2).begin()
     for age, full in ((0.0, True), (0.0194, True), (0.0196, False)):
         fault.mem["fault_age_s"][0] = age
@@ -411,6 +411,10 @@ def test_an_urgent_one_unwinds_at_full_torque_for_19_5_milliseconds_then_on_a_ra
         assert (torque == -LIMIT_NM) is full
     # full torque would be gone in 0.1 s, but it never falls below what leads
     assert torque == pytest.approx(-LIMIT_NM + LIMIT_NM / 300.0)
+    for age, on_ramp in ((0.0292, True), (0.0293, False)):
+        fault.mem["fault_age_s"][0] = age
+        assert (fault.torque(1) < -1.37) is on_ramp
+    fault.mem["fault_age_s"][0] = 0.0196
     fault.mem["last_torque_nm"][1] = -1.372
     assert fault.torque(1) == -1.37
     others = [t for t in range(8) if t not in (*fault.marked("urgent"), 2)]
