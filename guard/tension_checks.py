@@ -40,6 +40,8 @@ TAUT_S: Final = 0.050
 SNAP_RAD: Final = 0.025
 SNAP_HZ: Final = 50.0
 """A snap leaves the lever's low-pass of this cut-off behind by SNAP_RAD; a fast unwinding by 0.019 rad."""
+TOGETHER_S: Final = 0.002
+"""Time within which tendons fall together, as goals let them go: a torn one throws others later."""
 THROW_NS: Final = 30_000_000
 """Time [ns] in which a tendon that gave way throws its finger, and by it another tendon into slack."""
 HIGH_S: Final = 0.004
@@ -74,9 +76,17 @@ def is_slack(m: Model, s: State, f: int, t: int) -> bool:
 
 @law
 def is_torn(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
-    """True if the joints say that tendon ``t`` cannot be whole: it lacks length, and more and more of it."""
+    """True if the joints say that tendon ``t`` cannot be whole: it lacks length, and more and more of it.
+
+    They say nothing where another one fell before it, or together with it: what is left taut may just do for
+    the joints, and no length contradicts another any more.
+    """
     if m.n_axes > 0 and m.use_wrist == 0:
         return False
+    for k in range(m.finger_n_tendons[f]):
+        other = m.finger_tendon[f, k]
+        if other != t and mem.slack_s[other] > max(mem.slack_s[t] - TOGETHER_S, 0.0):
+            return False
     missing, limit = missing_m(m, s, t), m.residual_limit_m[f]
     grown = missing - mem.slack_from_m[t] > GROWN_SHARE * limit
     return bool(missing > TORN_SHARE * limit > 0.0 and grown)

@@ -82,6 +82,24 @@ def test_one_that_another_threw_is_named_as_well() -> None:
     assert thrown.bench.mem["thrown"][T] != 0
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "apart_s", "named"),
+    [(T - 1, T, 0.020, False), (T - 1, T, 0.0, False), (T, T - 1, 0.0015, False), (T, T - 1, 0.003, True)],
+)
+def test_where_another_fell_with_it_no_length_says_that_one_is_torn(
+    first: int, then: int, apart_s: float, named: bool
+) -> None:
+    """A goal that lets two of a joint go: what is left taut just does for the joints, and may err."""
+    torn = Torn(0.0)
+    torn.bench.s["ref_tension_n"][T - 1] = LITTLE_N
+    for t, wait_s in ((first, apart_s), (then, 0.001)):
+        torn.bench.s["lever_angle_rad"][t] = LEVER_MAX - 0.5 * torn.MARGIN
+        torn.bench.mem["lever_low_rad"][t] = LEVER_MAX - torn.MARGIN  # it glided there
+        torn.bench.until(None, round(wait_s / torn.bench.dt_s))
+    torn.lack(0.9)
+    assert (torn.lasts(0.1) < math.inf) is named
+
+
 def test_one_that_snapped_from_a_low_tension_need_not_lack_the_whole_limit() -> None:
     snapped = Torn(0.0)
     snapped.put(LEVER_MAX - 0.1)
