@@ -30,7 +30,7 @@ from typing import Final
 
 from guard.carried import arm_m, note_carriers
 from guard.memory import GuardMemory
-from guard.paths import REST_S, WRIST_HZ, motor_paths, unrest
+from guard.paths import REST_S, WRIST_HZ, motor_paths, note_stands, unrest
 from mechanics.collocated import from_tendons
 from mechanics.curves import CURVED
 from mechanics.lines import load_nm, sense_of
@@ -112,6 +112,7 @@ def note_turns(m: Model, mem: GuardMemory) -> None:
     The turn is that of a tendon's motor, and 0 where it depends on the pose.
     """
     note_carriers(m, mem)
+    note_stands(m, mem)
     mem.path_share = filter_share(WRIST_HZ, m.dt_s)
     mem.unrest_kept = math.exp(-m.dt_s / REST_S)
     for t in range(m.n_tendons):

@@ -114,6 +114,7 @@ class GuardMemory(FingerRows, Protocol):
     fastest_m_s: Annotated[FloatArray, FINGERS]
     unrest_m_s: Annotated[FloatArray, FINGERS]
     unrest_kept: float
+    stands_on: Annotated[IntArray, FINGERS]
     carrier: Annotated[IntArray, JOINTS]
     carried_turn: Annotated[FloatArray, JOINTS]
     least_turn: Annotated[FloatArray, TENDONS]

@@ -12,7 +12,7 @@ WRIST_HZ: Final = 20.0
 """Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
 REST_S: Final = 0.15
 """Time constant with which what was fast is forgotten [s]: kicks of a goal follow each other within it."""
-MOST_UNREST: Final = 12.0
+MOST_UNREST: Final = 24.0
 """Greatest speed that is remembered, in ``unrest_speed_m_s``: a path at the no-load speed of its motor."""
 
 
@@ -26,6 +26,23 @@ def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
             speed[t] += share * ((length[t] - before[t]) / dt_s - speed[t])
     for t in range(m.n_tendons):
         before[t] = length[t]
+
+
+@law
+def note_stands(m: Model, mem: GuardMemory) -> None:
+    """Which finger carries each one, as a metacarpal does, into ``mem.stands_on``: itself, if none does."""
+    for f in range(m.n_fingers):
+        mem.stands_on[f] = f
+        body = 0
+        for b in range(m.n_bodies):
+            if m.body_joint[b] >= 0 and m.joint_finger[m.body_joint[b]] == f:
+                body = b
+        while body >= 0:
+            j = m.body_joint[body]
+            if j >= 0 and m.joint_finger[j] != f:
+                mem.stands_on[f] = m.joint_finger[j]
+                break
+            body = m.body_parent[body]
 
 
 @law
@@ -51,6 +68,9 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     mem.fastest_m_s[f] = max(pulling, idle)
     lately = max(pulling, mem.unrest_kept * mem.unrest_m_s[f])
     mem.unrest_m_s[f] = min(lately, MOST_UNREST * m.unrest_speed_m_s)
+    under = mem.stands_on[f]
+    if under != f:  # it shakes what carries it
+        mem.unrest_m_s[under] = max(mem.unrest_m_s[under], mem.unrest_m_s[f])
 
 
 @law

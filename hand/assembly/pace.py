@@ -29,9 +29,9 @@ WRIST_SHARE: Final = 0.1
 BRAKE_SHARE: Final = 0.2
 """Share of the motors' greatest torque with which the guard brakes a joint: a harder one shakes the bones on
 their springs, and the shaking reaches the stop."""
-CARE_RAD: Final = math.radians(3.4)
+CARE_RAD: Final = math.radians(4.0)
 """How much sooner a joint ends its range in a fast finger; the law of the way may pass it by half of that."""
-CARE_SHARE: Final = 1.0 / 6.0
+CARE_SHARE: Final = 1.0 / 7.0
 """No more of a joint's range than this is kept free at either end: in its middle nothing is kept."""
 JOINT_SPEED_DEG_S: Final = 360.0
 """No joint whose file says nothing is asked to move faster: a finger closes in a quarter of a second."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from guard.envelope import kept_rad, note_turns
-from guard.paths import MOST_UNREST, REST_S
+from guard.paths import MOST_UNREST, REST_S, motor_paths
 from hand.assembly.pace import CARE_RAD
 from signals.modes import Request
+from tests.rigs.bare import Bare
 from tests.rigs.desk import Desk, model_record
 from tests.rigs.moving import JOINT_RANGE, Moving
 from tests.rigs.mutations import HANDS
@@ -116,6 +118,22 @@ def test_a_wrist_that_takes_the_paths_along_disturbs_its_fingers(speed_m_s: floa
     bench.mem["wrist_m_s"][:8] = speed_m_s
     bench.look()
     assert bench.mem["unrest_m_s"][0] == pytest.approx(abs(speed_m_s))
+
+
+@pytest.mark.parametrize("hand", sorted(path.stem for path in HANDS.glob("*.toml")))
+def test_whoever_carries_a_fast_finger_is_careful_too(hand: str) -> None:
+    """A metacarpal is shaken by its finger; not the palm, nor a finger by what carries it."""
+    fingers = tomllib.loads((HANDS / f"{hand}.toml").read_text())["fingers"]
+    names = list(fingers)
+    for f, name in enumerate(names):
+        bench = Bare(hand)
+        note_turns(bench.m, bench.mem)
+        for fast in range(len(names)):  # the others too, which are at rest
+            t = int(bench.m["finger_tendon"][f, 0])
+            bench.mem["wrist_m_s"][t] = 0.05 if fast == f else 0.0
+            motor_paths(bench.m, bench.mem, bench.s, fast)
+        shaken = {name, fingers[name].get("parent", "palm")} - {"palm"}
+        assert {names[k] for k in np.flatnonzero(bench.mem["unrest_m_s"] > 0.04)} == shaken
 
 
 def test_what_was_fast_before_it_was_off_is_forgotten() -> None:

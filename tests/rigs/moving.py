@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from guard.carried import note_carriers
 from guard.envelope import joint_margins, tension_envelope
 from guard.limits import envelope_bounds
+from guard.paths import note_stands
 from signals.modes import Clip
 from tests.rigs.bare import Bare
 
@@ -36,6 +37,7 @@ class Moving(Bare):
         self.least_m, self.most_m = (self.m[f"elongation_{end}_m"][: self.n] for end in ("min", "max"))
         self.mem["taut"][: self.n] = 1
         note_carriers(self.m, self.mem)
+        note_stands(self.m, self.mem)
 
     def turn(self, speed_rad_s: np.ndarray) -> None:
         """Joints and the motors that make it, without a change of tension."""
