@@ -22,7 +22,7 @@ from signals.compiled import law
 from signals.faults import Cause
 from signals.modes import ChannelStatus
 from tests.rigs.bare import COUNT, Bare
-from tests.rigs.detecting import LEVER_MAX, LEVER_MIN, Slack, Still, Turning
+from tests.rigs.detecting import LEVER_MAX, LEVER_MIN, Slack, Still, Turning, still_limit_m
 
 FASTEST = 14.139190265868
 Setting = Callable[[Bare, float], Any]
@@ -316,7 +316,7 @@ def test_a_tension_that_changes_under_torque_while_the_encoder_stands_names_the_
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_lengths_that_contradict_a_standing_encoder_name_it_once_motion_was_wanted(sign: float) -> None:
-    limit_m = 0.00015 + 4e-6 * 20.0
+    limit_m = still_limit_m(20.0)
     still = Still(0.0, sign * 0.6)
     assert not still.run(0.045, residual_m=sign * 1.1 * limit_m), "0.027 rad were wanted so far"
     assert still.run(0.01, residual_m=sign * 1.1 * limit_m), "and now 0.03"

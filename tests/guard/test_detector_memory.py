@@ -15,7 +15,7 @@ from signals.faults import Cause
 from signals.modes import MachineState
 from tests.rigs.bare import COUNT, TENSION_N, Bare
 from tests.rigs.counts import Contradicted, Counts
-from tests.rigs.detecting import LEVER_MAX, Slack, Still, Turning
+from tests.rigs.detecting import LEVER_MAX, Slack, Still, Turning, still_limit_m
 
 # --- Hall counts ------------------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ def test_a_snap_that_came_back_is_forgotten() -> None:
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_lengths_contradict_a_standing_encoder_by_their_change_since_it_stood(sign: float) -> None:
-    limit = 0.00015 + 4e-6 * TENSION_N
+    limit = still_limit_m(TENSION_N)
     for change, found in ((0.0, False), (0.95, False), (1.05, True)):
         bench = Bare()
         bench.s["ref_motor_speed_rad_s"][3] = 0.6
@@ -181,7 +181,7 @@ def test_a_motor_that_turns_has_no_time_at_a_standstill() -> None:
 
 def test_motion_ends_the_time_at_a_standstill() -> None:
     """10 ms of standing, a motion, 10 ms of standing are not 20."""
-    limit = 0.00015 + 4e-6 * TENSION_N
+    limit = still_limit_m(TENSION_N)
     for moves in (True, False):
         bench = Bare()
         bench.s["ref_motor_speed_rad_s"][3] = 5.0

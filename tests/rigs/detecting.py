@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from hand.assembly.figures import FIGURES
 from signals.faults import Cause
 from tests.rigs.bare import COUNT, Bare
 
@@ -27,6 +28,11 @@ class Still:
             if self.bench.found:
                 return True
         return False
+
+
+def still_limit_m(tension_n: float) -> float:
+    """Length that a standing encoder's tendon may seem to lack by its lever's friction alone [m]."""
+    return FIGURES["still_residual_m"].reference + FIGURES["still_residual_m_n"].reference * tension_n
 
 
 class Slack:
