@@ -135,7 +135,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     least, inside = NO_LIMIT, 1
     end, calm = m.stop_speed_rad_s, m.joint_noise_rad_s
     motor_paths(m, mem, s, f)
-    share = unrest(m, mem, s, f)
+    share = unrest(m, mem, f)
     from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]

@@ -6,15 +6,13 @@ from typing import Final
 
 from guard.memory import GuardMemory
 from signals.compiled import law
-from signals.modes import Mode
 from signals.typed import Model, State
 
-TENDON_FORCE: Final = int(Mode.TENDON_FORCE)
 WRIST_HZ: Final = 20.0
 """Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
 REST_S: Final = 0.15
 """Time constant with which what was fast is forgotten [s]: kicks of a goal follow each other within it."""
-MOST_UNREST: Final = 24.0
+MOST_UNREST: Final = 12.0
 """Greatest speed that is remembered, in ``unrest_speed_m_s``: a path at the no-load speed of its motor."""
 
 
@@ -76,12 +74,6 @@ def motor_paths(m: Model, mem: GuardMemory, s: State, f: int) -> None:
 
 
 @law
-def unrest(m: Model, mem: GuardMemory, s: State, f: int) -> float:
-    """Share 0..1 of its joints' care that finger ``f`` takes: all, where a path was lately twice as fast.
-
-    Tendons that are asked for forces may hold a joint at its stop and shake it: they count half as fast.
-    """
-    speed, calm = mem.unrest_m_s[f], m.unrest_speed_m_s
-    if s.finger_mode[f] == TENDON_FORCE:
-        calm *= 2.0
-    return float(min(max(speed / calm - 1.0, 0.0), 1.0))
+def unrest(m: Model, mem: GuardMemory, f: int) -> float:
+    """Share 0..1 of its joints' care that finger ``f`` takes: all, where a path was lately twice as fast."""
+    return float(min(max(mem.unrest_m_s[f] / m.unrest_speed_m_s - 1.0, 0.0), 1.0))

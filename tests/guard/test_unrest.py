@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from guard.envelope import kept_rad, note_turns
-from guard.paths import MOST_UNREST, REST_S, motor_paths, unrest
+from guard.paths import MOST_UNREST, REST_S, motor_paths
 from hand.assembly.pace import CARE_RAD
-from signals.modes import Mode, Request
+from signals.modes import Request
 from tests.rigs.bare import Bare
 from tests.rigs.desk import Desk, model_record
 from tests.rigs.moving import JOINT_RANGE, Moving
@@ -96,17 +96,6 @@ def test_what_was_fast_is_forgotten_in_time(share: float, cycles: int) -> None:
     past_s = (cycles + 1) * float(bench.m["dt_s"])
     assert bench.mem["unrest_m_s"][0] == pytest.approx(first * math.exp(-past_s / REST_S))
     assert np.count_nonzero(bench.mem["unrest_m_s"]) == 1, "no other finger is kept"
-
-
-@given(st.sampled_from(Mode), st.floats(0.0, 6.0))
-def test_tendons_that_are_asked_for_forces_may_shake_a_joint_at_its_stop_twice_as_fast(
-    mode: Mode, share: float
-) -> None:
-    bench = Moving(careful=True)
-    bench.s["finger_mode"][0] = int(mode)
-    bench.mem["unrest_m_s"][0] = share * float(bench.m["unrest_speed_m_s"])
-    shaken = 0.5 * share if mode == Mode.TENDON_FORCE else share
-    assert unrest(bench.m, bench.mem, bench.s, 0) == pytest.approx(min(max(shaken - 1.0, 0.0), 1.0))
 
 
 @given(st.floats(1.0, 1e6), st.integers(0, 7))
