@@ -14,6 +14,7 @@ from typing import Final
 from guard.latch import latch_finger
 from guard.memory import GuardMemory
 from mechanics.coupling import tendon_length
+from mechanics.lines import sense_of
 from mechanics.low_pass import filter_share
 from mechanics.plausible import beyond_stop, usable
 from mechanics.springs import greatest_tension_n
@@ -39,7 +40,10 @@ SLACK_START_S: Final = 0.6
 TAUT_S: Final = 0.050
 SNAP_RAD: Final = 0.025
 SNAP_HZ: Final = 50.0
-"""A snap leaves the lever's low-pass of this cut-off behind by SNAP_RAD; a fast unwinding by 0.019 rad."""
+"""A snap leaves the lever's low-pass of this cut-off behind by SNAP_RAD; a fast unwinding by 0.019 rad, and
+where the lever is soft by 0.027."""
+UNWOUND: Final = 1.5
+"""As far where its own motor unwinds at more than half of its speed: a snap from 6 N is one of 0.07 rad."""
 TOGETHER_S: Final = 0.002
 """Time within which tendons fall together, as goals let them go: a torn one throws others later."""
 THROW_NS: Final = 30_000_000
@@ -127,6 +131,16 @@ def fell_after_another(m: Model, mem: GuardMemory, f: int, t: int, now_ns: int) 
 
 
 @law
+def snaps(m: Model, s: State, t: int, lag_rad: float) -> bool:
+    """True if the lever of tendon ``t`` leaves its low-pass behind as only one that gives way lets it."""
+    if lag_rad <= SNAP_RAD:
+        return False
+    i = m.tendon_motor[t]
+    speed = sense_of(m, t) * s.motor_speed_rad_s[i]
+    return bool(speed > -0.5 * m.motor_speed_limit_rad_s[i] or lag_rad > UNWOUND * SNAP_RAD)
+
+
+@law
 def track_tautness(m: Model, mem: GuardMemory, s: State, t: int, share: float) -> None:
     """Timers of tendon ``t``: falling, at the slack stop, taut, snapped.
 
@@ -137,7 +151,7 @@ def track_tautness(m: Model, mem: GuardMemory, s: State, t: int, share: float) -
         mem.lever_low_rad[t] = lever
         mem.fell_ns[t] = 0
     mem.lever_low_rad[t] += share * (lever - mem.lever_low_rad[t])
-    falls = lever - mem.lever_low_rad[t] > SNAP_RAD
+    falls = snaps(m, s, t, lever - mem.lever_low_rad[t])
     if falls and mem.falling[t] == 0:
         mem.fell_ns[t] = s.time_ns
     mem.falling[t] = 1 if falls else 0

@@ -403,19 +403,28 @@ def test_a_slow_fall_is_allowed_more_the_less_tension_is_wanted(wanted_n: float,
     assert slack.lasts() == pytest.approx(seconds, abs=0.0007)
 
 
-def test_how_fast_the_lever_falls_tells_a_break_from_an_unwinding() -> None:
-    """A low-pass of 50 Hz lags behind a ramp by rate / (2 pi 50 Hz): 0.025 rad at 7.9 rad/s."""
-    for rate_rad_s, seconds in ((6.0, 0.010), (10.0, 0.004)):
-        slack = Slack()
-        slack.put(LEVER_MIN)
-        slack.bench.until(None, 600)
-        lever = LEVER_MIN
-        while lever < LEVER_MAX - 1.01 * slack.MARGIN:
-            lever = min(lever + rate_rad_s / 3000.0, LEVER_MAX - 1.01 * slack.MARGIN)
-            slack.put(lever)
-            slack.bench.detect()
-        assert slack.bench.found is None
-        assert slack.lasts() == pytest.approx(seconds, abs=0.0007)
+@pytest.mark.parametrize(
+    ("rate_rad_s", "unwinds", "seconds"),
+    [(6.0, 0.0, 0.010), (10.0, 0.0, 0.004), (10.0, 0.4, 0.004), (10.0, 0.6, 0.010), (16.0, 0.6, 0.004)],
+)
+def test_how_fast_the_lever_falls_tells_a_break_from_an_unwinding(
+    rate_rad_s: float, unwinds: float, seconds: float
+) -> None:
+    """A low-pass of 50 Hz lags behind a ramp by rate / (2 pi 50 Hz): 0.025 rad at 7.9 rad/s.
+
+    Half as much again where the tendon's own motor unwinds at more than half of its speed.
+    """
+    slack = Slack()
+    slack.put(LEVER_MIN)
+    slack.bench.until(None, 600)
+    slack.bench.s["motor_speed_rad_s"][2] = -unwinds * slack.bench.m["motor_speed_limit_rad_s"][2]
+    lever = LEVER_MIN
+    while lever < LEVER_MAX - 1.01 * slack.MARGIN:
+        lever = min(lever + rate_rad_s / 3000.0, LEVER_MAX - 1.01 * slack.MARGIN)
+        slack.put(lever)
+        slack.bench.detect()
+    assert slack.bench.found is None
+    assert slack.lasts() == pytest.approx(seconds, abs=0.0007)
 
 
 def test_a_tendon_that_was_never_taut_may_be_wound_in_for_longer() -> None:
