@@ -32,12 +32,8 @@ def path_speeds(m: Model, mem: GuardMemory, s: State) -> None:
 def note_stands(m: Model, mem: GuardMemory) -> None:
     """Which finger carries each one, as a metacarpal does, into ``mem.stands_on``: itself, if none does."""
     for f in range(m.n_fingers):
-        mem.stands_on[f] = f
-        body = 0
-        for b in range(m.n_bodies):
-            if m.body_joint[b] >= 0 and m.joint_finger[m.body_joint[b]] == f:
-                body = b
-        while body >= 0:
+        mem.stands_on[f], body = f, m.finger_tip_body[f]
+        while body > 0:  # up to the palm
             j = m.body_joint[body]
             if j >= 0 and m.joint_finger[j] != f:
                 mem.stands_on[f] = m.joint_finger[j]

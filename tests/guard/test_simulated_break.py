@@ -156,7 +156,7 @@ def test_a_joint_at_rest_beside_its_stop_does_not_hit_it():
     """Only one that comes from further away does, and only inwards to outwards."""
     finger = Ahead()
     top = float(finger.m["joint_max_rad"][2])
-    near, far = AWAY_RAD - 0.001, AWAY_RAD + 0.001
+    near, far = 0.9 * AWAY_RAD, 1.1 * AWAY_RAD
     for way, speed, hit in ((far, 5.0, 5.0), (near, 5.0, 0.0), (-0.001, 5.0, 0.0), (0.04, 0.0, 0.0)):
         finger.pose((0.0, 0.6, top - way, 0.6)).pull(0.0).begin(0)
         begin_throw(finger.m, finger.mem, 0)
