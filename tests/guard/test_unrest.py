@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from guard.envelope import kept_rad, note_turns
 from guard.paths import MOST_UNREST, REST_S, motor_paths
+from guard.tension_checks import TAUT_S
 from hand.assembly.pace import CARE_RAD
-from signals.modes import Request
+from signals.modes import MachineState, Request
 from tests.rigs.bare import Bare
 from tests.rigs.desk import Desk, model_record
 from tests.rigs.moving import JOINT_RANGE, Moving
@@ -144,6 +145,31 @@ def test_what_was_fast_before_it_was_off_is_forgotten() -> None:
     desk.cycle(50)
     desk.to_active()
     assert desk.keeper["unrest_m_s"][0, 0] < 0.001
+
+
+def test_what_was_fast_as_it_held_is_known_as_goals_begin() -> None:
+    desk = Desk("finger_bench")
+    desk.to_holding()
+    desk.keeper["unrest_m_s"][0, 0] = 0.1
+    desk.ask(Request.ACTIVATE)
+    desk.cycle()
+    assert desk.keeper["unrest_m_s"][0, 0] > 0.099
+
+
+def test_after_off_a_tendon_has_to_be_seen_taut_for_a_while_again() -> None:
+    desk = Desk("finger_bench")
+    desk.to_active()
+    desk.cycle(round(2.0 * TAUT_S / float(desk.m["dt_s"])))
+    assert desk.keeper["taut"][0, :8].all()
+    desk.ask(Request.OFF)
+    desk.cycle(50)
+    desk.ask(Request.ARM)
+    while desk.state["machine"][0] != MachineState.HOLDING:
+        desk.cycle()
+    desk.cycle()
+    assert not desk.keeper["taut"][0, :8].any()
+    desk.cycle(round(2.0 * TAUT_S / float(desk.m["dt_s"])))
+    assert desk.keeper["taut"][0, :8].all()
 
 
 @pytest.mark.parametrize("hand", sorted(path.stem for path in HANDS.glob("*.toml")))
