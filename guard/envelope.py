@@ -37,8 +37,10 @@ from mechanics.lines import load_nm, sense_of
 from mechanics.low_pass import filter_share
 from mechanics.thumb import INSERTION
 from signals.compiled import law
+from signals.modes import MachineState
 from signals.typed import Model, State
 
+ACTIVE: Final = int(MachineState.ACTIVE)
 SOFT_STOP_RAD: Final = math.radians(1.5)
 """How far beyond its range a joint may be (errors of the estimate) before pulling further is limited."""
 REACTION_S: Final = 0.005
@@ -53,6 +55,12 @@ APPROACH_1_S: Final = 12.0
 """How much faster per way before it [1/s]: a brake that fades lets the bones come to rest."""
 BACK_1_S: Final = 10.0
 """How much less of it per way beyond [1/s]."""
+FREE_CARES: Final = 3.0
+"""Way before its stop from which on a joint is not kept from it, in its care."""
+LED_BACK: Final = 6.0
+"""How much more a joint is kept from its stop per way that it is too close to it,"""
+LED_BACK_RAD: Final = 0.05
+"""and at most: it goes back with 0.5 rad/s more. Faster, a finger that begins to move kicks."""
 AT_STOP_1_S: Final = 50.0
 """How much less of a joint's own speed is noise per way before its stop [1/s]; twice as much is at the stop,
 where it cannot become fast any more."""
@@ -97,12 +105,17 @@ def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float, e
 
 
 @law
-def kept_rad(way_rad: float, care_rad: float) -> float:
+def kept_rad(way_rad: float, care_rad: float, passed_rad: float) -> float:
     """By how much the range of a joint ends sooner, ``way_rad`` before its nearer stop [rad].
 
-    By ``care_rad`` up to that way, by nothing at three times as much: there a goal is followed as ever.
+    By ``care_rad`` up to that way, by nothing at three times as much: there a goal is followed as ever. By more
+    where it is closer than the law of the way lets it pass, ``passed_rad``: friction would leave it there.
     """
-    return min(max(1.5 * care_rad - 0.5 * way_rad, 0.0), care_rad)
+    kept = max(0.5 * (FREE_CARES * care_rad - way_rad), 0.0)
+    if kept <= care_rad:
+        return kept
+    closer = care_rad - passed_rad - max(way_rad, 0.0)
+    return care_rad + min(LED_BACK * max(closer, 0.0), LED_BACK_RAD)
 
 
 @law
@@ -136,6 +149,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     end, calm = m.stop_speed_rad_s, m.joint_noise_rad_s
     motor_paths(m, mem, s, f)
     share = unrest(m, mem, f)
+    passed = end / BACK_1_S if s.finger_state[f] == ACTIVE else NO_LIMIT
     from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -157,9 +171,12 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             rising, falling = max(rising, along, left), min(falling, along, left)
         noise = min(max(calm, 2.0 * calm - AT_STOP_1_S * nearest), 2.0 * calm)
         up, down = max(moved, rising - noise), -min(moved, falling + noise)
-        care = kept_rad(nearest, share * m.joint_care_rad[j])
-        up_margin = min(stop_speed(above - care, up, brake, end), fastest) - up
-        down_margin = min(stop_speed(below - care, down, brake, end), fastest) - down
+        care = share * m.joint_care_rad[j]
+        if nearest < FREE_CARES * care:
+            kept = kept_rad(nearest, care, passed)
+            above, below = above - kept, below - kept
+        up_margin = min(stop_speed(above, up, brake, end), fastest) - up
+        down_margin = min(stop_speed(below, down, brake, end), fastest) - down
         mem.margin_up_rad_s[j], mem.margin_down_rad_s[j] = up_margin, down_margin
         least = min(least, up_margin, down_margin)
     mem.least_margin_rad_s[f], mem.inside[f] = least, inside
@@ -238,11 +255,12 @@ def tension_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tu
     hold = load_nm(m, s, f, t)
     tight = allowed_speed(m.elongation_max_m[t] - s.elongation_m[t], stretching, brake) - stretching
     least = -m.motor_torque_limit_nm[i]
-    if mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
-        loose = allowed_speed(s.elongation_m[t] - m.elongation_min_m[t], -letting, brake) + letting
+    left = s.elongation_m[t] - m.elongation_min_m[t]
+    if left > 0.0 or mem.taut[t] != 0 or s.ref_tension_n[t] > 0.0:
+        loose = allowed_speed(left, -letting, brake) + letting
         least = hold + min(-damping * loose, WIND_BACK * COULOMB_SHARE * m.friction_gamma_2_nm[i])
     most = hold + damping * tight
-    return least, most if s.elongation_m[t] > m.elongation_min_m[t] else NO_LIMIT
+    return least, most if left > 0.0 else NO_LIMIT
 
 
 @law

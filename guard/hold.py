@@ -12,9 +12,13 @@ from typing import Final
 from guard.memory import GuardMemory
 from mechanics.blend import fading
 from signals.compiled import inlined, law
+from signals.modes import MachineState
 from signals.typed import Model, State
 
+HOLDING: Final = int(MachineState.HOLDING)
 FADE_S: Final = 0.05
+GLIDE_S: Final = 0.03
+"""Time constant with which a motor that turns as its finger holds comes to rest: at once, its bones would go on."""
 
 
 @law
@@ -25,7 +29,10 @@ def begin_hold(m: Model, mem: GuardMemory, s: State, f: int) -> None:
         i = m.tendon_motor[t]
         mem.hold_angle_rad[i] = s.motor_angle_rad[i]
         mem.hold_wrist_m[t] = s.wrist_length_m[t]
-        mem.fade_torque_nm[i] = mem.last_torque_nm[i] + m.position_kd_nms_rad * s.motor_speed_rad_s[i]
+        mem.hold_speed_rad_s[i] = s.motor_speed_rad_s[i] if s.finger_state[f] == HOLDING else 0.0
+        mem.fade_torque_nm[i] = mem.last_torque_nm[i] + m.position_kd_nms_rad * (
+            s.motor_speed_rad_s[i] - mem.hold_speed_rad_s[i]
+        )
 
 
 @inlined
@@ -40,8 +47,10 @@ def hold_torque_nm(m: Model, mem: GuardMemory, s: State, t: int) -> float:
     """Torque [N m] that keeps the motor of tendon ``t`` where holding began."""
     i = m.tendon_motor[t]
     mem.fade_torque_nm[i] = fading(mem.fade_torque_nm[i], m.dt_s, FADE_S)
+    mem.hold_angle_rad[i] += m.dt_s * mem.hold_speed_rad_s[i]
+    mem.hold_speed_rad_s[i] = fading(mem.hold_speed_rad_s[i], m.dt_s, GLIDE_S)
     return float(
         m.position_kp_nm_rad * (held_angle_rad(m, mem, s, t) - s.motor_angle_rad[i])
-        - m.position_kd_nms_rad * s.motor_speed_rad_s[i]
+        + m.position_kd_nms_rad * (mem.hold_speed_rad_s[i] - s.motor_speed_rad_s[i])
         + mem.fade_torque_nm[i]
     )

@@ -34,6 +34,7 @@ class GuardMemory(FingerRows, Protocol):
     hold_axis_rad: Annotated[FloatArray, AXES]
     axis_held: int
     fade_torque_nm: Annotated[FloatArray, MOTORS]
+    hold_speed_rad_s: Annotated[FloatArray, MOTORS]
     # drives that take angles: goal, the one before, greatest torque, share by the state
     servo_goal_rad: Annotated[FloatArray, MOTORS]
     servo_before_rad: Annotated[FloatArray, MOTORS]
@@ -148,6 +149,7 @@ class GuardMemory(FingerRows, Protocol):
     snap_share: float
     slack_s: Annotated[FloatArray, TENDONS]
     slack_from_m: Annotated[FloatArray, TENDONS]
+    torn_s: Annotated[FloatArray, TENDONS]
     taut_s: Annotated[FloatArray, TENDONS]
     taut: Annotated[IntArray, TENDONS]
     lever_low_rad: Annotated[FloatArray, TENDONS]

@@ -44,6 +44,8 @@ SNAP_HZ: Final = 50.0
 where the lever is soft by 0.027."""
 UNWOUND: Final = 1.5
 """As far where its own motor unwinds at more than half of its speed: a snap from 6 N is one of 0.07 rad."""
+TORN_S: Final = 0.0005
+"""Time for which it has to count as torn: as the next tendon falls, joints are told without it for a cycle."""
 TOGETHER_S: Final = 0.002
 """Time within which tendons fall together, as goals let them go: a torn one throws others later."""
 THROW_NS: Final = 30_000_000
@@ -193,7 +195,9 @@ def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
         allowed = max(allowed, DIP_S)
     lost = slack_s > allowed and (slack_s > SLACK_START_S or not is_slack(m, s, f, t))
     lost = lost and wanted > m.least_wanted_n
-    if lost or (taut and slack_s > LOST_S and is_torn(m, mem, s, f, t)):
+    torn = taut and slack_s > LOST_S and is_torn(m, mem, s, f, t)
+    mem.torn_s[t] = mem.torn_s[t] + m.dt_s if torn else 0.0
+    if lost or mem.torn_s[t] > TORN_S:
         latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
 
 

@@ -63,6 +63,8 @@ def store_pace(hand: HandFile, model: RecordArray) -> None:
     m["joint_brake_rad_s2"][:n_joints] = BRAKE_SHARE * acceleration
     range_rad = (m["joint_max_rad"] - m["joint_min_rad"])[:n_joints]
     m["joint_care_rad"][:n_joints] = np.minimum(CARE_RAD, CARE_SHARE * range_rad)
+    for f in sprung_fingers(model):  # whose motors lead no joint back without the others
+        m["joint_care_rad"][m["finger_joint"][f, : m["finger_n_joints"][f]]] = 0.0
     most = TENSION_SHARE * greatest_tensions_n(model) / (1.0 + m["lever_friction_frac"][:n_tendons])
     m["elongation_max_m"] = elongation_of_tension_m(model, most)
     m["elongation_min_m"] = elongation_of_tension_m(model, LEAST_SHARE * m["tension_min_n"][:n_tendons])

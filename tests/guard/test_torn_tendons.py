@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from guard.tension_checks import is_torn
+from guard.tension_checks import LOST_S, TORN_S, is_torn
 from hand.assembly.figures import FIGURES
 from signals.faults import Cause
 from tests.rigs.bare import Bare
@@ -53,17 +53,32 @@ class Torn(Slack):
 )
 def test_what_lacks_much_and_grew_is_torn(before: float, lacks: float, torn: bool) -> None:
     named_s = Torn(before).named_s(lacks)
-    assert named_s == pytest.approx(0.010, abs=0.0007) if torn else named_s == math.inf
+    assert named_s == pytest.approx(LOST_S + TORN_S, abs=0.0007) if torn else named_s == math.inf
 
 
 def test_what_begins_to_lack_later_is_named_as_it_does() -> None:
-    assert Torn(0.0).named_s(0.5, after_s=0.030) == pytest.approx(0.030, abs=0.0007)
+    assert Torn(0.0).named_s(0.5, after_s=0.030) == pytest.approx(0.030 + TORN_S, abs=0.0007)
+
+
+@pytest.mark.parametrize("cycles", [1, 2, 3])
+def test_joints_that_are_told_wrong_for_a_cycle_tear_no_tendon(cycles: int) -> None:
+    """As the next tendon comes to its slack stop they are told without it: a jump, and back."""
+    torn = Torn(0.0)
+    torn.put(LEVER_MAX - 0.5 * torn.MARGIN)
+    torn.bench.until(None, round(0.020 / torn.bench.dt_s))
+    for _ in range(3):
+        torn.lack(10.0)
+        assert (torn.bench.until(None, cycles) <= cycles) is (cycles * torn.bench.dt_s > TORN_S)
+        if torn.bench.found is not None:
+            return
+        torn.lack(0.0)
+        torn.bench.detect()
 
 
 def test_a_goal_that_wants_next_to_nothing_makes_no_torn_tendon_whole() -> None:
     """Its lever would stand at its stop all the same; but a whole one does not lack length."""
     little_n = 0.9 * FIGURES["least_wanted_n"].reference
-    assert Torn(0.0, wanted_n=little_n).named_s(0.8) == pytest.approx(0.010, abs=0.0007)
+    assert Torn(0.0, wanted_n=little_n).named_s(0.8) == pytest.approx(LOST_S + TORN_S, abs=0.0007)
     assert Torn(0.0, wanted_n=little_n).named_s(0.0, most_s=0.7) == math.inf
 
 
@@ -78,7 +93,7 @@ def test_one_that_another_threw_is_named_as_well() -> None:
     thrown = Torn(0.0)
     thrown.bench.s["lever_angle_rad"][1] = LEVER_MAX - 0.1
     thrown.bench.detect()
-    assert thrown.named_s(0.5) == pytest.approx(0.010, abs=0.0007)
+    assert thrown.named_s(0.5) == pytest.approx(LOST_S + TORN_S, abs=0.0007)
     assert thrown.bench.mem["thrown"][T] != 0
 
 
@@ -104,7 +119,7 @@ def test_one_that_snapped_from_a_low_tension_need_not_lack_the_whole_limit() -> 
     snapped = Torn(0.0)
     snapped.put(LEVER_MAX - 0.1)
     snapped.bench.until(None, 200)
-    assert snapped.named_s(0.5) == pytest.approx(0.010, abs=0.0007)
+    assert snapped.named_s(0.5) == pytest.approx(LOST_S + TORN_S, abs=0.0007)
     assert snapped.bench.mem["snapped"][T] != 0
 
 
@@ -117,7 +132,7 @@ def test_each_visit_at_the_stop_has_its_own_beginning() -> None:
     torn.put(LEVER_MAX - 1.5 * torn.MARGIN)
     torn.lack(0.0)
     torn.bench.detect()
-    assert torn.named_s(0.49) == pytest.approx(0.010, abs=0.0007)
+    assert torn.named_s(0.49) == pytest.approx(LOST_S + TORN_S, abs=0.0007)
 
 
 @pytest.mark.parametrize("unknown", ["wrist", "limit"])

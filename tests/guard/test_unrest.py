@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from guard.envelope import kept_rad, note_turns
+from guard.envelope import BACK_1_S, LED_BACK, LED_BACK_RAD, NO_LIMIT, kept_rad, note_turns
 from guard.paths import MOST_UNREST, REST_S, motor_paths
 from guard.tension_checks import TAUT_S
 from hand.assembly.pace import CARE_RAD
-from signals.modes import MachineState, Request
+from signals.modes import FingerKind, MachineState, Request
 from tests.rigs.bare import Bare
 from tests.rigs.desk import Desk, model_record
 from tests.rigs.moving import JOINT_RANGE, Moving
@@ -40,18 +40,20 @@ def as_fast_as(share: float, way: np.ndarray) -> np.ndarray:
     return way * share * float(bench.m["unrest_speed_m_s"]) / float(np.abs(bench.P @ way).max())
 
 
-@given(PLACES, WAYS, st.floats(0.0, 3.0))
+@given(PLACES, WAYS, st.floats(0.0, 3.0), st.booleans())
 def test_a_fast_finger_has_the_margins_of_a_shorter_range(
-    place: np.ndarray, way: np.ndarray, share: float
+    place: np.ndarray, way: np.ndarray, share: float, led: bool
 ) -> None:
     """By nothing up to the speed of unrest, by all that is kept at that way from twice that speed on."""
     assume(np.abs(way).max() > 0.01)
     speed = as_fast_as(share, way)
     fast = at(place, speed, True, np.zeros(4))
+    fast.s["finger_state"][0] = int(MachineState.ACTIVE if led else MachineState.HOLDING)
+    passed = float(fast.m["stop_speed_rad_s"]) / BACK_1_S if led else NO_LIMIT
     taken = fast.m["joint_care_rad"][:4] * min(max(share - 1.0, 0.0), 1.0)
     q = fast.s["joint_angle_rad"][:4]
     nearest = np.minimum(fast.high - q, q - fast.low)
-    care = np.array([kept_rad(w, c) for w, c in zip(nearest, taken, strict=True)])
+    care = np.array([kept_rad(w, c, passed) for w, c in zip(nearest, taken, strict=True)])
     shorter = at(place, speed, False, care)
     shorter.m["joint_noise_rad_s"] = fast.m["joint_noise_rad_s"] = 0.0  # noise goes by the stop itself
     fast.look()
@@ -65,12 +67,25 @@ def test_a_fast_finger_has_the_margins_of_a_shorter_range(
 def test_a_joint_is_kept_near_its_stop_and_free_far_from_it(one: float, other: float, care: float) -> None:
     """And the closer it is to its stop, the less way it is allowed, without a step."""
     near, far = min(one, other), max(one, other)
-    assert kept_rad(care, care) == pytest.approx(care) and kept_rad(3.0 * care, care) == pytest.approx(
-        0.0, abs=1e-12
-    )
-    assert 0.0 <= kept_rad(far, care) <= kept_rad(near, care) <= care
-    assert near - kept_rad(near, care) <= far - kept_rad(far, care) + 1e-12
-    assert kept_rad(near, care) - kept_rad(far, care) <= 0.5 * (far - near) + 1e-12
+    kept = [kept_rad(way, care, NO_LIMIT) for way in (near, far)]
+    assert kept_rad(care, care, NO_LIMIT) == pytest.approx(care)
+    assert kept_rad(3.0 * care, care, NO_LIMIT) == pytest.approx(0.0, abs=1e-12)
+    assert 0.0 <= kept[1] <= kept[0] <= care
+    assert near - kept[0] <= far - kept[1] + 1e-12
+    assert kept[0] - kept[1] <= 0.5 * (far - near) + 1e-12
+
+
+@given(st.floats(-0.1, 1.0), st.floats(-0.1, 1.0), st.floats(0.0, 0.1), st.floats(0.0, 0.1))
+def test_one_that_is_too_close_is_led_back_the_faster_the_closer_it_is(
+    one: float, other: float, care: float, passed: float
+) -> None:
+    """Without a step, by so much at most; the law of the way alone lets it stay where it may pass its end."""
+    near, far = min(one, other), max(one, other)
+    more = [kept_rad(way, care, passed) - kept_rad(way, care, NO_LIMIT) for way in (near, far)]
+    assert 0.0 <= more[1] <= more[0] + 1e-12 and more[0] <= LED_BACK_RAD + 1e-12
+    assert more[0] - more[1] <= LED_BACK * (far - near) + 1e-12
+    for way, led in zip((near, far), more, strict=True):
+        assert (led > 1e-12) is (care - max(way, 0.0) - passed > 1e-12 / LED_BACK)
 
 
 def test_a_joint_just_before_its_stop_is_braked_only_in_a_fast_finger() -> None:
@@ -177,6 +192,7 @@ def test_in_the_middle_of_every_range_nothing_is_kept(hand: str) -> None:
     m = model_record(hand)[0]
     n = int(m["n_joints"])
     range_rad, care = (m["joint_max_rad"] - m["joint_min_rad"])[:n], m["joint_care_rad"][:n]
-    assert (care > 0.0).all() and (care <= CARE_RAD).all()
+    sprung = m["finger_kind"][m["joint_finger"][:n]] == FingerKind.SPRUNG
+    assert ((care > 0.0) == ~sprung).all() and (care <= CARE_RAD).all()
     for way, kept in zip(0.5 * range_rad, care, strict=True):
-        assert kept_rad(way, kept) == pytest.approx(0.0, abs=1e-12)
+        assert kept_rad(way, kept, 0.0) == pytest.approx(0.0, abs=1e-12)
