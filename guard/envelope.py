@@ -108,8 +108,8 @@ def stop_speed(way_rad: float, speed_rad_s: float, deceleration_rad_s2: float, e
 def kept_rad(way_rad: float, care_rad: float, passed_rad: float) -> float:
     """By how much the range of a joint ends sooner, ``way_rad`` before its nearer stop [rad].
 
-    By ``care_rad`` up to that way, by nothing at three times as much: there a goal is followed as ever. By more
-    where it is closer than the law of the way lets it pass, ``passed_rad``: friction would leave it there.
+    By ``care_rad`` up to that way, by nothing at three times as much: there a goal is followed as ever. By
+    more where it is closer than the law of the way lets it pass, ``passed_rad``: friction would leave it.
     """
     kept = max(0.5 * (FREE_CARES * care_rad - way_rad), 0.0)
     if kept <= care_rad:
@@ -239,9 +239,9 @@ def joint_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tupl
 def tension_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tuple[float, float]:
     """Least and most torque [N m] of the motor of tendon ``t`` for the sake of its tension.
 
-    The least one keeps a tendon taut that is or should be, by no more than winds it back slowly. A slack one
-    has all its way left: it may be wound, by a probe too. What joints add to its speed counts where it makes
-    things worse: a joint at its stop, or held, does not give way.
+    The least one keeps a tendon taut that is, was or should be, by no more than winds it back slowly. A slack
+    one has all its way left: it may be wound, by a probe too. What joints add to its speed counts where it
+    makes things worse: a joint at its stop, or held, does not give way.
     """
     i, radius = m.tendon_motor[t], abs(m.spool_radius_m[t])
     speed = m.spool_radius_m[t] * s.motor_speed_rad_s[i] + mem.wrist_m_s[t]

@@ -14,7 +14,7 @@ import math
 from typing import Final
 
 from guard.channel_checks import degraded
-from guard.hold import held_angle_rad
+from guard.hold import glide, held_angle_rad
 from guard.latch import FAULT, latch_finger
 from guard.limits import beyond_range_rad
 from guard.machine import ACTIVE, HOLDING
@@ -108,6 +108,7 @@ def goal_by_state(
         step = m.motor_speed_limit_rad_s[i] * m.dt_s
         goal = min(max(wanted, last - step), last + step)
         return float(goal), 1.0, 0 if goal == wanted else RATE
+    glide(m, mem, i)
     held = held_angle_rad(m, mem, s, t)
     if state == FAULT and reaction == RELEASE:
         left = max(1.0 - mem.fault_age_s[f] / RELEASE_S, 0.0)

@@ -45,7 +45,7 @@ where the lever is soft by 0.027."""
 UNWOUND: Final = 1.5
 """As far where its own motor unwinds at more than half of its speed: a snap from 6 N is one of 0.07 rad."""
 TORN_S: Final = 0.0005
-"""Time for which it has to count as torn: as the next tendon falls, joints are told without it for a cycle."""
+"""Time for which it has to count as torn. As the next tendon falls, joints are told wrong for a cycle."""
 TOGETHER_S: Final = 0.002
 """Time within which tendons fall together, as goals let them go: a torn one throws others later."""
 THROW_NS: Final = 30_000_000
