@@ -149,7 +149,6 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
     end, calm = m.stop_speed_rad_s, m.joint_noise_rad_s
     motor_paths(m, mem, s, f)
     share = unrest(m, mem, f)
-    passed = end / BACK_1_S if s.finger_state[f] == ACTIVE else NO_LIMIT
     from_tendons(m, mem, f, mem.row, mem.motor_joint_rad_s)
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
@@ -173,6 +172,7 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
         up, down = max(moved, rising - noise), -min(moved, falling + noise)
         care = share * m.joint_care_rad[j]
         if nearest < FREE_CARES * care:
+            passed = end / BACK_1_S if s.finger_state[f] == ACTIVE else NO_LIMIT
             kept = kept_rad(nearest, care, passed)
             above, below = above - kept, below - kept
         up_margin = min(stop_speed(above, up, brake, end), fastest) - up
@@ -223,16 +223,12 @@ def joint_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tupl
         arm = arm_m(mem, mem.P_tj_m, t, j)
         if arm != 0.0:
             # winding turns the joint towards -P, unwinding lets it go the other way
-            turn = abs(arm) / radius
-            up, down = turn * mem.margin_up_rad_s[j], turn * mem.margin_down_rad_s[j]
+            up, down = abs(arm) * mem.margin_up_rad_s[j], abs(arm) * mem.margin_down_rad_s[j]
             wind = min(wind, down if arm > 0.0 else up)
             unwind = min(unwind, up if arm > 0.0 else down)
-    hold = load_nm(m, s, f, t)
+    hold, damping = load_nm(m, s, f, t), m.envelope_damping_nms_rad / radius
     friction = COULOMB_SHARE * m.friction_gamma_2_nm[i]
-    return (
-        hold - friction - m.envelope_damping_nms_rad * unwind,
-        hold + friction + m.envelope_damping_nms_rad * wind,
-    )
+    return hold - friction - damping * unwind, hold + friction + damping * wind
 
 
 @law

@@ -12,7 +12,7 @@ WRIST_HZ: Final = 20.0
 """Cut-off of the speeds of the paths through the wrist, as that of the axes they are made of."""
 REST_S: Final = 0.15
 """Time constant with which what was fast is forgotten [s]: kicks of a goal follow each other within it."""
-MOST_UNREST: Final = 18.0
+MOST_UNREST: Final = 15.0
 """Greatest speed that is remembered, in ``unrest_speed_m_s``: a path at the no-load speed of its motor."""
 
 

@@ -188,7 +188,7 @@ FIGURES: Final[dict[str, Figure]] = {
     "turning_speed_rad_s": Figure(0.3, sliding_rad_s),
     "stop_speed_rad_s": Figure(0.3, speed_rad_s),
     "joint_noise_rad_s": Figure(0.5, speed_rad_s),
-    "unrest_speed_m_s": Figure(0.008, winding_m_s),
+    "unrest_speed_m_s": Figure(0.010, winding_m_s),
     "wrist_wind_rad_s": Figure(10.0, speed_rad_s),
     "hit_speed_rad_s": Figure(2.0, speed_rad_s),
     "spared_speed_rad_s": Figure(1.0, speed_rad_s),
