@@ -43,7 +43,6 @@ SINGLE_MENDED = {
 """Breaks under a motion, likewise."""
 STORMS_MENDED = {
     160000519: "a dip led back from its stop and wound again: 3.8 rad/s",
-    192000911: "a dip slips over its last degree in a finger at 1 rad/s: 2.8 rad/s",
     226000224: "on again after off, a motor unwound a tendon not seen taut yet: hmc 2.7 rad/s",
     227000065: "abduction 4.1 rad/s",
     227001447: "hmc stands 1.5 deg from its stop, held by friction, then slips: 3.4 rad/s",
