@@ -312,10 +312,10 @@ static void ripples(struct lean *l, const struct model *m, const struct state *s
         }
 }
 
-static inline double stop_speed(double way, double speed, double deceleration)
+static inline double stop_speed(double way, double speed, double deceleration, double end)
 {
     double left = way - 0.005 * most(speed, 0.0);
-    return left > 0.0 ? least(sqrt(0.25 + 2.0 * deceleration * left), 0.5 + 12.0 * left) : 0.5 + 10.0 * left;
+    return left > 0.0 ? least(sqrt(end * end + 2.0 * deceleration * left), end + 12.0 * left) : end + 10.0 * left;
 }
 
 /* Wanted torques of a finger, tensions that give them, torques of its motors. */
@@ -349,7 +349,7 @@ static void control(struct lean *l, const struct model *m, const struct goal *w,
         double goal = clip(w->joint_angle_rad[j] + c->offset_joint_rad[j] * left, m->joint_min_rad[j], m->joint_max_rad[j]);
         double before = c->shaped_rad[j], way = goal > before ? m->joint_max_rad[j] - before : before - m->joint_min_rad[j];
         glide(&c->shaped_rad[j], &c->shaped_speed_rad_s[j], goal, w->joint_speed_rad_s[j] + c->offset_joint_rad[j] * rate,
-              least(m->joint_speed_max_rad_s[j], stop_speed(way, 0.0, m->joint_brake_rad_s2[j])),
+              least(m->joint_speed_max_rad_s[j], stop_speed(way, 0.0, m->joint_brake_rad_s2[j], m->stop_speed_rad_s)),
               m->joint_acceleration_max_rad_s2[j], m->joint_min_rad[j], m->joint_max_rad[j], m->dt_s);
         r += w->joint_impedance_nm_rad[j] * (c->shaped_rad[j] - c->feedback_rad[j]);
         torque[b] = r + w->joint_damping_nms_rad[j] * (c->shaped_speed_rad_s[j] - feedback_speed);
@@ -410,16 +410,37 @@ static void limit(struct lean *l, const struct model *m, const struct measuremen
         path[k] = m->spool_radius_m[n->t[k]] * s->motor_speed_rad_s[n->i[k]] + g->wrist_m_s[n->t[k]];
         quickest = most(quickest, fabs(path[k]));
     }
+    int under = (int)g->stands_on[f];
+    g->unrest_m_s[f] = least(most(quickest, g->unrest_kept * g->unrest_m_s[f]), 15.0 * m->unrest_speed_m_s);
+    g->unrest_m_s[under] = most(g->unrest_m_s[under], g->unrest_m_s[f]);
+    double share = clip(g->unrest_m_s[f] / m->unrest_speed_m_s - 1.0, 0.0, 1.0);
     for (int b = 0; b < n->joints; b++) {
-        int j = n->j[b];
-        double moved = 0.0, q = s->joint_angle_rad[j], speed = s->joint_speed_rad_s[j], top = 1.5 * m->joint_speed_max_rad_s[j];
+        joint[b] = 0.0;
         for (int k = 0; k < n->tendons; k++)
-            moved -= n->pinv[b][k] * path[k];
-        double upward = most(moved, speed - 1.0), downward = -least(moved, speed + 1.0);
-        joint[b] = moved;
-        up[b] = least(stop_speed(m->joint_max_rad[j] - q, upward, m->joint_brake_rad_s2[j]), top) - upward;
-        down[b] = least(stop_speed(q - m->joint_min_rad[j], downward, m->joint_brake_rad_s2[j]), top) - downward;
-        l->unhealthy += q < m->joint_min_rad[j] - 0.026 || q > m->joint_max_rad[j] + 0.026;
+            joint[b] -= n->pinv[b][k] * path[k];
+        g->motor_joint_rad_s[n->j[b]] = joint[b];
+    }
+    for (int b = 0; b < n->joints; b++) {
+        int j = n->j[b], by = (int)g->carrier[j];
+        double q = s->joint_angle_rad[j], top = 1.5 * m->joint_speed_max_rad_s[j], end = m->stop_speed_rad_s, calm = m->joint_noise_rad_s;
+        double rising = s->joint_speed_rad_s[j], falling = rising, turn = g->carried_turn[j];
+        double above = m->joint_max_rad[j] - q, below = q - m->joint_min_rad[j], near = least(above, below);
+        l->unhealthy += near < -0.026;
+        if (turn != 0.0) {
+            double wound = g->motor_joint_rad_s[by], went = clip(s->joint_speed_rad_s[by], least(wound, 0.0), most(wound, 0.0));
+            double along = turn * wound, left = joint[b] - turn * (wound - went);
+            rising = most(rising, most(along, left)), falling = least(falling, least(along, left));
+        }
+        double noise = clip(2.0 * calm - 50.0 * near, calm, 2.0 * calm), care = share * m->joint_care_rad[j];
+        double upward = most(joint[b], rising - noise), downward = -least(joint[b], falling + noise);
+        if (near < 3.0 * care) {
+            double kept = 0.5 * (3.0 * care - near);
+            if (kept > care)
+                kept = care + least(6.0 * most(care - 0.1 * end - most(near, 0.0), 0.0), 0.05);
+            above -= kept, below -= kept;
+        }
+        up[b] = least(stop_speed(above, upward, m->joint_brake_rad_s2[j], end), top) - upward;
+        down[b] = least(stop_speed(below, downward, m->joint_brake_rad_s2[j], end), top) - downward;
     }
     for (int k = 0; k < n->tendons; k++) {
         int t = n->t[k], i = n->i[k];

@@ -119,6 +119,13 @@ def kept_rad(way_rad: float, care_rad: float, passed_rad: float) -> float:
 
 
 @law
+def note_near(m: Model, mem: GuardMemory) -> None:
+    """Way before its stop from which on nothing of it counts, neither care nor more noise, into ``mem``."""
+    for j in range(m.n_joints):
+        mem.near_rad[j] = max(FREE_CARES * m.joint_care_rad[j], m.joint_noise_rad_s / AT_STOP_1_S)
+
+
+@law
 def note_turns(m: Model, mem: GuardMemory) -> None:
     """What stays as it is into ``mem``: carriers, shares of a cycle, the least turn of a joint per turn.
 
@@ -126,6 +133,7 @@ def note_turns(m: Model, mem: GuardMemory) -> None:
     """
     note_carriers(m, mem)
     note_stands(m, mem)
+    note_near(m, mem)
     mem.path_share = filter_share(WRIST_HZ, m.dt_s)
     mem.unrest_kept = math.exp(-m.dt_s / REST_S)
     for t in range(m.n_tendons):
@@ -168,13 +176,13 @@ def joint_margins(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             went = min(max(s.joint_speed_rad_s[mem.carrier[j]], min(wound, 0.0)), max(wound, 0.0))
             along, left = turn * wound, moved - turn * (wound - went)
             rising, falling = max(rising, along, left), min(falling, along, left)
-        noise = min(max(calm, 2.0 * calm - AT_STOP_1_S * nearest), 2.0 * calm)
-        up, down = max(moved, rising - noise), -min(moved, falling + noise)
-        care = share * m.joint_care_rad[j]
-        if nearest < FREE_CARES * care:
+        noise = calm
+        if nearest < mem.near_rad[j]:
+            noise = min(max(calm, 2.0 * calm - AT_STOP_1_S * nearest), 2.0 * calm)
             passed = end / BACK_1_S if s.finger_state[f] == ACTIVE else NO_LIMIT
-            kept = kept_rad(nearest, care, passed)
+            kept = kept_rad(nearest, share * m.joint_care_rad[j], passed)
             above, below = above - kept, below - kept
+        up, down = max(moved, rising - noise), -min(moved, falling + noise)
         up_margin = min(stop_speed(above, up, brake, end), fastest) - up
         down_margin = min(stop_speed(below, down, brake, end), fastest) - down
         mem.margin_up_rad_s[j], mem.margin_down_rad_s[j] = up_margin, down_margin
@@ -223,12 +231,16 @@ def joint_envelope(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> tupl
         arm = arm_m(mem, mem.P_tj_m, t, j)
         if arm != 0.0:
             # winding turns the joint towards -P, unwinding lets it go the other way
-            up, down = abs(arm) * mem.margin_up_rad_s[j], abs(arm) * mem.margin_down_rad_s[j]
+            turn = abs(arm) / radius
+            up, down = turn * mem.margin_up_rad_s[j], turn * mem.margin_down_rad_s[j]
             wind = min(wind, down if arm > 0.0 else up)
             unwind = min(unwind, up if arm > 0.0 else down)
-    hold, damping = load_nm(m, s, f, t), m.envelope_damping_nms_rad / radius
+    hold = load_nm(m, s, f, t)
     friction = COULOMB_SHARE * m.friction_gamma_2_nm[i]
-    return hold - friction - damping * unwind, hold + friction + damping * wind
+    return (
+        hold - friction - m.envelope_damping_nms_rad * unwind,
+        hold + friction + m.envelope_damping_nms_rad * wind,
+    )
 
 
 @law

@@ -118,6 +118,7 @@ class GuardMemory(FingerRows, Protocol):
     stands_on: Annotated[IntArray, FINGERS]
     carrier: Annotated[IntArray, JOINTS]
     carried_turn: Annotated[FloatArray, JOINTS]
+    near_rad: Annotated[FloatArray, JOINTS]
     least_turn: Annotated[FloatArray, TENDONS]
     least_margin_rad_s: Annotated[FloatArray, FINGERS]
     inside: Annotated[IntArray, FINGERS]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from guard.carried import note_carriers
-from guard.envelope import joint_margins, tension_envelope
+from guard.envelope import joint_margins, note_near, tension_envelope
 from guard.limits import envelope_bounds
 from guard.paths import note_stands
 from signals.modes import Clip
@@ -38,6 +38,7 @@ class Moving(Bare):
         self.mem["taut"][: self.n] = 1
         note_carriers(self.m, self.mem)
         note_stands(self.m, self.mem)
+        note_near(self.m, self.mem)
 
     def turn(self, speed_rad_s: np.ndarray) -> None:
         """Joints and the motors that make it, without a change of tension."""
