@@ -245,3 +245,8 @@ def test_a_line_that_is_no_result_is_named(tmp_path: Path, line: str) -> None:
 def test_two_campaigns_at_once_are_refused() -> None:
     result = CliRunner().invoke(app, ["finger_bench", "--double", "--storms"])
     assert isinstance(result.exception, WrongChoice) and "--double and --storms" in str(result.exception)
+
+
+def test_one_trial_without_faults_is_refused() -> None:
+    result = CliRunner().invoke(app, ["finger_bench", "--none", "--trial", "5"])
+    assert isinstance(result.exception, WrongChoice) and "--trial and --none" in str(result.exception)

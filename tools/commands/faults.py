@@ -78,6 +78,9 @@ def faults(
     Exit code 0: no rule broken (or no false alarm); 1: some are; 2: a wrong argument; 130: stopped, with the
     results so far.
     """
+    campaign = _campaign(none=none, double=double, touch=touch, storms=storms)
+    if none and trial is not None:
+        raise WrongChoice("--trial and --none: without faults there are no trials; legal: one of them")
     answer = _answer(
         trial,
         none,
@@ -87,7 +90,7 @@ def faults(
         motions=_words("--motions", motions),
         seed=seed,
         hands=hands,
-        campaign=_campaign(none=none, double=double, touch=touch, storms=storms),
+        campaign=campaign,
         minutes=minutes,
         workers=workers,
         out=out,
