@@ -137,19 +137,19 @@ class Stops:
         """When a joint that came to rest after a fault could be told to run to the stop that it hits [s].
 
         ``None``: it did not. Its finger stands in fault; all its joints rested for ``REST_S`` after that
-        could be told; and from then on to the hit no motor of a finger in fault had a torque, as the rules
-        ask. What moves it then - an object slips, the wrist gives - says so by the joint alone: as in a
-        touch, once it is faster than it may hit its stop.
+        could be told, in fault; and from then on to the hit no motor of a finger in fault had a torque, as
+        the rules ask. What moves it then - an object slips, the wrist gives - says so by the joint alone: as
+        in a touch, once it is faster than it may hit its stop.
         """
         m, first, hit = self.model[0], recording.after(tell_s), recording.after(when_s) - 1
-        stopped = recording.of("state", "finger_state")[hit] == FAULT
+        stopped = recording.of("state", "finger_state")[first : hit + 1] == FAULT
         own, n_tendons = int(m["joint_finger"][j]), int(m["n_tendons"])
-        if not stopped[own]:
+        if not stopped[-1, own]:
             return None
-        still = np.isin(m["tendon_finger"][:n_tendons], np.flatnonzero(stopped))
+        still = np.isin(m["tendon_finger"][:n_tendons], np.flatnonzero(stopped[-1]))
         motors = m["tendon_motor"][:n_tendons][still]
         torque = abs(recording.of("truth", "motor_torque_nm")[first : hit + 1, motors])
-        driven = np.flatnonzero((torque > rules.TORQUE_MARGIN_NM).any(axis=1))
+        driven = np.flatnonzero((torque > rules.TORQUE_MARGIN_NM).any(axis=1) | ~stopped[:, own])
         first += int(driven.max(initial=-1)) + 1
         speed = recording.of("truth", "joint_speed_rad_s")
         joints = m["joint_finger"][: speed.shape[1]] == own

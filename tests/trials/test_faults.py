@@ -320,19 +320,21 @@ def test_nobody_brakes_by_motors_that_all_failed_at_once(whole_hand: Hand, kind:
 
 
 @pytest.mark.parametrize(
-    ("drives_s", "rests_s", "helpless", "excused"),
+    ("drives_s", "stopped_s", "rests_s", "helpless", "excused"),
     [
-        (0.06, 0.15, True, True),  # at rest from 60 to 150 ms, on its way from then on
-        (0.06, 0.15, False, False),  # the brake spares it from there too
-        (0.06, 0.105, True, False),  # it rested for less than 50 ms
-        (0.17, 0.15, True, False),  # a motor had a torque meanwhile
+        (0.06, 0.005, 0.15, True, True),  # at rest from 60 to 150 ms, on its way from then on
+        (0.06, 0.005, 0.15, False, False),  # the brake spares it from there too
+        (0.06, 0.005, 0.105, True, False),  # it rested for less than 50 ms
+        (0.17, 0.005, 0.15, True, False),  # a motor had a torque meanwhile
+        (0.06, 0.11, 0.15, True, False),  # it was in fault for less than 50 ms of its rest
     ],
 )
 def test_a_finger_that_had_come_to_rest_is_braked_from_the_moment_at_which_it_moves_again(
-    hand: Hand, drives_s: float, rests_s: float, helpless: bool, excused: bool
+    hand: Hand, drives_s: float, stopped_s: float, rests_s: float, helpless: bool, excused: bool
 ) -> None:
     """The brake from the fault on spares the stop in all of them."""
     hit = rested(hand, drives_s, rests_s)
+    hit.of("state", "finger_state")[:] = np.where(hit.time_s >= stopped_s, FAULT, ACTIVE)[:, None]
     asked: list[float] = []
 
     def braked(brake_a: FloatArray, after_s: float, until_s: float) -> Recording:
