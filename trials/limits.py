@@ -104,7 +104,7 @@ class Limits(Stops):
         """Frame at which what a joint's hit at a frame comes from begins to go; ``None``: nothing goes.
 
         The touch itself, up to ``AFTER_HIT_S`` after it; while it lasts, the contact of the fingertips that
-        the joint moves: its force was greatest less than ``LOST_S`` before the hit and is less than half now.
+        the joint moves: its force at the hit is less than half of the greatest in the ``LOST_S`` before.
         """
         falls_s = max(touch.falls_s - touch.before_s, 0.0)
         hit_s = float(recording.time_s[hit])
