@@ -30,7 +30,7 @@ BRAKE_SHARE: Final = 0.2
 """Share of the motors' greatest torque with which the guard brakes a joint: a harder one shakes the bones on
 their springs, and the shaking reaches the stop."""
 CARE_RAD: Final = math.radians(4.0)
-"""How much sooner a joint ends its range in a fast finger; the law of the way may pass it by half of that."""
+"""How much sooner a joint ends its range in a fast finger; the law of the way may pass it by 1.7 deg."""
 CARE_SHARE: Final = 1.0 / 7.0
 """No more of a joint's range than this is kept free at either end: in its middle nothing is kept."""
 JOINT_SPEED_DEG_S: Final = 360.0
