@@ -76,3 +76,7 @@ def test_in_a_fault_it_stays_where_it_was(share: float) -> None:
     assert bench.mem["hold_angle_rad"][i] == bench.s["motor_angle_rad"][i]
     fades = float(bench.m["position_kd_nms_rad"]) * float(bench.s["motor_speed_rad_s"][i])
     assert bench.mem["fade_torque_nm"][i] == pytest.approx(fades * math.exp(-100 * bench.dt_s / FADE_S))
+
+
+def test_a_base_at_6_rad_s_goes_on_for_10_deg_as_decision_051_says() -> None:
+    assert math.degrees(6.0 * GLIDE_S) == pytest.approx(10.3, abs=0.1)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from guard.envelope import BACK_1_S, LED_BACK, LED_BACK_RAD, NO_LIMIT, kept_rad, note_turns
+from guard.envelope import AT_STOP_1_S, BACK_1_S, LED_BACK, LED_BACK_RAD, NO_LIMIT, kept_rad, note_turns
 from guard.paths import MOST_UNREST, REST_S, motor_paths
 from guard.tension_checks import TAUT_S
 from hand.assembly.pace import CARE_RAD
@@ -86,6 +86,46 @@ def test_one_that_is_too_close_is_led_back_the_faster_the_closer_it_is(
     assert more[0] - more[1] <= LED_BACK * (far - near) + 1e-12
     for way, led in zip((near, far), more, strict=True):
         assert (led > 1e-12) is (care - max(way, 0.0) - passed > 1e-12 / LED_BACK)
+
+
+def test_how_far_it_is_kept_and_led_back_as_the_decision_says() -> None:
+    """Half of the care at twice its way; 0.5 rad/s more at most, six times the way that lacks (050)."""
+    care, passed = 0.07, 0.03
+    assert kept_rad(2.0 * care, care, passed) == pytest.approx(0.5 * care)
+    assert kept_rad(0.035, care, passed) == pytest.approx(care + 6.0 * 0.005)
+    assert BACK_1_S * (kept_rad(0.0, care, passed) - care) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("careful", [True, False])
+def test_near_its_stop_is_where_care_or_more_noise_begins(careful: bool) -> None:
+    """Short cuts ask by it: beyond it neither counts, just before it one of them does."""
+    bench = Moving(careful)
+    bench.mem["near_rad"] = 0.0
+    note_turns(bench.m, bench.mem)
+    calm = float(bench.m["joint_noise_rad_s"])
+    for j in range(4):
+        near, care = float(bench.mem["near_rad"][j]), float(bench.m["joint_care_rad"][j])
+        assert near > 0.0
+        noise = [2.0 * calm - AT_STOP_1_S * share * near for share in (0.99, 1.0)]
+        kept = [kept_rad(share * near, care, NO_LIMIT) for share in (0.99, 1.0)]
+        assert noise[1] <= calm * (1.0 + 1e-9) and kept[1] == pytest.approx(0.0, abs=1e-12)
+        assert noise[0] > calm or kept[0] > 0.0
+
+
+@pytest.mark.parametrize("state", [MachineState.ACTIVE, MachineState.HOLDING])
+def test_only_a_finger_that_follows_goals_is_led_back(state: MachineState) -> None:
+    """As far as its care lets it pass its end, 0.3 rad/s by 10 1/s, the law of the way alone leaves it."""
+    bench = Moving(careful=True)
+    bench.s["finger_state"][0] = int(state)
+    care = float(bench.m["joint_care_rad"][3])
+    passed = float(bench.m["stop_speed_rad_s"]) / BACK_1_S
+    downs = []
+    for way in (care - passed + 1e-4, care - passed - 1e-3):
+        bench.s["joint_angle_rad"][3] = bench.low[3] + way
+        bench.turn(as_fast_as(2.0, np.array([0.0, 1.0, 0.0, 0.0])))
+        downs.append(float(bench.margins()[1][3]))
+    led = LED_BACK * 1e-3 if state == MachineState.ACTIVE else 0.0
+    assert downs[0] - downs[1] == pytest.approx(BACK_1_S * (1.1e-3 + led), rel=1e-3)
 
 
 def test_a_joint_just_before_its_stop_is_braked_only_in_a_fast_finger() -> None:

@@ -64,6 +64,7 @@ FIRST = (
     "tests/guard/test_envelope_order.py",
     "tests/guard/test_envelope_wrist.py",
     "tests/guard/test_unrest.py",
+    "tests/guard/test_gliding_hold.py",
     "tests/guard/test_running_off.py",
     "tests/guard/test_silence.py",
     "tests/estimators/test_belief_limits.py",
