@@ -78,9 +78,6 @@ def faults(
     Exit code 0: no rule broken (or no false alarm); 1: some are; 2: a wrong argument; 130: stopped, with the
     results so far.
     """
-    campaign = _campaign(none=none, double=double, touch=touch, storms=storms)
-    if none and trial is not None:
-        raise WrongChoice("--trial and --none: without faults there are no trials; legal: one of them")
     answer = _answer(
         trial,
         none,
@@ -90,7 +87,7 @@ def faults(
         motions=_words("--motions", motions),
         seed=seed,
         hands=hands,
-        campaign=campaign,
+        campaign=_campaign(trial, none=none, double=double, touch=touch, storms=storms),
         minutes=minutes,
         workers=workers,
         out=out,
@@ -105,11 +102,13 @@ def faults(
     raise typer.Exit(answer.code)
 
 
-def _campaign(**asked: bool) -> str:
-    """The one campaign that is asked for."""
+def _campaign(trial: int | None, **asked: bool) -> str:
+    """The one campaign that is asked for; of ``none`` there are no trials."""
     chosen = [name for name, wanted in asked.items() if wanted]
     if len(chosen) > 1:
         raise WrongChoice(f"--{chosen[0]} and --{chosen[1]} are two campaigns; legal: one of them")
+    if trial is not None and chosen == ["none"]:
+        raise WrongChoice("--trial and --none: without faults there are no trials; legal: one of them")
     return chosen[0] if chosen else "single"
 
 
