@@ -1,4 +1,4 @@
-"""A finger that lost a tendon: another is not unwound while it holds a joint that runs into its stop."""
+"""A finger in fault: no tendon is unwound while it holds back a joint that runs into its stop."""
 
 from __future__ import annotations
 
@@ -118,3 +118,35 @@ def test_what_pulls_a_joint_that_runs_is_let_go_although_it_holds_another_that_d
         least = float(joint_envelope(bench.m, bench.mem, bench.s, 0, t)[0])
         assert least > HARD_NM
         assert (bench.bounded(t, HARD_NM)[0] > HARD_NM) is held
+
+
+@pytest.mark.parametrize("sign", ENDS)
+@pytest.mark.parametrize(
+    ("age_s", "speed", "way", "held"),
+    [
+        (0.0, 0.31, 0.02, True),
+        (0.199, 0.31, 0.149, True),
+        (0.201, 2.0, 0.02, False),
+        (0.1, 0.29, 0.02, False),
+        (0.1, 0.31, 0.151, False),
+        (0.1, 0.31, -0.02, True),
+        (0.1, -0.31, 0.02, False),
+    ],
+)
+@pytest.mark.parametrize("joint", range(4))
+def test_in_any_fault_what_a_goal_had_set_in_motion_is_held_as_it_falls_into_a_stop_close_by(
+    joint: int, sign: float, age_s: float, speed: float, way: float, held: bool
+) -> None:
+    bench = faulted(joint, sign, way=way)
+    bench.mem["probe_phase"][0], bench.mem["fault_age_s"][0], bench.mem["urgent_s"][0] = 0, age_s, 1.0
+    bench.s["joint_speed_rad_s"][joint] = sign * speed
+    bench.look()
+    seen = 0
+    for t in range(bench.n):
+        x, bits = bench.bounded(t, 10.0 * HARD_NM)
+        assert x <= 0.0, "nothing pulls"
+        holding = holds(bench, t, joint, sign)
+        free = bench.bounded(t, 10.0 * HARD_NM) == (10.0 * HARD_NM, 0)
+        seen += holding and not free
+        assert holding or not bits & JOINT_RANGE
+    assert (seen > 0) is held
