@@ -43,6 +43,7 @@ class GuardMemory(FingerRows, Protocol):
     last_torque_nm: Annotated[FloatArray, MOTORS]
     # reactions
     fault_age_s: Annotated[FloatArray, FINGERS]
+    gives_way: Annotated[IntArray, FINGERS]
     release_n_s: Annotated[FloatArray, FINGERS]
     led_n: Annotated[FloatArray, TENDONS]
     led_m: Annotated[FloatArray, TENDONS]
@@ -150,6 +151,7 @@ class GuardMemory(FingerRows, Protocol):
     snap_share: float
     slack_s: Annotated[FloatArray, TENDONS]
     slack_from_m: Annotated[FloatArray, TENDONS]
+    lacks_s: Annotated[FloatArray, TENDONS]
     torn_s: Annotated[FloatArray, TENDONS]
     taut_s: Annotated[FloatArray, TENDONS]
     taut: Annotated[IntArray, TENDONS]

@@ -20,6 +20,7 @@ from mechanics.plausible import beyond_stop, usable
 from mechanics.springs import greatest_tension_n
 from signals.compiled import law
 from signals.faults import Cause
+from signals.layout import FloatArray
 from signals.typed import Measurement, Model, State
 
 TENSION_LOST: Final = int(Cause.TENSION_LOST)
@@ -44,8 +45,8 @@ SNAP_HZ: Final = 50.0
 where the lever is soft by 0.027."""
 UNWOUND: Final = 1.5
 """As far where its own motor unwinds at more than half of its speed: a snap from 6 N is one of 0.07 rad."""
-TORN_S: Final = 0.0005
-"""Time for which it has to count as torn. As the next tendon falls, joints are told wrong for a cycle."""
+TORN_S: Final = 0.0018
+"""Time for which it has to lack length. As the next tendon falls, joints are told wrong for some cycles."""
 TOGETHER_S: Final = 0.002
 """Time within which tendons fall together, as goals let them go: a torn one throws others later."""
 THROW_NS: Final = 30_000_000
@@ -81,17 +82,28 @@ def is_slack(m: Model, s: State, f: int, t: int) -> bool:
 
 
 @law
+def share_a_joint(m: Model, P: FloatArray, f: int, a: int, b: int) -> bool:
+    """True if tendons ``a`` and ``b`` of finger ``f`` turn a joint both."""
+    for k in range(m.finger_n_joints[f]):
+        j = m.finger_joint[f, k]
+        if P[a, j] != 0.0 and P[b, j] != 0.0:
+            return True
+    return False
+
+
+@law
 def is_torn(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     """True if the joints say that tendon ``t`` cannot be whole: it lacks length, and more and more of it.
 
-    They say nothing where another one fell before it, or together with it: what is left taut may just do for
-    the joints, and no length contradicts another any more.
+    They say nothing where another one of a joint of its fell before it, or together with it: what is left
+    taut may just do for these joints, and no length contradicts another any more.
     """
     if m.n_axes > 0 and m.use_wrist == 0:
         return False
     for k in range(m.finger_n_tendons[f]):
         other = m.finger_tendon[f, k]
-        if other != t and mem.slack_s[other] > max(mem.slack_s[t] - TOGETHER_S, 0.0):
+        fell = mem.slack_s[other] > max(mem.slack_s[t] - TOGETHER_S, 0.0)
+        if fell and other != t and share_a_joint(m, mem.P_tj_m, f, t, other):
             return False
     missing, limit = missing_m(m, s, t), m.residual_limit_m[f]
     grown = missing - mem.slack_from_m[t] > GROWN_SHARE * limit
@@ -193,11 +205,11 @@ def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
     allowed = allowed_slack_s(m, wanted, taut, mem.snapped[t] != 0)
     if mem.thrown[t] != 0:
         allowed = max(allowed, DIP_S)
-    lost = slack_s > allowed and (slack_s > SLACK_START_S or not is_slack(m, s, f, t))
+    mem.lacks_s[t] = 0.0 if is_slack(m, s, f, t) else mem.lacks_s[t] + m.dt_s
+    lost = slack_s > allowed and (slack_s > SLACK_START_S or mem.lacks_s[t] > TORN_S)
     lost = lost and wanted > m.least_wanted_n
-    torn = taut and slack_s > LOST_S and is_torn(m, mem, s, f, t)
-    mem.torn_s[t] = mem.torn_s[t] + m.dt_s if torn else 0.0
-    if lost or mem.torn_s[t] > TORN_S:
+    mem.torn_s[t] = mem.torn_s[t] + m.dt_s if is_torn(m, mem, s, f, t) else 0.0
+    if lost or (taut and slack_s > LOST_S and mem.torn_s[t] > TORN_S):
         latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
 
 
