@@ -38,11 +38,11 @@ def note_way(m: Model, mem: GuardMemory, s: State, t: int) -> None:
 
 @law
 def left_n(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
-    """Tension [N] of tendon ``t`` that is left to be led down; what a push adds to a finger at ease is not.
+    """Tension [N] of tendon ``t`` that is left to be led down; what a push adds is not.
 
-    One that presses on something keeps nothing of it: what it presses on may give way.
+    But beside a lost tendon, and in a finger that presses on something, which may give way.
     """
-    if mem.probe_phase[f] != 0 or mem.release_n_s[f] >= m.release_rate_n_s:
+    if mem.gives_way[f] != 0:
         return float(s.tension_n[t])
     return float(min(s.tension_n[t], mem.led_n[t]))
 

@@ -297,6 +297,19 @@ def test_a_finger_that_a_push_stopped_is_led_down_as_one_at_ease(cause: Cause) -
     pushed = cause in (Cause.TENSION_TOO_HIGH, Cause.JOINT_OUT_OF_RANGE)
     rate_n_s = 100.0 / RELEASE_S if pushed else float(fault.m["release_rate_n_s"])
     assert fault.mem["release_n_s"][0] == pytest.approx(rate_n_s)
+    assert fault.mem["gives_way"][0] == (not pushed)
+
+
+@pytest.mark.parametrize(("most_n", "gives_way"), [(2000.0, 0), (20.0, 1)])
+def test_how_fast_a_finger_is_led_down_does_not_say_whether_it_presses_on_something(
+    most_n: float, gives_way: int
+) -> None:
+    """A hand whose drives lead down slowly, pushed hard, comes down as fast as one that presses."""
+    fault = Faulted(Cause.TENSION_TOO_HIGH if gives_way == 0 else Cause.TENSION_LOST)
+    fault.s["tension_n"][4] = most_n
+    fault.begin()
+    assert fault.mem["release_n_s"][0] >= float(fault.m["release_rate_n_s"])
+    assert fault.mem["gives_way"][0] == gives_way
 
 
 @pytest.mark.parametrize("most_n", [0.0, 0.7, 40.0])

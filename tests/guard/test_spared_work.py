@@ -132,13 +132,12 @@ def test_a_tension_that_the_way_takes_away_wholly_is_zero() -> None:
     assert bench.mem["led_n"][T] == 0.0
 
 
-@pytest.mark.parametrize(("probe", "fast", "left"), [(0, False, 7.0), (1, False, 20.0), (0, True, 20.0)])
-def test_what_is_left_is_what_was_led_but_not_beside_a_probe_or_of_a_finger_that_presses(
-    probe: int, fast: bool, left: float
+@pytest.mark.parametrize(("gives_way", "left"), [(0, 7.0), (1, 20.0)])
+def test_what_is_left_is_what_was_led_but_not_where_what_the_finger_presses_on_gives_way(
+    gives_way: int, left: float
 ) -> None:
     bench = reacting()
-    bench.mem["led_n"][T], bench.mem["probe_phase"][0] = 7.0, probe
-    bench.mem["release_n_s"][0] = (2.0 if fast else 0.5) * float(bench.m["release_rate_n_s"])
+    bench.mem["led_n"][T], bench.mem["gives_way"][0] = 7.0, gives_way
     assert left_n(bench.m, bench.mem, bench.s, 0, T) == left
 
 
