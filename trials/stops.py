@@ -24,10 +24,6 @@ AFTER_HIT_S: Final = 0.1
 """Time after the last hit up to which it is looked for without the fault and under the brake."""
 WHIP: Final = "under the strongest brake another joint hits its stop"
 EXCHANGE: Final = "the strongest brake throws another joint into its stop instead"
-REST_S: Final = 0.050
-"""Time at rest with its motors off after which what moves a finger in fault is no throw of that fault."""
-REST_RAD_S: Final = 0.5
-"""Speed up to which a joint rests."""
 
 
 @dataclass(slots=True)
@@ -71,7 +67,7 @@ class Stops:
         hit stops it, does to a later joint, if the brake of that joint only passes it on to another. And
         where one of two stops alone can be spared, the other one is: its joint's brake drives a joint into a
         stop that was not hit, and letting nothing go hits this one too, or one that was not. A finger that
-        had come to rest after its fault is braked from the moment at which it moves again.
+        stands in fault already is braked as much as it may still unwind.
 
         Args:
             recording: what happened.
@@ -94,7 +90,8 @@ class Stops:
             faults = [fault for fault, _ in before]
             at_work = partial(_from, braked, before[-1][1], until_s)
             text = f"stop: {self.names.joints[j]} {speed:.1f} rad/s at {1e3 * when:.0f} ms"
-            least = self.hits(at_work(self.brake_of(faults, j, side, pose)))
+            brake = self._within_rules(recording, before, self.brake_of(faults, j, side, pose))
+            least = self.hits(at_work(brake))
             if (j, side) in least:
                 whipped = True
                 verdict.unavoidable.append(f"{text}; {least[j, side][0]:.1f} under the strongest brake")
@@ -104,61 +101,31 @@ class Stops:
                 verdict.unavoidable.append(f"{text}; {EXCHANGE}")
             elif any((j, side) in self.hits(twin(until_s)) for twin in twins[1:]):
                 continue
-            elif (again := self._again_rad_s(recording, j, side, when, before[-1][1], braked)) > 0.0:
-                verdict.unavoidable.append(f"{text}; at rest before, {again:.1f} under the strongest brake")
             else:
                 verdict.breaches.append(text)
             verdict.stop_rad_s = max(verdict.stop_rad_s, speed)
 
-    def _again_rad_s(
-        self,
-        recording: Recording,
-        j: int,
-        side: int,
-        when_s: float,
-        tell_s: float,
-        braked: Callable[[FloatArray, float, float], Recording],
-    ) -> float:
-        """Speed [rad/s] at which the brake of a joint that moves again leaves it to hit its stop; 0: none.
+    def _within_rules(
+        self, recording: Recording, before: list[tuple[Struck, float]], current_a: FloatArray
+    ) -> FloatArray:
+        """A brake [A] that keeps the rule of unwinding in each finger that had to react to an earlier fault.
 
-        Only where its finger had come to rest after the fault, and the stop was not hit before.
+        What is left of its ramp as the newest fault can be told, at least ``UNWIND_NM``.
         """
-        moves_s = self.moves_again_s(recording, j, side, when_s, tell_s)
-        if moves_s is None or (j, side) in self.hits(recording.until(moves_s)):
-            return 0.0
-        pose = recording.of("truth", "joint_angle_rad")[recording.after(moves_s) - 1]
-        brake = self.brake_of_finger_a(int(self.model[0]["joint_finger"][j]), j, side, pose)
-        least = self.hits(braked(brake, moves_s, when_s + AFTER_HIT_S))
-        return least.get((j, side), (0.0, 0.0))[0]
-
-    def moves_again_s(
-        self, recording: Recording, j: int, side: int, when_s: float, tell_s: float
-    ) -> float | None:
-        """When a joint that came to rest after a fault could be told to run to the stop that it hits [s].
-
-        ``None``: it did not. Its finger stands in fault; all its joints rested for ``REST_S`` after that
-        could be told, in fault; and from then on to the hit no motor of a finger in fault had a torque, as
-        the rules ask. What moves it then - an object slips, the wrist gives - says so by the joint alone: as
-        in a touch, once it is faster than it may hit its stop.
-        """
-        m, first, hit = self.model[0], recording.after(tell_s), recording.after(when_s) - 1
-        stopped = recording.of("state", "finger_state")[first : hit + 1] == FAULT
-        own, n_tendons = int(m["joint_finger"][j]), int(m["n_tendons"])
-        if not stopped[-1, own]:
-            return None
-        still = np.isin(m["tendon_finger"][:n_tendons], np.flatnonzero(stopped[-1]))
-        motors = m["tendon_motor"][:n_tendons][still]
-        torque = abs(recording.of("truth", "motor_torque_nm")[first : hit + 1, motors])
-        driven = np.flatnonzero((torque > rules.TORQUE_MARGIN_NM).any(axis=1) | ~stopped[:, own])
-        first += int(driven.max(initial=-1)) + 1
-        speed = recording.of("truth", "joint_speed_rad_s")
-        joints = m["joint_finger"][: speed.shape[1]] == own
-        moving = [-1, *np.flatnonzero((abs(speed[first:hit, joints]) > REST_RAD_S).any(axis=1)), hit - first]
-        rests = np.flatnonzero(np.diff(moving) * float(m["dt_s"]) > REST_S)
-        if not rests.size:
-            return None
-        slow = np.flatnonzero(side * speed[: hit - 1, j] <= rules.STOP_SPEED_RAD_S)
-        return float(recording.time_s[max(int(slow.max(initial=0)), first + moving[int(rests[-1]) + 1] - 1)])
+        m, now_s = self.model[0], before[-1][1]
+        states = recording.of("state", "finger_state")[min(recording.after(now_s), len(recording.time_s) - 1)]
+        most: FloatArray = np.full(len(current_a), np.inf)
+        for fault, tell_s in before[:-1]:
+            own = self.finger_of(fault)
+            if own is None or not KINDS[fault.kind].must_react or states[own] != FAULT:
+                continue
+            left = min(max(1.0 - (now_s - tell_s - rules.REACT_S) / rules.RAMP_S, 0.0), 1.0)
+            motors = np.flatnonzero(np.isfinite(self.nothing_of_finger_a(own)))
+            weak_a = rules.UNWIND_NM / m["motor_torque_constant_nm_a"][motors]
+            full_a = left * m["motor_current_limit_a"][motors]
+            most[motors] = np.minimum(most[motors], np.maximum(full_a, weak_a))
+        bounded: FloatArray = np.clip(current_a, -most, most)
+        return bounded
 
     def _spares_less(
         self,

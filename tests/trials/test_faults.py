@@ -320,45 +320,34 @@ def test_nobody_brakes_by_motors_that_all_failed_at_once(whole_hand: Hand, kind:
 
 
 @pytest.mark.parametrize(
-    ("drives_s", "stopped_s", "rests_s", "helpless", "excused"),
+    ("kind", "part", "state", "after_s", "share"),
     [
-        (0.06, 0.005, 0.15, True, True),  # at rest from 60 to 150 ms, on its way from then on
-        (0.06, 0.005, 0.15, False, False),  # the brake spares it from there too
-        (0.06, 0.005, 0.105, True, False),  # it rested for less than 50 ms
-        (0.17, 0.005, 0.15, True, False),  # a motor had a torque meanwhile
-        (0.06, 0.11, 0.15, True, False),  # it was in fault for less than 50 ms of its rest
+        ("encoder-jump", 1, FAULT, 0.4, 0.0),
+        ("encoder-jump", 1, FAULT, rules.REACT_S + 0.25 * rules.RAMP_S, 0.75),
+        ("encoder-jump", 1, FAULT, 0.005, 1.0),
+        ("encoder-jump", 1, ACTIVE, 0.4, 1.0),  # it did not react: that is a breach of its own
+        ("hall-noise", 1, FAULT, 0.4, 1.0),  # nothing asks it to react
+        ("encoder-jump", -1, FAULT, 0.4, 1.0),  # another finger
     ],
 )
-def test_a_finger_that_had_come_to_rest_is_braked_from_the_moment_at_which_it_moves_again(
-    hand: Hand, drives_s: float, stopped_s: float, rests_s: float, helpless: bool, excused: bool
+def test_a_finger_that_stands_in_fault_is_braked_as_much_as_it_may_still_unwind(
+    whole_hand: Hand, kind: str, part: int, state: int, after_s: float, share: float
 ) -> None:
-    """The brake from the fault on spares the stop in all of them."""
-    hit = rested(hand, drives_s, rests_s)
-    hit.of("state", "finger_state")[:] = np.where(hit.time_s >= stopped_s, FAULT, ACTIVE)[:, None]
-    asked: list[float] = []
-
-    def braked(brake_a: FloatArray, after_s: float, until_s: float) -> Recording:
-        asked.append(after_s)
-        return hit if helpless and len(asked) > 1 else recording_without(hit)
-
-    verdict = Judge(hand.names, hand.model).judge(BREAK, hit, (lambda _: recording_without(hit),), braked)
-    assert bool(verdict.unavoidable) == excused
-    assert any(text.startswith("stop: ") for text in verdict.breaches) != excused
-    if excused:
-        assert asked[1] == pytest.approx(0.18, abs=1.5 / RATE_HZ), "faster than it may hit its stop"
-
-
-def rested(hand: Hand, drives_s: float, rests_s: float) -> Recording:
-    """A finger led down until a time, at rest until another, fast from 180 ms on, at its stop at 200 ms."""
-    recording = thrown(hand, 1, 0.0, 1)
-    q, qd = recording.of("truth", "joint_angle_rad"), recording.of("truth", "joint_speed_rad_s")
-    q[: recording.after(0.2), 1] = 0.1
-    qd[: recording.after(0.05), 1] = 1.0
-    qd[recording.after(rests_s) :, 1] = 1.0
-    qd[recording.after(0.18) : recording.after(0.2) + 1, 1] = 2.0 * rules.STOP_SPEED_RAD_S
-    driven = recording.of("truth", "motor_torque_nm")
-    driven[recording.after(drives_s - 0.03) : recording.after(drives_s), 2] = -1.0
-    return recording
+    """A tendon breaks some time after another fault could be told: what is left of that one's ramp."""
+    judge, m = Judge(whole_hand.names, whole_hand.model), whole_hand.model[0]
+    recording = calm(whole_hand)
+    recording.of("state", "finger_state")[:] = state
+    first = Struck(kind=kind, part=part % int(m["n_motors"]), size=0.1, at_s=0.0)
+    second = Struck(kind="tendon-break", part=0, size=0.0, at_s=after_s)
+    full = judge.brake_of([first, second], 0, 1, np.zeros(len(whole_hand.names.joints)))
+    kept = judge._within_rules(recording, [(first, 0.0), (second, after_s)], full)
+    motors = m["tendon_motor"][m["tendon_finger"][: len(whole_hand.names.tendons)] == 0]
+    limit_nm = (m["motor_current_limit_a"] * m["motor_torque_constant_nm_a"])[motors]
+    expected = np.maximum(share * limit_nm, rules.UNWIND_NM)
+    braked = full[motors] < 0.0
+    torque_nm = -kept[motors] * m["motor_torque_constant_nm_a"][motors]
+    assert torque_nm[braked] == pytest.approx(expected[braked])
+    assert np.all(torque_nm[~braked] == 0.0) and braked.any()
 
 
 def test_shares_count_what_was_asked_for() -> None:
