@@ -336,12 +336,13 @@ def test_a_finger_that_stands_in_fault_is_braked_as_much_as_it_may_still_unwind(
     """A tendon breaks some time after another fault could be told: what is left of that one's ramp."""
     judge, m = Judge(whole_hand.names, whole_hand.model), whole_hand.model[0]
     recording = calm(whole_hand)
-    recording.of("state", "finger_state")[:] = state
-    first = Struck(kind=kind, part=part % int(m["n_motors"]), size=0.1, at_s=0.0)
+    states = np.full((len(recording.time_s), len(whole_hand.names.fingers)), state)
+    recording.columns["state", "finger_state"] = states
+    first = Struck(kind=kind, part=part % len(whole_hand.names.motors), size=0.1, at_s=0.0)
     second = Struck(kind="tendon-break", part=0, size=0.0, at_s=after_s)
     full = judge.brake_of([first, second], 0, 1, np.zeros(len(whole_hand.names.joints)))
     kept = judge._within_rules(recording, [(first, 0.0), (second, after_s)], full)
-    motors = m["tendon_motor"][m["tendon_finger"][: len(whole_hand.names.tendons)] == 0]
+    motors = m["tendon_motor"][m["finger_tendon"][0, : m["finger_n_tendons"][0]]]
     limit_nm = (m["motor_current_limit_a"] * m["motor_torque_constant_nm_a"])[motors]
     expected = np.maximum(share * limit_nm, rules.UNWIND_NM)
     braked = full[motors] < 0.0
