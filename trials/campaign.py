@@ -37,6 +37,8 @@ BENCHES: Final = 16
 TWINS: Final = 8
 """Runs without the fault, with different noise, that a hit of a hard stop is compared with: a finger that
 slips on an object does so at a moment that the least change shifts."""
+HANDS_APART: Final = 10_000
+"""Between the first drawn hands of two seeds of fault-free runs."""
 CHUNK: Final = 12
 """Trials on the same hand and motion that a worker takes at a time."""
 POLL_S: Final = 0.1
@@ -245,10 +247,13 @@ def _soon(stopped: Callable[[], bool]) -> bool:
     return True
 
 
-def quiet_jobs(motions: tuple[str, ...], hands: int, minutes: float) -> list[QuietJob]:
-    """Fault-free runs of every motion by every drawn hand that take ``minutes`` together."""
-    seconds = 60.0 * minutes / (hands * len(motions))
-    return [QuietJob(motion, seed, seconds) for seed in range(1, hands + 1) for motion in motions]
+def quiet_jobs(motions: tuple[str, ...], hands: int, minutes: float, seed: int) -> list[QuietJob]:
+    """Fault-free runs of every motion by every drawn hand that take ``minutes`` together.
+
+    Hands and their noise are those from ``seed`` times ``HANDS_APART`` on.
+    """
+    seconds, first = 60.0 * minutes / (hands * len(motions)), seed * HANDS_APART + 1
+    return [QuietJob(motion, drawn, seconds) for drawn in range(first, first + hands) for motion in motions]
 
 
 def as_dicts(found: Iterable[Verdict]) -> list[dict[str, Any]]:

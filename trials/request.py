@@ -258,7 +258,7 @@ def fault_free(request: CampaignRequest, watch: Watch) -> CampaignResult:
     """
     request = replace(request, hands=request.hands or DRAWN_HANDS, campaign="none")
     hand, motions = _hand_and_motions(request)
-    jobs = quiet_jobs(motions, request.hands or DRAWN_HANDS, request.minutes)
+    jobs = quiet_jobs(motions, request.hands or DRAWN_HANDS, request.minutes, request.seed)
     kept = noted(request.out, _head(request, hand, motions) | {"laws": laws(), "minutes": request.minutes})
     before = [r for r in kept if isinstance(r, QuietRun)]
     done = {(r.motion, r.mismatch) for r in before}

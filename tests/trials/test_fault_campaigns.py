@@ -250,3 +250,9 @@ def test_two_campaigns_at_once_are_refused() -> None:
 def test_one_trial_without_faults_is_refused() -> None:
     result = CliRunner().invoke(app, ["finger_bench", "--none", "--trial", "5"])
     assert isinstance(result.exception, WrongChoice) and "--trial and --none" in str(result.exception)
+
+
+@pytest.mark.parametrize("campaign", [[], ["--double"], ["--touch"], ["--storms"]])
+def test_minutes_of_trials_are_refused(campaign: list[str]) -> None:
+    result = CliRunner().invoke(app, ["finger_bench", *campaign, "--minutes", "3"])
+    assert isinstance(result.exception, WrongChoice) and "--minutes without --none" in str(result.exception)

@@ -22,7 +22,7 @@ from sim.options import FAULT_EFFECTS
 from telemetry.shm.channel import Channel
 from tools.commands.faults import app
 from trials import rules
-from trials.campaign import Worker, chunks, motions_of
+from trials.campaign import Worker, chunks, motions_of, quiet_jobs
 from trials.draw import Trial, check_kinds, draw, first_trials
 from trials.judge import Judge
 from trials.record import KEPT, Recording
@@ -647,3 +647,9 @@ def test_fault_free_motion_of_drawn_hands_latches_nothing(hand: Hand) -> None:
     assert report["minutes"] == pytest.approx(0.3)
     assert {r["mismatch"] for r in report["runs"]} == {1, 2}
     assert {r["motion"] for r in report["runs"]} == set(motions_of(hand))
+
+
+def test_another_seed_draws_other_hands_for_fault_free_motion(hand: Hand) -> None:
+    drawn = [{job.mismatch for job in quiet_jobs(motions_of(hand), 20, 30.0, seed)} for seed in range(3)]
+    assert drawn[0] == set(range(1, 21)) and all(len(hands) == 20 for hands in drawn)
+    assert not drawn[0] & drawn[1] and not drawn[1] & drawn[2]

@@ -48,7 +48,9 @@ def faults(
         list[str] | None, typer.Option(help="Kinds of faults; may be repeated, or a,b,c.")
     ] = None,
     motions: Annotated[list[str] | None, typer.Option(help="Motions; all that the hand can make.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Base of the trials' seeds, SEED x 1000000.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Base of the trials' seeds, SEED x 1000000; with --none of the hands.")
+    ] = 0,
     hands: Annotated[
         int | None,
         typer.Option(
@@ -68,7 +70,9 @@ def faults(
     storms: Annotated[
         bool, typer.Option("--storms", help="No faults: a client storms with legal goals and requests.")
     ] = False,
-    minutes: Annotated[float, typer.Option(min=0.01, help="With --none: simulated time in all.")] = 30.0,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.01, help="With --none: simulated time in all, 30 if not given.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Worker processes; one per core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything on stdout, as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for faults.json and faults.png.")] = None,
@@ -88,7 +92,7 @@ def faults(
         seed=seed,
         hands=hands,
         campaign=_campaign(trial, none=none, double=double, touch=touch, storms=storms),
-        minutes=minutes,
+        minutes=_minutes(minutes, none),
         workers=workers,
         out=out,
     )
@@ -110,6 +114,13 @@ def _campaign(trial: int | None, **asked: bool) -> str:
     if trial is not None and chosen == ["none"]:
         raise WrongChoice("--trial and --none: without faults there are no trials; legal: one of them")
     return chosen[0] if chosen else "single"
+
+
+def _minutes(minutes: float | None, none: bool) -> float:
+    """Simulated time of runs without a fault; trials have their own."""
+    if minutes is not None and not none:
+        raise WrongChoice("--minutes without --none: a trial has its own length; legal: with --none")
+    return 30.0 if minutes is None else minutes
 
 
 def _words(option: str, given: list[str] | None) -> tuple[str, ...]:
