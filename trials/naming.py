@@ -49,7 +49,7 @@ class Naming(Reactions):
         """The name of each finger's faults, and of the hand's; ``fallen`` fingers stood in fault anyway."""
         groups, said = self.groups(found), list[bool | None]()
         lost = self._lost_bus(groups.get(None, []), recording, verdict)
-        everywhere = [] if lost else [shown for shown in found if shown[0].part == EVERY]
+        everywhere = [shown for shown in found if shown[0].part == EVERY]
         for own, group in groups.items():
             blamed: list[int | None] = [own]
             if own is None and lost:

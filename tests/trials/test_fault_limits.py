@@ -256,11 +256,15 @@ def test_what_no_lost_contact_throws_is_not_excused(
 
 
 def two_faults(
-    hand: Hand, second: Struck, names: dict[int, tuple[Cause, int]], late_s: float = 0.0
+    hand: Hand,
+    second: Struck,
+    names: dict[int, tuple[Cause, int]],
+    late_s: float = 0.0,
+    of_hand: Cause = Cause.NONE,
 ) -> Verdict:
     """A break of the index at 0, another fault later; fingers stop at once and say what they are told.
 
-    Fingers other than the index are late by ``late_s``.
+    Fingers other than the index are late by ``late_s``; the hand's cause comes with the second fault.
     """
     first = Trial(
         seed=0, kind="tendon-break", motion="hold", mismatch=0, part=0, moment=0.0, size=0.0, second=second
@@ -272,6 +276,7 @@ def two_faults(
         recording.of("state", "finger_state")[begun:, f] = FAULT
         recording.of("state", "finger_cause")[begun:, f] = int(cause)
         recording.of("state", "finger_cause_part")[begun:, f] = part
+    recording.of("state", "hand_cause")[recording.after(second.at_s) :] = int(of_hand)
     return Judge(hand.names, hand.model).judge(first, recording, (lambda _: recording,), lambda *_: recording)
 
 
@@ -317,6 +322,20 @@ def test_a_fault_of_all_motors_stops_every_finger_with_a_right_name(whole: Hand,
     verdict = two_faults(whole, second, {own: (Cause.TENDON_BROKEN, 0)} | names)
     assert verdict.right is (silent is None)
     assert bool(verdict.breaches) == (silent is not None)
+
+
+@pytest.mark.parametrize(
+    ("cause", "motor", "right"), [(Cause.MOTOR_LOST, True, True), (Cause.HALL_STUCK, False, False)]
+)
+def test_where_all_motors_are_lost_a_finger_that_had_another_fault_may_name_either(
+    whole: Hand, cause: Cause, motor: bool, right: bool
+) -> None:
+    """Its probe is not over; whatever the hand says of its bus."""
+    m, second = whole.model[0], Struck(kind="motor-lost", part=EVERY, size=0.0, at_s=0.1)
+    own = int(m["tendon_finger"][0])
+    names = {f: (Cause.MOTOR_LOST, 0) for f in range(len(whole.names.fingers))}
+    names[own] = (cause, int(m["tendon_motor"][0]) if motor else 0)
+    assert two_faults(whole, second, names, of_hand=Cause.BUS_LOST).right is right
 
 
 @settings(max_examples=30)
