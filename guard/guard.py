@@ -22,6 +22,7 @@ from guard.memory import GuardMemory
 from guard.paths import path_speeds
 from guard.probe import WINDING, judge_probe
 from guard.reaction import begin_reaction, change_choice, fault_torque_nm, note_lost_sight, reaction_of
+from guard.second_break import note_second_break
 from guard.servos import command_servos, note_torques
 from guard.winding import check_windings, winding_temperatures
 from mechanics.coupling import move_jacobian, tendon_jacobian
@@ -80,6 +81,7 @@ def begin_states(m: Model, mem: GuardMemory, z: Measurement, s: State) -> None:
             if takes_angles(m, f):
                 continue
             note_lost_sight(m, mem, z, s, f)
+            note_second_break(m, mem, s, f)
             if mem.probe_phase[f] == WINDING:
                 judge_probe(m, mem, s, f)
 

@@ -8,7 +8,7 @@ from guard.memory import GuardMemory
 from guard.probe import PROBED, probe_torque_nm
 from guard.simulated_break import coasting_m
 from guard.tension_checks import at_slack_stop
-from guard.urgent import RAMP_S
+from guard.urgent import RAMP_S, URGENT_S
 from mechanics.friction import motor_friction_nm
 from mechanics.lines import sense_of
 from mechanics.springs import stiffness_of_force
@@ -90,6 +90,9 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
         return -limit if early else -max(less, m.release_torque_nm)
     if mem.probe_phase[f] != 0 and early:
         return 0.0
+    if mem.break_age_s[f] < URGENT_S:  # a second break throws its joints
+        mem.release_n[t] = s.tension_n[t]
+        return -float(m.release_torque_nm) if mem.urgent[t] != 0 else 0.0
     before = mem.release_n[t]
     down_n = mem.release_n_s[f] * mem.release_share[t] * m.dt_s
     mem.release_n[t] = max(before - down_n, mem.release_to_n[t])

@@ -43,6 +43,7 @@ class GuardMemory(FingerRows, Protocol):
     last_torque_nm: Annotated[FloatArray, MOTORS]
     # reactions
     fault_age_s: Annotated[FloatArray, FINGERS]
+    break_age_s: Annotated[FloatArray, FINGERS]
     gives_way: Annotated[IntArray, FINGERS]
     release_n_s: Annotated[FloatArray, FINGERS]
     led_n: Annotated[FloatArray, TENDONS]

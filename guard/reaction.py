@@ -175,7 +175,7 @@ def begin_reaction(m: Model, mem: GuardMemory, z: Measurement, s: State, f: int)
             most_n, least_n = max(most_n, s.tension_n[t]), min(least_n, s.tension_n[t])
     pushed = cause == TENSION_TOO_HIGH or cause == JOINT_OUT_OF_RANGE
     fast = cause == TENSION_LOST or (least_n < PRESSES_SHARE * most_n and not pushed)
-    mem.gives_way[f] = fast
+    mem.gives_way[f], mem.break_age_s[f] = fast, math.inf
     mem.release_n_s[f] = m.release_rate_n_s if fast else most_n / RELEASE_S
     in_proportion = cause != TENSION_LOST and m.finger_shares[f] == 0 and most_n > 0.0
     for k in range(m.finger_n_tendons[f]):
