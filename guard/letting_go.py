@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from guard.falling import DRIVES, FALLS_S, part_in_fall
 from guard.memory import GuardMemory
 from guard.probe import PROBED, probe_torque_nm
 from guard.simulated_break import coasting_m
@@ -96,6 +97,8 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     before = mem.release_n[t]
     down_n = mem.release_n_s[f] * mem.release_share[t] * m.dt_s
     mem.release_n[t] = max(before - down_n, mem.release_to_n[t])
+    if mem.probe_phase[f] == 0 and mem.fault_age_s[f] < FALLS_S and part_in_fall(m, mem, s, f, t) == DRIVES:
+        return -float(m.release_torque_nm)
     rate = (mem.release_n[t] - before) / m.dt_s
     speed = rate / max(s.tendon_stiffness_n_m[t], 1.0) / m.spool_radius_m[t]
     g1, g2, g3 = (

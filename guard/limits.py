@@ -17,6 +17,7 @@ from guard.envelope import (
     tension_free,
     wrist_envelope,
 )
+from guard.falling import FALLS_S, HOLDS, part_in_fall
 from guard.latch import FAULT
 from guard.memory import GuardMemory
 from guard.winding import derating
@@ -41,12 +42,6 @@ LETTING_GO: Final = 4.0
 """How much faster than the torque rate a torque may fall that makes a tension too high."""
 SPEED_SOFT: Final = 0.9
 SPEED_HARD: Final = 1.0
-FALLS_S: Final = 0.2
-"""Time after a fault in which what was in motion comes to its stops:"""
-FALLS_RAD: Final = 0.15
-"""this close to one,"""
-FALLS_RAD_S: Final = 0.3
-"""and as fast, a joint falls into it."""
 FREE_SHARE: Final = 1.0 - 1e-12
 """Of the voltage, within which no rounding makes a bound of it."""
 
@@ -106,19 +101,6 @@ def runs_off(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
 
 
 @law
-def falls(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
-    """True if a joint that tendon ``t`` holds back moves into a stop close by."""
-    for b in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, b]
-        arm, speed, q = mem.P_tj_m[t, j], s.joint_speed_rad_s[j], s.joint_angle_rad[j]
-        if arm > 0.0 and speed > FALLS_RAD_S and m.joint_max_rad[j] - q < FALLS_RAD:
-            return True
-        if arm < 0.0 and speed < -FALLS_RAD_S and q - m.joint_min_rad[j] < FALLS_RAD:
-            return True
-    return False
-
-
-@law
 def letting_go_bounds(
     m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
 ) -> tuple[float, int]:
@@ -133,7 +115,7 @@ def letting_go_bounds(
     if mem.probe_phase[f] != 0:
         if mem.probe_tendon[f] == t or age_s < mem.urgent_s[f] or not runs_off(m, mem, s, f, t):
             return x, bits
-    elif age_s >= FALLS_S or not falls(m, mem, s, f, t):
+    elif age_s >= FALLS_S or part_in_fall(m, mem, s, f, t) != HOLDS:
         return x, bits
     least, most = joint_envelope(m, mem, s, f, t)
     return bounded(x, min(least, most, 0.0), NO_LIMIT, JOINT_RANGE, bits)
