@@ -1,8 +1,8 @@
 """What a tendon does to joints that still move into a stop close by, as their finger is led down.
 
-A finger that a goal had set in motion goes on moving for a moment as a fault stops it, and what leads its tendons
-down at rest is no brake then. So what holds such a joint back is not unwound, and what drives it is let go at
-once.
+A finger that a goal had set in motion goes on moving for a moment as a fault stops it, and what leads its
+tendons down at rest is no brake then. So what holds such a joint back is not unwound, and what drives it is
+let go at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FALLS_RAD: Final = 0.15
 FALLS_RAD_S: Final = 0.3
 """and speed from which on it does."""
 DRIVEN_RAD_S: Final = 1.0
-"""Speed from which on what drives it is let go: half of what is soft for a stop, beyond the estimate's noise."""
+"""Speed from which on what drives it is let go: half of what is soft for a stop, more than noise."""
 
 NOTHING: Final = 0
 HOLDS: Final = 1
@@ -29,7 +29,7 @@ DRIVES: Final = 2
 
 @law
 def part_in_fall(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> int:
-    """``HOLDS`` if tendon ``t`` holds back a joint of finger ``f`` that falls; ``DRIVES`` if it only drives one."""
+    """``HOLDS`` if tendon ``t`` holds back a joint of finger ``f`` that falls, ``DRIVES`` if it drives one."""
     found = NOTHING
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]

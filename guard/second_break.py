@@ -1,8 +1,8 @@
 """A tendon that breaks in a finger that stands in fault: what throws a joint with it is let go in a hurry.
 
 The finger's cause stays, and no probe may wind there. But it is thrown as any other: what is led down slowly
-then drives its joints into their stops. No look ahead chooses, as it reckons with full torque; what unwinds in a
-finger that stands in fault has to do with what its release has.
+then drives its joints into their stops. No look ahead chooses, as it reckons with full torque; what unwinds
+in a finger that stands in fault has to do with what its release has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 
 from guard.memory import GuardMemory
 from guard.tension_checks import SNAPPED_S, TORN_S
-from guard.urgent import URGENT_S, hurried
+from guard.urgent import hurried
 from signals.compiled import law
 from signals.typed import Model, State
 

@@ -1,4 +1,4 @@
-"""What leads a finger down while a joint of it still moves into a stop close by: one holds it, one drives it."""
+"""What leads a finger down while a joint of it still moves into a stop close by: held, or driven."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def test_what_drives_one_joint_and_holds_another_holds() -> None:
 
 @pytest.mark.parametrize("sign", ENDS)
 @pytest.mark.parametrize("joint", range(4))
-def test_what_drives_a_fall_is_let_go_with_all_that_a_release_has_for_a_moment(joint: int, sign: float) -> None:
+def test_what_drives_a_fall_is_let_go_with_all_that_a_release_has_for_a_moment(
+    joint: int, sign: float
+) -> None:
     finger = Falling()
     finger.move(joint, sign, 2.0, 0.05)
     most = -float(finger.m["release_torque_nm"])

@@ -1,4 +1,4 @@
-"""A tendon that breaks in a finger that stands in fault for another cause: what throws a joint with it goes."""
+"""A tendon that breaks in a finger that stands in fault for another cause: what throws with it goes."""
 
 from __future__ import annotations
 
