@@ -29,7 +29,7 @@ DRIVES: Final = 2
 
 @law
 def part_in_fall(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> int:
-    """``HOLDS`` if tendon ``t`` holds back a joint of finger ``f`` that falls, ``DRIVES`` if it drives one."""
+    """``HOLDS`` if tendon ``t`` holds back a joint of finger ``f`` that falls; ``DRIVES``: drives one."""
     found = NOTHING
     for b in range(m.finger_n_joints[f]):
         j = m.finger_joint[f, b]
