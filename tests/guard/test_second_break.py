@@ -72,6 +72,14 @@ def test_what_was_down_already_is_let_go_on() -> None:
     assert [torque < 0.0 for torque in finger.torques()] == [bool(urgent >> k & 1) for k in range(8)]
 
 
+def test_it_is_led_on_from_what_the_hurry_left() -> None:
+    finger = Standing()
+    finger.note()
+    finger.s["tension_n"][:8] = 11.0
+    finger.torques()
+    assert finger.mem["release_n"][:8] == pytest.approx(11.0)
+
+
 def test_a_second_break_of_two_is_not_waited_for() -> None:
     """Its hurry runs once: another one that falls in the throw prolongs nothing."""
     finger = Standing()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.friction_checks import check_friction
+from guard.hold import GLIDE_S
 from guard.motor_checks import BLOCKED_S, check_motors, servo_torque_nm
 from guard.reaction import RELEASE_S
 from guard.servos import (
@@ -233,6 +234,18 @@ def test_a_held_servo_gives_the_wrist_what_it_takes_of_the_tendon(
     goal, share, told = bench.wanted(state, int(reaction))
     wound = float(bench.m["spool_radius_m"][T]) * (goal - 0.7)
     assert wound == pytest.approx(-0.002) and (share, told) == (1.0, bits)
+
+
+@pytest.mark.parametrize("speed_rad_s", [2.0, -0.5, 0.0])
+def test_a_servo_that_is_held_in_motion_glides_to_its_rest(speed_rad_s: float) -> None:
+    """Its goal goes on by the way that its speed makes in that time, ever more slowly."""
+    bench, goals = Servos(), [0.7]
+    bench.mem["hold_angle_rad"][T], bench.mem["hold_speed_rad_s"][T] = 0.7, speed_rad_s
+    for _ in range(round(12.0 * GLIDE_S / bench.dt_s)):
+        goals.append(bench.wanted(HELD)[0])
+    steps = np.abs(np.diff(goals))
+    assert np.all(np.diff(steps) <= 1e-12)
+    assert goals[-1] - 0.7 == pytest.approx(speed_rad_s * GLIDE_S, rel=0.02)
 
 
 @senses

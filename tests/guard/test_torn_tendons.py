@@ -77,6 +77,18 @@ def test_joints_that_are_told_wrong_for_some_cycles_tear_no_tendon(cycles: int, 
         torn.bench.detect()
 
 
+@pytest.mark.parametrize("cycles", [1, 5, 6, 10])
+def test_one_that_lacked_as_it_came_there_and_lacks_again_is_lost_as_late(cycles: int) -> None:
+    """It has not grown, so it is not torn; but what is wanted of it should have made it taut."""
+    lost = Torn(10.0, wanted_n=20.0)
+    lost.put(LEVER_MAX - 0.5 * lost.MARGIN)
+    lost.bench.detect()
+    lost.lack(0.0)
+    lost.bench.until(None, round(0.020 / lost.bench.dt_s))
+    lost.lack(10.0)
+    assert (lost.bench.until(None, cycles) <= cycles) is (cycles * lost.bench.dt_s > TORN_S)
+
+
 def test_a_goal_that_wants_next_to_nothing_makes_no_torn_tendon_whole() -> None:
     """Its lever would stand at its stop all the same; but a whole one does not lack length."""
     little_n = 0.9 * FIGURES["least_wanted_n"].reference

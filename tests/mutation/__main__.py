@@ -66,6 +66,8 @@ FIRST = (
     "tests/guard/test_unrest.py",
     "tests/guard/test_gliding_hold.py",
     "tests/guard/test_running_off.py",
+    "tests/guard/test_falling.py",
+    "tests/guard/test_second_break.py",
     "tests/guard/test_silence.py",
     "tests/estimators/test_belief_limits.py",
     "tests/telemetry/test_bounds.py",
