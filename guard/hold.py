@@ -18,6 +18,7 @@ from signals.compiled import inlined, law
 from signals.modes import MachineState
 from signals.typed import Model, State
 
+ACTIVE: Final = int(MachineState.ACTIVE)
 HOLDING: Final = int(MachineState.HOLDING)
 FADE_S: Final = 0.05
 GLIDE_S: Final = 0.03
@@ -26,16 +27,23 @@ GLIDE_S: Final = 0.03
 
 @law
 def begin_hold(m: Model, mem: GuardMemory, s: State, f: int) -> None:
-    """Note the angles of finger ``f``, how fast they change, and the torque that is being sent."""
-    glides = s.finger_state[f] == HOLDING
+    """Note the angles of finger ``f``, how fast they change, and the torque that is being sent.
+
+    Only what followed goals glides: what was being let go, or rested, is held where it is. What the wrist
+    does to a motor is no motion of its own, as the held angle takes the wrist's way along.
+    """
+    glides = s.finger_state[f] == HOLDING and mem.last_finger_state[f] == ACTIVE
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
         i = m.tendon_motor[t]
         mem.hold_angle_rad[i] = s.motor_angle_rad[i]
         mem.hold_wrist_m[t] = s.wrist_length_m[t]
-        speed, fastest = s.motor_speed_rad_s[i], m.motor_speed_limit_rad_s[i]
-        mem.hold_speed_rad_s[i] = min(max(speed, -fastest), fastest) if glides else 0.0
-        rest = m.position_kd_nms_rad * (speed - mem.hold_speed_rad_s[i])
+        if m.tendon_follows[t] != 0:  # the first line of a motor tells its angle
+            continue
+        fastest = m.motor_speed_limit_rad_s[i]
+        own = s.motor_speed_rad_s[i] + mem.wrist_m_s[t] / m.spool_radius_m[t]
+        mem.hold_speed_rad_s[i] = min(max(own, -fastest), fastest) if glides else 0.0
+        rest = m.position_kd_nms_rad * (s.motor_speed_rad_s[i] - mem.hold_speed_rad_s[i])
         mem.fade_torque_nm[i] = mem.last_torque_nm[i] + rest
 
 

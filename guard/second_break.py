@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 
 from guard.memory import GuardMemory
-from guard.tension_checks import SNAPPED_S, TORN_S
+from guard.tension_checks import SNAPPED_S, lacks_for_sure
 from guard.urgent import hurried
 from signals.compiled import law
 from signals.typed import Model, State
 
 
 @law
-def has_broken(mem: GuardMemory, t: int) -> bool:
+def has_broken(m: Model, mem: GuardMemory, t: int) -> bool:
     """True if tendon ``t`` fell as only a break lets it, and then lacks length; not if another threw it."""
     if mem.snapped[t] == 0 or mem.thrown[t] != 0 or mem.taut[t] == 0 or mem.blind[t] != 0:
         return False
-    return bool(mem.slack_s[t] > SNAPPED_S and mem.lacks_s[t] > TORN_S)
+    return mem.slack_s[t] > SNAPPED_S and lacks_for_sure(m, mem.lacks_s[t])
 
 
 @law
@@ -37,7 +37,7 @@ def note_second_break(m: Model, mem: GuardMemory, s: State, f: int) -> None:
         return
     for k in range(m.finger_n_tendons[f]):
         t = m.finger_tendon[f, k]
-        if not has_broken(mem, t):
+        if not has_broken(m, mem, t):
             continue
         throws, urgent, _ = hurried(m, mem.P_tj_m, s.joint_angle_rad, f, t)
         mem.break_age_s[f] = 0.0

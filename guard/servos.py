@@ -108,6 +108,8 @@ def goal_by_state(
         step = m.motor_speed_limit_rad_s[i] * m.dt_s
         goal = min(max(wanted, last - step), last + step)
         return float(goal), 1.0, 0 if goal == wanted else RATE
+    if leads_out(m, mem, s, f, t, mem.hold_speed_rad_s[i]) != 0:
+        mem.hold_speed_rad_s[i] = 0.0
     glide(m, mem, i)
     held = held_angle_rad(m, mem, s, t)
     if state == FAULT and reaction == RELEASE:

@@ -47,6 +47,8 @@ UNWOUND: Final = 1.5
 """As far where its own motor unwinds at more than half of its speed: a snap from 6 N is one of 0.07 rad."""
 TORN_S: Final = 0.0018
 """Time for which it has to lack length. As the next tendon falls, joints are told wrong for some cycles."""
+SURE_CYCLES: Final = 1.5
+"""The same in cycles, for slow loops: two of them."""
 TOGETHER_S: Final = 0.002
 """Time within which tendons fall together, as goals let them go: a torn one throws others later."""
 THROW_NS: Final = 30_000_000
@@ -108,6 +110,12 @@ def is_torn(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     missing, limit = missing_m(m, s, t), m.residual_limit_m[f]
     grown = missing - mem.slack_from_m[t] > GROWN_SHARE * limit
     return bool(missing > TORN_SHARE * limit > 0.0 and grown)
+
+
+@law
+def lacks_for_sure(m: Model, lacks_s: float) -> bool:
+    """True once a length lacks for long enough to be no joint told wrong, and in more than one cycle."""
+    return lacks_s > max(TORN_S, SURE_CYCLES * m.dt_s)
 
 
 @law
@@ -206,10 +214,10 @@ def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
     if mem.thrown[t] != 0:
         allowed = max(allowed, DIP_S)
     mem.lacks_s[t] = 0.0 if is_slack(m, s, f, t) else mem.lacks_s[t] + m.dt_s
-    lost = slack_s > allowed and (slack_s > SLACK_START_S or mem.lacks_s[t] > TORN_S)
+    lost = slack_s > allowed and (slack_s > SLACK_START_S or lacks_for_sure(m, mem.lacks_s[t]))
     lost = lost and wanted > m.least_wanted_n
     mem.torn_s[t] = mem.torn_s[t] + m.dt_s if is_torn(m, mem, s, f, t) else 0.0
-    if lost or (taut and slack_s > LOST_S and mem.torn_s[t] > TORN_S):
+    if lost or (taut and slack_s > LOST_S and lacks_for_sure(m, mem.torn_s[t])):
         latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
 
 

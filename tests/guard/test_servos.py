@@ -248,6 +248,20 @@ def test_a_servo_that_is_held_in_motion_glides_to_its_rest(speed_rad_s: float) -
     assert goals[-1] - 0.7 == pytest.approx(speed_rad_s * GLIDE_S, rel=0.02)
 
 
+@pytest.mark.parametrize(("n", "q_rad"), [(TENSION_N, 9.0), (500.0, 0.0)])
+def test_a_gliding_servo_stops_where_a_goal_may_go_no_further(n: float, q_rad: float) -> None:
+    """Beyond the range of a joint, or above the greatest tension of its tendon."""
+    bench = Servos()
+    bench.s["tension_n"][T] = n
+    joints = int(bench.m["finger_n_joints"][0])
+    turns = np.sign(bench.mem["P_tj_m"][T, :joints])
+    bench.s["joint_angle_rad"][:joints] = -q_rad * turns
+    bench.mem["hold_angle_rad"][T], bench.mem["hold_speed_rad_s"][T] = 0.7, 3.0
+    assert bench.wanted(HELD)[0] == 0.7 and bench.mem["hold_speed_rad_s"][T] == 0.0
+    bench.mem["hold_speed_rad_s"][T] = -3.0
+    assert bench.wanted(HELD)[0] < 0.7, "back it may go"
+
+
 @senses
 @given(share=st.floats(0.0, 1.5))
 def test_a_servo_is_let_go_by_what_its_co_contraction_stretches(sense: float, share: float) -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from guard.tension_checks import LOST_S, TORN_S, is_torn
+from guard.tension_checks import LOST_S, TORN_S, is_torn, lacks_for_sure
 from hand.assembly.figures import FIGURES
 from signals.faults import Cause
 from tests.rigs.bare import Bare
@@ -180,6 +180,16 @@ def test_where_lengths_tell_nothing_a_dip_may_last(unknown: str) -> None:
     bench.s["tendon_length_m"][T] = -0.005
     assert bench.until(None, 1000) * bench.dt_s == pytest.approx(0.150, abs=0.030)
     assert bench.found is not None and bench.found[:2] == (Cause.TENSION_LOST, T)
+
+
+@pytest.mark.parametrize("rate_hz", [50.0, 200.0, 500.0, 1000.0, 2000.0, 3000.0, 20000.0])
+def test_at_no_rate_one_cycle_is_a_proof_and_no_more_than_two_or_its_time_are_asked_for(
+    rate_hz: float,
+) -> None:
+    bench = Bare()
+    bench.m["dt_s"] = 1.0 / rate_hz
+    counted = [k for k in range(1, 100) if lacks_for_sure(bench.m, k / rate_hz)]
+    assert counted[0] == max(2, math.floor(TORN_S * rate_hz) + 1)
 
 
 @pytest.mark.parametrize(("axes", "used"), [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)])
