@@ -48,9 +48,7 @@ def faults(
         list[str] | None, typer.Option(help="Kinds of faults; may be repeated, or a,b,c.")
     ] = None,
     motions: Annotated[list[str] | None, typer.Option(help="Motions; all that the hand can make.")] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Base of the trials' seeds, SEED x 1000000; with --none of the hands.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of trials from SEED x 1000000 on; --none: of hands.")] = 0,
     hands: Annotated[
         int | None,
         typer.Option(
@@ -70,9 +68,7 @@ def faults(
     storms: Annotated[
         bool, typer.Option("--storms", help="No faults: a client storms with legal goals and requests.")
     ] = False,
-    minutes: Annotated[
-        float | None, typer.Option(min=0.01, help="With --none: simulated time in all, 30 if not given.")
-    ] = None,
+    minutes: Annotated[float | None, typer.Option(min=0.01, help="Simulated with --none; else 30.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Worker processes; one per core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything on stdout, as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for faults.json and faults.png.")] = None,
