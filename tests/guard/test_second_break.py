@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from guard.guard import begin_states
 from guard.letting_go import let_go_nm
 from guard.reaction import begin_reaction
 from guard.second_break import note_second_break
@@ -62,6 +63,13 @@ def test_what_throws_with_it_is_let_go_at_once_and_nothing_else_for_as_long_as_a
     led = [k for k in range(8) if throws >> k & 1]
     assert np.all(finger.mem["release_to_n"][led] == 0.0), "what throws is led on until it is slack"
     assert finger.mem["release_to_n"][[k for k in range(8) if k not in led]].min() > 0.0
+
+
+def test_it_is_looked_for_in_every_cycle_of_a_fault() -> None:
+    finger = Standing()
+    finger.mem["last_finger_state"][0] = int(MachineState.FAULT)
+    begin_states(finger.m, finger.mem, finger.z, finger.s)
+    assert finger.mem["break_age_s"][0] == 0.0
 
 
 def test_what_was_down_already_is_let_go_on() -> None:
