@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from guard.falling import DRIVES, FALLS_S, part_in_fall
+from guard.falling import DRIVES, part_in_fall
 from guard.memory import GuardMemory
 from guard.probe import PROBED, probe_torque_nm
 from guard.simulated_break import coasting_m
@@ -38,7 +38,7 @@ def note_way(m: Model, mem: GuardMemory, s: State, t: int) -> None:
 
 
 @law
-def left_n(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
+def left_n(mem: GuardMemory, s: State, f: int, t: int) -> float:
     """Tension [N] of tendon ``t`` that is left to be led down; what a push adds is not.
 
     But beside a lost tendon, and in a finger that presses on something, which may give way.
@@ -59,7 +59,7 @@ def is_released(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
     coasts = mem.release_to_n[t] == 0.0 and s.elongation_m[t] <= coasting_m(
         m, i, abs(m.spool_radius_m[t]), sense_of(m, t) * s.motor_speed_rad_s[i]
     )
-    if slack or coasts or left_n(m, mem, s, f, t) <= mem.release_to_n[t] + m.released_tension_n:
+    if slack or coasts or left_n(mem, s, f, t) <= mem.release_to_n[t] + m.released_tension_n:
         mem.released_s[t] += m.dt_s
     enough = 0.0 if mem.urgent[t] != 0 else RELEASED_S
     if mem.released_s[t] > enough or mem.fault_age_s[f] > GIVE_UP_S:
@@ -97,7 +97,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
     before = mem.release_n[t]
     down_n = mem.release_n_s[f] * mem.release_share[t] * m.dt_s
     mem.release_n[t] = max(before - down_n, mem.release_to_n[t])
-    if mem.probe_phase[f] == 0 and mem.fault_age_s[f] < FALLS_S and part_in_fall(m, mem, s, f, t) == DRIVES:
+    if part_in_fall(m, mem, s, f, t) == DRIVES:
         return -float(m.release_torque_nm)
     rate = (mem.release_n[t] - before) / m.dt_s
     speed = rate / max(s.tendon_stiffness_n_m[t], 1.0) / m.spool_radius_m[t]
@@ -110,7 +110,7 @@ def let_go_nm(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> float:
         m,
         t,
         mem.release_n[t],
-        left_n(m, mem, s, f, t),
+        left_n(mem, s, f, t),
         s.tendon_stiffness_n_m[t],
         s.motor_speed_rad_s[i] - speed,
         sense_of(m, t),

@@ -17,7 +17,7 @@ from guard.envelope import (
     tension_free,
     wrist_envelope,
 )
-from guard.falling import FALLS_S, HOLDS, part_in_fall
+from guard.falling import HOLDS, part_in_fall, part_in_motion
 from guard.latch import FAULT
 from guard.memory import GuardMemory
 from guard.winding import derating
@@ -90,17 +90,6 @@ def range_bounds(
 
 
 @law
-def runs_off(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
-    """True if a joint that tendon ``t`` holds back is faster than it may come to its stop."""
-    for b in range(m.finger_n_joints[f]):
-        j = m.finger_joint[f, b]
-        arm, speed = mem.P_tj_m[t, j], s.joint_speed_rad_s[j]
-        if (arm > 0.0 and speed > m.stop_speed_rad_s) or (arm < 0.0 and speed < -m.stop_speed_rad_s):
-            return True
-    return False
-
-
-@law
 def letting_go_bounds(
     m: Model, mem: GuardMemory, s: State, f: int, t: int, x: float, bits: int
 ) -> tuple[float, int]:
@@ -111,11 +100,13 @@ def letting_go_bounds(
     ahead has chosen it, nor where the tendon pulls another joint into a stop. A joint that only seems to be
     at its stop does not move.
     """
-    age_s = mem.fault_age_s[f]
-    if mem.probe_phase[f] != 0:
-        if mem.probe_tendon[f] == t or age_s < mem.urgent_s[f] or not runs_off(m, mem, s, f, t):
-            return x, bits
-    elif age_s >= FALLS_S or part_in_fall(m, mem, s, f, t) != HOLDS:
+    if mem.probe_phase[f] == 0:
+        held = part_in_fall(m, mem, s, f, t) == HOLDS
+    elif mem.probe_tendon[f] == t or mem.fault_age_s[f] < mem.urgent_s[f]:
+        held = False
+    else:
+        held = part_in_motion(m, mem, s, f, t, NO_LIMIT) == HOLDS
+    if not held:
         return x, bits
     least, most = joint_envelope(m, mem, s, f, t)
     return bounded(x, min(least, most, 0.0), NO_LIMIT, JOINT_RANGE, bits)

@@ -7,18 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard.falling import (
-    DRIVEN_RAD_S,
-    DRIVES,
-    FALLS_RAD,
-    FALLS_RAD_S,
-    FALLS_S,
-    HOLDS,
-    NOTHING,
-    part_in_fall,
-)
+from guard.falling import DRIVEN_RAD_S, DRIVES, FALLS_S, HOLDS, NOTHING, part_in_fall
 from guard.letting_go import let_go_nm
 from guard.reaction import begin_reaction
+from guard.urgent import NEAR_STOP_RAD
 from signals.faults import Cause
 from signals.modes import MachineState
 from tests.rigs.bare import Bare
@@ -68,8 +60,8 @@ def test_by_the_coupling_and_the_joint_one_holds_and_one_drives(
     left = way if speed > 0.0 else room - way
     for t, part in enumerate(finger.parts()):
         work = -finger.P[t, joint] * towards
-        near = left < FALLS_RAD
-        if near and abs(speed) > FALLS_RAD_S and work < 0.0:
+        near = left < NEAR_STOP_RAD
+        if near and abs(speed) > float(finger.m["stop_speed_rad_s"]) and work < 0.0:
             assert part == HOLDS
         elif near and abs(speed) > DRIVEN_RAD_S and work > 0.0:
             assert part == DRIVES

@@ -138,7 +138,7 @@ def test_what_is_left_is_what_was_led_but_not_where_what_the_finger_presses_on_g
 ) -> None:
     bench = reacting()
     bench.mem["led_n"][T], bench.mem["gives_way"][0] = 7.0, gives_way
-    assert left_n(bench.m, bench.mem, bench.s, 0, T) == left
+    assert left_n(bench.mem, bench.s, 0, T) == left
 
 
 @pytest.mark.parametrize(("share", "released"), [(0.75, False), (1.5, True)])
