@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from guard.memory import GuardMemory
+from guard.reaction import let_go_of
 from guard.tension_checks import SNAPPED_S, lacks_for_sure
 from guard.urgent import hurried
 from signals.compiled import law
@@ -41,11 +42,7 @@ def note_second_break(m: Model, mem: GuardMemory, s: State, f: int) -> None:
             continue
         throws, urgent, _ = hurried(m, mem.P_tj_m, s.joint_angle_rad, f, t)
         mem.break_age_s[f] = 0.0
+        let_go_of(m, mem, f, urgent, throws)
         for n in range(m.finger_n_tendons[f]):
-            o = m.finger_tendon[f, n]
-            mem.urgent[o] = (urgent >> n) & 1
-            if (throws >> n) & 1 != 0:
-                mem.release_to_n[o] = 0.0
-            if mem.urgent[o] != 0:
-                mem.released_s[o] = 0.0
+            mem.released_s[m.finger_tendon[f, n]] = 0.0  # what was down already is let go on
         return

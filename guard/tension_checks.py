@@ -76,11 +76,11 @@ def missing_m(m: Model, s: State, t: int) -> float:
 
 
 @law
-def is_slack(m: Model, s: State, f: int, t: int) -> bool:
-    """True if the joints say that tendon ``t`` has to be slack: whoever pushed the finger, it is whole."""
+def is_slack(m: Model, f: int, missing: float) -> bool:
+    """True if a tendon of finger ``f`` that lacks so much [m] is slack: whoever pushed it, it is whole."""
     if m.n_axes > 0 and m.use_wrist == 0:
         return False
-    return bool(missing_m(m, s, t) < m.residual_limit_m[f])
+    return bool(missing < m.residual_limit_m[f])
 
 
 @law
@@ -94,22 +94,22 @@ def share_a_joint(m: Model, P: FloatArray, f: int, a: int, b: int) -> bool:
 
 
 @law
-def is_torn(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> bool:
-    """True if the joints say that tendon ``t`` cannot be whole: it lacks length, and more and more of it.
+def is_torn(m: Model, mem: GuardMemory, f: int, t: int, missing: float) -> bool:
+    """True if tendon ``t``, which lacks so much [m], cannot be whole: it lacks more and more of it.
 
-    They say nothing where another one of a joint of its fell before it, or together with it: what is left
+    Joints say nothing where another one of a joint of its fell before it, or together with it: what is left
     taut may just do for these joints, and no length contradicts another any more.
     """
-    if m.n_axes > 0 and m.use_wrist == 0:
+    limit = m.residual_limit_m[f]
+    grown = missing - mem.slack_from_m[t] > GROWN_SHARE * limit
+    if (m.n_axes > 0 and m.use_wrist == 0) or not (grown and missing > TORN_SHARE * limit > 0.0):
         return False
     for k in range(m.finger_n_tendons[f]):
         other = m.finger_tendon[f, k]
         fell = mem.slack_s[other] > max(mem.slack_s[t] - TOGETHER_S, 0.0)
         if fell and other != t and share_a_joint(m, mem.P_tj_m, f, t, other):
             return False
-    missing, limit = missing_m(m, s, t), m.residual_limit_m[f]
-    grown = missing - mem.slack_from_m[t] > GROWN_SHARE * limit
-    return bool(missing > TORN_SHARE * limit > 0.0 and grown)
+    return True
 
 
 @law
@@ -210,13 +210,14 @@ def check_slack(m: Model, mem: GuardMemory, s: State, f: int, t: int) -> None:
     A goal may want less than its lever shows: it is at its stop then, whole, but lacks no length.
     """
     wanted, taut, slack_s = wanted_tension_n(m, mem, s, t), mem.taut[t] != 0, mem.slack_s[t]
+    missing = missing_m(m, s, t)
     allowed = allowed_slack_s(m, wanted, taut, mem.snapped[t] != 0)
     if mem.thrown[t] != 0:
         allowed = max(allowed, DIP_S)
-    mem.lacks_s[t] = 0.0 if is_slack(m, s, f, t) else mem.lacks_s[t] + m.dt_s
+    mem.lacks_s[t] = 0.0 if is_slack(m, f, missing) else mem.lacks_s[t] + m.dt_s
     lost = slack_s > allowed and (slack_s > SLACK_START_S or lacks_for_sure(m, mem.lacks_s[t]))
     lost = lost and wanted > m.least_wanted_n
-    mem.torn_s[t] = mem.torn_s[t] + m.dt_s if is_torn(m, mem, s, f, t) else 0.0
+    mem.torn_s[t] = mem.torn_s[t] + m.dt_s if is_torn(m, mem, f, t, missing) else 0.0
     if lost or (taut and slack_s > LOST_S and lacks_for_sure(m, mem.torn_s[t])):
         latch_finger(s, f, TENSION_LOST, t, s.tension_n[t], wanted)
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from guard.tension_checks import LOST_S, TORN_S, is_torn, lacks_for_sure
+from guard.tension_checks import LOST_S, TORN_S, is_torn, lacks_for_sure, missing_m
 from hand.assembly.figures import FIGURES
 from signals.faults import Cause
 from tests.rigs.bare import Bare
@@ -198,4 +198,4 @@ def test_a_wrist_hides_what_is_torn_only_where_there_is_one_whose_lengths_are_no
 ) -> None:
     bench = Torn(0.5).bench
     bench.m["n_axes"], bench.m["use_wrist"], bench.mem["slack_from_m"][T] = axes, used, 0.0
-    assert is_torn(bench.m, bench.mem, bench.s, 0, T) is (axes == 0 or used == 1)
+    assert is_torn(bench.m, bench.mem, 0, T, missing_m(bench.m, bench.s, T)) is (axes == 0 or used == 1)
