@@ -11,6 +11,17 @@ from signals.records import COMMAND, RecordArray, new
 from trials import rules
 
 
+def ramp_left(since_s: float) -> float:
+    """Share of a torque that may be left on the ramp that began some time ago [s]; 1: not begun."""
+    return min(max(1.0 - since_s / rules.RAMP_S, 0.0), 1.0)
+
+
+def most_a(left: float, full_a: FloatArray, weak_a: FloatArray) -> FloatArray:
+    """Greatest currents [A] of motors that unwind: what is left of the full ones, at least the weak ones."""
+    most: FloatArray = np.maximum(left * abs(full_a), weak_a)
+    return most
+
+
 class Brake:
     """Between the tick and the bus: from a time on its own currents, whatever is commanded.
 
@@ -35,10 +46,6 @@ class Brake:
         self._full_a, self._step_a, self._weak_a = current_a[self._own], step_a[self._own], weak_a[self._own]
         self._sent_a = np.zeros(len(self._own))
 
-    def _bounds_a(self, left: float) -> tuple[FloatArray, FloatArray]:
-        most: FloatArray = np.maximum(left * abs(self._full_a), self._weak_a)
-        return -most, most
-
     def exchange(self, command: RecordArray, measurement: RecordArray, now_ns: int) -> int:
         """As the bus, with these currents."""
         begin_ns, end_ns = self._times_ns
@@ -48,8 +55,8 @@ class Brake:
             self._sent_a[:] = current[self._own]
         else:
             # full, then on the ramp that any torque may have, and what may unwind for longer
-            left = min(max(1.0 - 1e-9 * (now_ns - end_ns) / rules.RAMP_S, 0.0), 1.0)
-            wanted = np.clip(self._full_a, *self._bounds_a(left))
+            most = most_a(ramp_left(1e-9 * (now_ns - end_ns)), self._full_a, self._weak_a)
+            wanted = np.clip(self._full_a, -most, most)
             self._sent_a += np.clip(wanted - self._sent_a, -self._step_a, self._step_a)
             current[self._own] = self._sent_a
             self._command["motor_mode"][0, self._own] = int(MotorMode.CURRENT)

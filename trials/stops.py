@@ -15,6 +15,7 @@ from signals.layout import FloatArray
 from signals.names import HandNames
 from signals.records import RecordArray
 from trials import rules
+from trials.brake import most_a, ramp_left
 from trials.record import FAULT, Recording
 from trials.rules import KINDS
 from trials.trial import EVERY, Struck, Trial
@@ -119,11 +120,11 @@ class Stops:
             own = self.finger_of(fault)
             if own is None or not KINDS[fault.kind].must_react or states[own] != FAULT:
                 continue
-            left = min(max(1.0 - (now_s - tell_s - rules.REACT_S) / rules.RAMP_S, 0.0), 1.0)
             motors = np.flatnonzero(np.isfinite(self.nothing_of_finger_a(own)))
             weak_a = rules.UNWIND_NM / m["motor_torque_constant_nm_a"][motors]
-            full_a = left * m["motor_current_limit_a"][motors]
-            most[motors] = np.minimum(most[motors], np.maximum(full_a, weak_a))
+            left = ramp_left(now_s - tell_s - rules.REACT_S)
+            own_a = most_a(left, m["motor_current_limit_a"][motors], weak_a)
+            most[motors] = np.minimum(most[motors], own_a)
         bounded: FloatArray = np.clip(current_a, -most, most)
         return bounded
 
