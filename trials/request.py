@@ -27,7 +27,9 @@ from trials.trial import CLIENT, Trial
 
 STOPPED = 130
 DRAWN_HANDS = 20
-"""Hands of a fault-free run where none are asked for."""
+"""Hands of a fault-free run where none are asked for,"""
+QUIET_MINUTES = 30.0
+"""and simulated time in all."""
 
 
 class Watch(Protocol):
@@ -53,7 +55,7 @@ class CampaignRequest:
     seed: int = 0
     campaign: str = SINGLE
     hands: int | None = None
-    minutes: float = 30.0
+    minutes: float | None = None
     workers: int | None = None
     out: Path | None = None
 
@@ -258,8 +260,9 @@ def fault_free(request: CampaignRequest, watch: Watch) -> CampaignResult:
     """
     request = replace(request, hands=request.hands or DRAWN_HANDS, campaign="none")
     hand, motions = _hand_and_motions(request)
-    jobs = quiet_jobs(motions, request.hands or DRAWN_HANDS, request.minutes, request.seed)
-    kept = noted(request.out, _head(request, hand, motions) | {"laws": laws(), "minutes": request.minutes})
+    wanted = request.minutes or QUIET_MINUTES
+    jobs = quiet_jobs(motions, request.hands or DRAWN_HANDS, wanted, request.seed)
+    kept = noted(request.out, _head(request, hand, motions) | {"laws": laws(), "minutes": wanted})
     before = [r for r in kept if isinstance(r, QuietRun)]
     done = {(r.motion, r.mismatch) for r in before}
     left: list[Job] = [j for j in jobs if (j.motion, j.mismatch) not in done]

@@ -252,6 +252,11 @@ def test_one_trial_without_faults_is_refused() -> None:
     assert isinstance(result.exception, WrongChoice) and "--trial and --none" in str(result.exception)
 
 
+def test_kinds_without_faults_are_refused() -> None:
+    result = CliRunner().invoke(app, ["finger_bench", "--none", "--kinds", "hall-stuck"])
+    assert isinstance(result.exception, WrongChoice) and "--kinds and --none" in str(result.exception)
+
+
 @pytest.mark.parametrize("campaign", [[], ["--double"], ["--touch"], ["--storms"]])
 def test_minutes_of_trials_are_refused(campaign: list[str]) -> None:
     result = CliRunner().invoke(app, ["finger_bench", *campaign, "--minutes", "3"])

@@ -87,8 +87,8 @@ def faults(
         motions=_words("--motions", motions),
         seed=seed,
         hands=hands,
-        campaign=_campaign(trial, none=none, double=double, touch=touch, storms=storms),
-        minutes=_minutes(minutes, none),
+        campaign=_campaign(trial, minutes, kinds, none=none, double=double, touch=touch, storms=storms),
+        minutes=minutes,
         workers=workers,
         out=out,
     )
@@ -102,21 +102,17 @@ def faults(
     raise typer.Exit(answer.code)
 
 
-def _campaign(trial: int | None, **asked: bool) -> str:
-    """The one campaign that is asked for; of ``none`` there are no trials."""
+def _campaign(trial: int | None, minutes: float | None, kinds: list[str] | None, **asked: bool) -> str:
+    """The one campaign that is asked for; of ``none`` there are no trials, and no kinds of them."""
     chosen = [name for name, wanted in asked.items() if wanted]
     if len(chosen) > 1:
         raise WrongChoice(f"--{chosen[0]} and --{chosen[1]} are two campaigns; legal: one of them")
-    if trial is not None and chosen == ["none"]:
-        raise WrongChoice("--trial and --none: without faults there are no trials; legal: one of them")
-    return chosen[0] if chosen else "single"
-
-
-def _minutes(minutes: float | None, none: bool) -> float:
-    """Simulated time of runs without a fault; trials have their own."""
-    if minutes is not None and not none:
+    for option, value in (("--trial", trial), ("--kinds", kinds)):
+        if value not in (None, []) and chosen == ["none"]:
+            raise WrongChoice(f"{option} and --none: without faults there are no trials; legal: one of them")
+    if minutes is not None and chosen != ["none"]:
         raise WrongChoice("--minutes without --none: a trial has its own length; legal: with --none")
-    return 30.0 if minutes is None else minutes
+    return chosen[0] if chosen else "single"
 
 
 def _words(option: str, given: list[str] | None) -> tuple[str, ...]:
